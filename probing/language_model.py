@@ -1,0 +1,104 @@
+"""What the probes know of a model: four verbs, each over a stream, and a card of facts."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from probing.template import Prompt
+
+Kind = Literal["causal", "masked"]
+PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r"]
+Reduction = Literal["sum", "mean"]
+Asked = tuple[Prompt, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How statements become option scores.
+
+    `pll`: which tokens a masked model hides together (methods 1.2); causal models ignore it.
+    `reduction`: sum or mean of the token log-probabilities.
+    `decide`: 0 scores every option to the end; k > 0 only makes sure of the k best, ties included, and leaves
+    upper bounds for the options that cannot be among them.
+    """
+
+    pll: PLL = "within_word_l2r"
+    reduction: Reduction = "sum"
+    decide: int = 0
+
+
+@dataclass(frozen=True)
+class OptionScores:
+    """The options of one prompt, scored.
+
+    `log_probs`: for each option, the natural log-probability of each of its statement's tokens (float64).
+    `answers`: for each option, which of those tokens belong to the option.
+    `exact`: for each option, whether every token was scored; where not, an unscored token holds 0.0, which no
+    log-probability exceeds, so that every sum over it is an upper bound.
+    """
+
+    log_probs: tuple[NDArray[np.float64], ...]
+    answers: tuple[slice, ...]
+    exact: NDArray[np.bool_]
+
+    def reduce(self, reduction: Reduction = "sum") -> NDArray[np.float64]:
+        """One number per option: the sum or the mean over its tokens."""
+        sums = np.array([float(tokens.sum()) for tokens in self.log_probs])
+        if reduction == "sum":
+            return sums
+        return sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """Who answered: recorded in every result. `files` maps weight and tokenizer files to their SHA-256."""
+
+    id: str
+    kind: Kind
+    architecture: str
+    parameters: int
+    commit: str = ""
+    source: Literal["hub", "folder", "gguf", "object"] = "object"
+    files: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Usage:
+    """Work done so far: statements asked, token positions computed (padding included) and how many were padding."""
+
+    statements: int = 0
+    positions: int = 0
+    padding: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+class LanguageModel(Protocol):
+    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory.
+
+    A kind without a verb raises `UnsupportedModel`.
+    """
+
+    card: ModelCard
+    usage: Usage
+    device: str
+    dtype: str
+    batch_tokens: int
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        """Log-probabilities of each option's whole statement, token by token."""
+        ...
+
+    def fill(self, prompts: Iterable[Prompt], k: int) -> Iterator[list[tuple[str, float]]]:
+        """The k most probable tokens at the scored blank, with their log-probabilities, best first."""
+        ...
+
+    def generate(self, prompts: Iterable[str], tokens: int) -> Iterator[str]:
+        """Greedy continuations of at most `tokens` tokens."""
+        ...
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        """Mean over the text's tokens of the last hidden layer, shape (hidden,)."""
+        ...

@@ -1,0 +1,50 @@
+"""Templates and prompts: text with blanks, exactly one of which is scored."""
+
+from dataclasses import dataclass
+
+SUBJECT_SLOT = "[X]"
+ANSWER_SLOT = "[Y]"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A filled prompt: `text[start:end]` is the option."""
+
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Text pieces with a blank between each two of them; the blank number `scored` takes the options.
+
+    What the other blanks look like (mask token, end of text, nothing) is the model kind's business.
+    """
+
+    pieces: tuple[str, ...]
+    scored: int = 0
+
+    def fill(self, option: str, other: str = "") -> Statement:
+        """Put `option` into the scored blank and `other` into the rest; the first letter becomes upper case."""
+        blanks = [other] * (len(self.pieces) - 1)
+        blanks[self.scored] = option
+        left = "".join(piece + blank for piece, blank in zip(self.pieces, blanks[: self.scored], strict=False))
+        left += self.pieces[self.scored]
+        rest = zip(blanks[self.scored + 1 :], self.pieces[self.scored + 2 :], strict=True)
+        right = self.pieces[self.scored + 1] + "".join(blank + piece for blank, piece in rest)
+        if left:
+            left = upper_first(left)
+        else:
+            option = upper_first(option)
+        return Statement(left + option + right, len(left), len(left) + len(option))
+
+
+def upper_first(text: str) -> str:
+    """The text with its first character in upper case (which may be two: ß becomes SS)."""
+    return text[:1].upper() + text[1:]
+
+
+def prompt(template: str, subject: str) -> Prompt:
+    """Fill the subject into a template; its answer slots become blanks, the first of them scored."""
+    return Prompt(tuple(piece.replace(SUBJECT_SLOT, subject) for piece in template.split(ANSWER_SLOT)))
