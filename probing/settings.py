@@ -22,7 +22,7 @@ class Settings:
 
     probe: str = "multiple_choice"
     relations: tuple[str, ...] = ()
-    templates: tuple[int, ...] = ()
+    templates: tuple[int, ...] = (0,)
     limit: int | None = None
     language: str = ""
     pll: PLL = "within_word_l2r"
