@@ -11,7 +11,7 @@ from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-LEASE = timedelta(seconds=60)
+LEASE = timedelta(seconds=30)
 
 
 class Model(models.Model):
@@ -33,7 +33,9 @@ class Model(models.Model):
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["hub_id", "commit", "source"], name="one_model_per_commit")]
+        constraints = [
+            models.UniqueConstraint(fields=["hub_id", "commit", "source"], name="one_model_per_commit")
+        ]
 
     def __str__(self) -> str:
         return f"{self.hub_id}@{self.commit[:7]}" if self.commit else self.hub_id
@@ -56,7 +58,9 @@ class Benchmark(models.Model):
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     source = models.URLField(blank=True)
-    path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
+    path = models.CharField(
+        max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here"
+    )
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
@@ -65,7 +69,9 @@ class Benchmark(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["slug", "version"], name="one_benchmark_per_version"),
-            models.UniqueConstraint(fields=["slug"], condition=models.Q(current=True), name="one_current_version"),
+            models.UniqueConstraint(
+                fields=["slug"], condition=models.Q(current=True), name="one_current_version"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -79,7 +85,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Every change of a run's state, each with its event."""
 
     def move(self, run: "Run", to: "Run.State", message: str = "", **fields: Any) -> bool:
-        """Change the state if nobody else has ended or changed it since `run` was read; True for the winner."""
+        """Change the state unless somebody else has since `run` was read; True for the winner."""
         with transaction.atomic():
             changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
             if not changed:
@@ -127,6 +133,7 @@ class Run(models.Model):
     traceback = models.TextField(blank=True, help_text="for the maintainer only")
     provenance_record = models.JSONField(default=dict, help_text="run.json of the result folder")
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
+    submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who asked for it")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)
@@ -135,7 +142,9 @@ class Run(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
+            models.UniqueConstraint(
+                fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"
+            ),
         ]
         indexes = [models.Index(fields=["benchmark", "state", "provenance"])]  # the leaderboard's filter
 
@@ -149,11 +158,19 @@ class Run(models.Model):
 class RunPartQuerySet(models.QuerySet["RunPart"]):
     """Claiming parts: several workers may share a run, and a dead worker's parts come back by themselves."""
 
+    def free(self) -> "RunPartQuerySet":
+        """Parts that wait for a worker: not done and not under a living lease."""
+        return self.filter(
+            ~models.Q(lease_until__gte=timezone.now()) | models.Q(lease_until=None), done=False
+        )
+
     def claim(self, run: Run, worker: str) -> "RunPart | None":
         """The next part that is neither done nor under a living lease, now leased to `worker`."""
         free = models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now())
         for part in self.filter(free, run=run, done=False).order_by("pk"):
-            won = self.filter(free, pk=part.pk, done=False).update(worker=worker, lease_until=timezone.now() + LEASE)
+            won = self.filter(free, pk=part.pk, done=False).update(
+                worker=worker, lease_until=timezone.now() + LEASE
+            )
             if won:
                 part.refresh_from_db()
                 return part
@@ -161,8 +178,18 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
 
     def renew(self, part: "RunPart", items_done: int) -> bool:
         """Extend the lease and record progress; False if another worker has the part now."""
-        mine = self.filter(pk=part.pk, worker=part.worker, done=False)
-        return bool(mine.update(lease_until=timezone.now() + LEASE, items_done=items_done))
+        return bool(self._mine(part).update(lease_until=timezone.now() + LEASE, items_done=items_done))
+
+    def finish(self, part: "RunPart") -> bool:
+        """The part's rows are stored; False if another worker has the part now."""
+        return bool(self._mine(part).update(done=True, items_done=part.items, lease_until=None))
+
+    def release(self, part: "RunPart") -> None:
+        """Give the part back unharmed: the worker stopped of its own will, which is no failed attempt."""
+        self._mine(part).update(lease_until=None, items_done=0, attempts=models.F("attempts") - 1)
+
+    def _mine(self, part: "RunPart") -> "RunPartQuerySet":
+        return self.filter(pk=part.pk, worker=part.worker, attempts=part.attempts, done=False)
 
 
 class RunPart(models.Model):
@@ -175,6 +202,7 @@ class RunPart(models.Model):
     items_done = models.PositiveIntegerField(default=0)
     done = models.BooleanField(default=False)
     worker = models.CharField(max_length=100, blank=True)
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")
     lease_until = models.DateTimeField(null=True, blank=True)
 
     objects = RunPartQuerySet.as_manager()

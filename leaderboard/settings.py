@@ -1,0 +1,189 @@
+"""All settings, from the environment (docs/deployment.md); a value that cannot be read stops the start."""
+
+import hashlib
+import os
+import secrets
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def env_bool(name: str, default: bool) -> bool:
+    value = os.environ.get(name, "").strip().lower()
+    if value in ("", "0", "1", "false", "true", "no", "yes"):
+        return default if not value else value in ("1", "true", "yes")
+    raise ImproperlyConfigured(f"{name}={value!r} is neither true nor false. Set it to 1 or 0.")
+
+
+def env_int(name: str, default: int) -> int:
+    value = os.environ.get(name, "").strip() or str(default)
+    if not value.isdecimal():
+        raise ImproperlyConfigured(f"{name}={value!r} is not a whole number. Set it like {name}={default}.")
+    return int(value)
+
+
+def env_list(name: str, default: str) -> list[str]:
+    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def env_path(name: str, default: Path) -> Path:
+    return Path(os.environ.get(name) or default).expanduser().resolve()
+
+
+def secret_key(folder: Path) -> str:
+    """SECRET_KEY, or one made up on first use and kept in the data folder for all processes."""
+    if key := os.environ.get("SECRET_KEY"):
+        return key
+    path = folder / "secret_key"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+            new.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    except OSError:
+        return secrets.token_urlsafe(50)  # the system check clozeboard.E001 says why
+    return path.read_text() or secrets.token_urlsafe(50)
+
+
+def embedded_redis_socket(folder: Path) -> Path:
+    """Where the embedded Valkey listens: in the data folder, unless that is too long for an address."""
+    path = folder / "valkey" / "valkey.sock"
+    if len(str(path)) < 100:
+        return path
+    return Path(tempfile.gettempdir()) / f"clozeboard-{hashlib.sha256(bytes(path)).hexdigest()[:12]}.sock"
+
+
+# Where things are
+DATA = env_path("CLOZEBOARD_DATA", BASE_DIR / "var")
+MODELS = env_path("CLOZEBOARD_MODELS", DATA / "models")
+HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
+HF_TOKEN = os.environ.get("HF_TOKEN", "")
+PORT = env_int("PORT", 8000)
+
+# What is accepted
+MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
+SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # for each submitter; 0 means no limit
+
+# Django
+SECRET_KEY = secret_key(DATA)
+DEBUG = env_bool("DEBUG", False)
+ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = [
+    f"https://{host.replace('.', '*.', 1) if host[0] == '.' else host}" for host in ALLOWED_HOSTS
+]
+ROOT_URLCONF = "leaderboard.urls"
+WSGI_APPLICATION = "leaderboard.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = [
+    "leaderboard",  # first: its rqworker command comes before that of django_rq
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_rq",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.middleware.content_security_policy",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# Security headers
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self'",
+    "style-src": "'self' 'unsafe-inline'",  # Plotly writes style elements and attributes
+    "img-src": "'self' data: blob:",  # Plotly's image download
+    "object-src": "'none'",
+    "base-uri": "'none'",
+    "form-action": "'self'",
+    "frame-ancestors": "'none'",
+}
+
+# Database: one SQLite file unless DATABASE_URL names another. WAL lets pages read while workers write, and
+# IMMEDIATE makes a writer wait for its turn at the start instead of failing in the middle.
+DATABASES = {
+    "default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+
+# Queue: the embedded Valkey unless REDIS_URL names a server.
+EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
+REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
+RQ_QUEUES = {
+    "default": {
+        "URL": REDIS_URL + ("&" if "?" in REDIS_URL else "?") + "socket_connect_timeout=2",
+        "DEFAULT_TIMEOUT": 7 * 24 * 3600,  # seconds; a large model on a slow machine takes days
+        "SERIALIZER": "json",
+    },
+}
+RQ = {"WORKER_CLASS": "leaderboard.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
+RQ_SHOW_ADMIN_LINK = False
+
+# Files
+STATIC_URL = "static/"
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    ("plotly", Path(find_spec("plotly").origin).parent / "package_data"),
+]
+WHITENOISE_USE_FINDERS = True  # no collectstatic: the files of the installed packages are served as they are
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA / "files"},
+    },
+    "artefacts": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA / "artefacts"},
+    },
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": "INFO"},
+}
