@@ -1,0 +1,109 @@
+"""Tiny random models with real tokenizers, saved as on the hub: the same every time, built in 0.1 s.
+
+`build_gpt2`, `build_llama` (causal; the second has a BOS token that its tokenizer adds) and `build_bert`
+(masked) take an empty folder and return it.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    PreTrainedTokenizerFast,
+)
+
+SENTENCES = [
+    "Chad is located in Africa. Peru is located in South America.",
+    "The capital of Norway is Oslo. The capital of Kenya is Nairobi.",
+    "Gold is a metal, oxygen is a gas, and bromine is a liquid.",
+    "The river Danube flows through Austria, Hungary and Serbia.",
+    "Marie Curie was born in Warsaw and worked in Paris.",
+    "A violin is a string instrument; a trumpet is a brass instrument.",
+    "Tokyo belongs to Japan, Lima belongs to Peru, and Quito belongs to Ecuador.",
+    "The planet of the moon Titan is Saturn. Élysée, Čapek and Ångström have accents.",
+]
+
+
+def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenizerFast:
+    """GPT-2's kind of tokenizer; with `start`, that token is put in front of every text."""
+    special = [start or "<|endoftext|>"]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=special, initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    if start:
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{start} $A", special_tokens=[(start, tokenizer.token_to_id(start))]
+        )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token=special[0], eos_token=special[0], model_max_length=128
+    )
+
+
+def word_piece(vocabulary: int = 300) -> PreTrainedTokenizerFast:
+    """BERT's kind of tokenizer, cased."""
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.train_from_iterator(
+        SENTENCES, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=special)
+    )
+    tokenizer.post_processor = processors.BertProcessing(
+        ("[SEP]", tokenizer.token_to_id("[SEP]")), ("[CLS]", tokenizer.token_to_id("[CLS]"))
+    )
+    names = dict(
+        zip(["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"], special, strict=True)
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **names)
+
+
+def save(
+    folder: Path, make: Callable[[], PreTrainedModel], tokenizer: PreTrainedTokenizerFast, seed: int
+) -> Path:
+    """Random weights from `seed`, leaving the random state of the tests alone."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = make()
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def build_gpt2(folder: Path, seed: int = 0) -> Path:
+    tokenizer = byte_level_bpe()
+    config = GPT2Config(
+        vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=128,
+        bos_token_id=0, eos_token_id=0, initializer_range=0.4,
+    )  # fmt: skip
+    return save(folder, lambda: GPT2LMHeadModel(config), tokenizer, seed)
+
+
+def build_llama(folder: Path, seed: int = 0) -> Path:
+    tokenizer = byte_level_bpe(start="<s>")
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=128,
+        bos_token_id=0, eos_token_id=0, initializer_range=0.4,
+    )  # fmt: skip
+    return save(folder, lambda: LlamaForCausalLM(config), tokenizer, seed)
+
+
+def build_bert(folder: Path, seed: int = 0) -> Path:
+    tokenizer = word_piece()
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, max_position_embeddings=128, initializer_range=0.4,
+    )  # fmt: skip
+    return save(folder, lambda: BertForMaskedLM(config), tokenizer, seed)
