@@ -1,0 +1,107 @@
+"""The benchmarks that are known by name: what they are, where they come from, how to cite them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.formats import FORMATS
+
+EMBEDDED = Path(__file__).resolve().parent.parent / "fixtures"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A known benchmark.
+
+    `settings`: what a run on the site uses unless told otherwise (fields of `Settings`).
+    `archive`: address of a .tar.gz of the pinned `commit`, of which only `paths` (below its top folder) are kept;
+    empty for a benchmark that ships with this project in `fixtures/`.
+    `digest`: of the files, as `formats` computes it.
+    """
+
+    slug: str
+    title: str
+    format: str
+    description: str
+    licence: str
+    probe: str = "multiple_choice"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    commit: str = ""
+    archive: str = ""
+    paths: tuple[str, ...] = ()
+    digest: str = ""
+    citation: str = ""
+
+    def read(self, folder: Path) -> Benchmark:
+        """The benchmark in `folder`, under this entry's name."""
+        return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title)
+
+
+BEAR_COMMIT = "3818fdc029d335b603631255c135d2a87b0bd24d"
+BEAR_CITATION = """\
+@inproceedings{wiland2024bear,
+  title = {{BEAR}: A Unified Framework for Evaluating Relational Knowledge in Causal and Masked Language Models},
+  author = {Wiland, Jacek and Ploner, Max and Akbik, Alan},
+  booktitle = {Findings of the Association for Computational Linguistics: NAACL 2024},
+  year = {2024},
+}
+"""
+
+CATALOG: dict[str, Entry] = {
+    "starter": Entry(
+        slug="starter",
+        title="Starter",
+        format="bear",
+        description="A small benchmark that ships with Clozeboard: common facts over several domains.",
+        licence="MIT",
+        settings={"templates": (0, 1, 2)},
+    ),
+    "bear": Entry(
+        slug="bear",
+        title="BEAR",
+        format="bear",
+        description="60 relations from Wikidata with balanced answer spaces and three templates each.",
+        licence="none stated in the repository",
+        settings={"templates": (0, 1, 2)},
+        source="https://github.com/lm-pub-quiz/BEAR",
+        commit=BEAR_COMMIT,
+        archive=f"https://github.com/lm-pub-quiz/BEAR/archive/{BEAR_COMMIT}.tar.gz",
+        paths=("BEAR", "relation_info.json"),
+        digest="eed65ee0d50dc05809d2cbe737e6382865e9ef7f943bdb04bb5c9acea404cb1e",
+        citation=BEAR_CITATION,
+    ),
+}
+
+
+def entry(slug: str) -> Entry:
+    if slug not in CATALOG:
+        raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
+    return CATALOG[slug]
+
+
+def benchmarks_folder() -> Path:
+    """Where downloaded benchmarks lie: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
+    return Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "benchmarks"
+
+
+def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
+    """A benchmark by its slug or by its folder; a slug goes first, so write ./bear for a folder named like one."""
+    if str(name) in CATALOG:
+        return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
+    if not Path(name).is_dir():
+        step = f"Give a folder or one of: {', '.join(CATALOG)}."
+        raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
+    return FORMATS["bear"](Path(name))
+
+
+def _open_known(known: Entry, data_dir: Path) -> Benchmark:
+    folder = data_dir / known.slug if known.archive else EMBEDDED / known.slug
+    if not folder.is_dir():
+        step = f"Fetch it with: python -m probing download {known.slug}, or give the folder that has it."
+        raise BadInput(f"The benchmark {known.slug} is not on this machine.", step)
+    return known.read(folder)

@@ -1,0 +1,70 @@
+"""Folders that are whole or not there, and a full disk told as such."""
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+from probing.errors import BadInput, NoSpace
+
+
+@contextmanager
+def space(where: Path) -> Iterator[None]:
+    """Turn the system's "no space left" into `NoSpace`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise NoSpace(f"No space left to write {where}.", "Free some space and try again.") from error
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """A temporary sibling that becomes `target` by one rename at the end, or vanishes on any error."""
+    refuse_occupied(target)
+    with space(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        try:
+            yield temporary
+            temporary.chmod(0o755)
+            _sync(temporary)
+            temporary.rename(target)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """The same for one file, which may replace an older one."""
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
+    with space(target):
+        try:
+            yield temporary
+            _sync_one(temporary)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def refuse_occupied(folder: Path) -> None:
+    """Nothing that is there is ever overwritten; an empty folder is fine."""
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise BadInput(f"{folder} exists already.", "Choose another place or remove it first.")
+
+
+def _sync(folder: Path) -> None:
+    for path in (*folder.rglob("*"), folder):
+        _sync_one(path)
+
+
+def _sync_one(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,96 @@
+"""Reading a benchmark's files: every fault becomes a `BadBenchmark` that names the file and the line."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probing.errors import BadBenchmark
+
+LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 3 million
+
+
+@dataclass(frozen=True)
+class Record:
+    """A JSON object and where it stands, so that a fault in it can be found again."""
+
+    values: dict[str, Any]
+    place: str
+
+    def fault(self, message: str, next_step: str) -> BadBenchmark:
+        return BadBenchmark(f"{self.place}: {message}.", next_step)
+
+    def text(self, name: str) -> str:
+        """A field that must be there and hold text."""
+        if name not in self.values:
+            raise self.fault(f"the field {name!r} is missing", "Add it.")
+        return self._checked(self.values[name], name)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A field that must hold a list of texts; empty if the field is not there."""
+        values = self.values.get(name, [])
+        if not isinstance(values, list):
+            raise self.fault(f"{name!r} is not a list", "Write it as a JSON list of texts.")
+        return tuple(self._checked(value, name) for value in values)
+
+    def _checked(self, value: Any, name: str) -> str:
+        if not isinstance(value, str) or not value.strip():
+            raise self.fault(f"{name!r} holds {value!r:.80}", "Give it a text that is not empty.")
+        if any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise self.fault(
+                f"{name!r} holds half a character (a lone surrogate)", "Write it as valid Unicode."
+            )
+        return value
+
+
+def read_object(path: Path) -> Record:
+    """The file's single JSON object."""
+    return Record(_parse(_text(path), path.name), path.name)
+
+
+def read_lines(path: Path) -> list[Record]:
+    """One JSON object a line; the last line may end in a newline, no line may be empty."""
+    text = _text(path)
+    if not text.strip():
+        raise BadBenchmark(f"{path.name}: no items.", "Add at least one line or remove the relation.")
+    lines = text.removesuffix("\n").split("\n")
+    places = (f"{path.name}, line {number}" for number in range(1, len(lines) + 1))
+    return [Record(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """SHA-256 of what `sha256sum` prints for the files, sorted by name; the folders they lie in do not matter."""
+    lines = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths)
+    return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        raise BadBenchmark(
+            f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder."
+        )
+    if path.stat().st_size > LARGEST_FILE:
+        raise BadBenchmark(f"{path.name} is larger than {LARGEST_FILE:,} bytes.", "Split or shorten it.")
+    content = path.read_bytes()
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise BadBenchmark(f"{path.name}, line {line}: not UTF-8.", "Save the file as UTF-8.") from error
+
+
+def _parse(text: str, place: str) -> dict[str, Any]:
+    if not text.strip():
+        raise BadBenchmark(f"{place}: empty.", "Write one JSON object here or remove it.")
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"{place}, column {error.colno}" if error.lineno == 1 else f"{place}, line {error.lineno}"
+        raise BadBenchmark(f"{where}: not JSON ({error.msg}).", "Correct it.") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets as deep
+        raise BadBenchmark(f"{place}: JSON that cannot be read.", "Correct it.") from error
+    if not isinstance(value, dict):
+        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
+    return value
