@@ -53,9 +53,7 @@ def _fetch(known: Entry, folder: Path) -> None:
             for member in _wanted(archive, known):
                 archive.extract(member, folder, filter="data")
     except (OSError, EOFError, http.client.HTTPException, tarfile.TarError) as error:
-        raise SourceUnavailable(
-            f"{known.archive} could not be fetched ({error}).", _by_hand(known)
-        ) from error
+        raise SourceUnavailable(f"{known.archive} could not be fetched ({error}).", _by_hand(known)) from error
 
 
 def _wanted(archive: tarfile.TarFile, known: Entry) -> Iterator[tarfile.TarInfo]:
@@ -64,9 +62,7 @@ def _wanted(archive: tarfile.TarFile, known: Entry) -> Iterator[tarfile.TarInfo]
     for member in archive:
         total += member.size
         if total > LARGEST_ARCHIVE:
-            raise SourceUnavailable(
-                f"{known.archive} is larger than {LARGEST_ARCHIVE:,} bytes.", _by_hand(known)
-            )
+            raise SourceUnavailable(f"{known.archive} is larger than {LARGEST_ARCHIVE:,} bytes.", _by_hand(known))
         path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
         if member.isfile() and any(path.is_relative_to(wanted) for wanted in known.paths):
             yield member.replace(name=str(path))

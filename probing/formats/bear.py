@@ -29,9 +29,7 @@ def read(folder: Path) -> Benchmark:
     """Read the folder itself or the one folder in it that holds the relations; domains may lie beside that."""
     inner = _relations_folder(folder)
     metadata = read_object(inner / METADATA)
-    domains = [place / DOMAINS for place in (inner, inner.resolve().parent) if (place / DOMAINS).is_file()][
-        :1
-    ]
+    domains = [place / DOMAINS for place in (inner, inner.resolve().parent) if (place / DOMAINS).is_file()][:1]
     info = read_object(domains[0]).values if domains else {}
     files = [inner / f"{name}.jsonl" for name in _names(metadata)]
     _refuse_strays(inner, files)
@@ -66,9 +64,7 @@ def _names(metadata: Record) -> list[str]:
 def _refuse_strays(folder: Path, known: list[Path]) -> None:
     for path in sorted(folder.glob("*.jsonl")):
         if path not in known:
-            raise BadBenchmark(
-                f"{path.name} has no entry in {METADATA}.", "Add one with its templates, or remove it."
-            )
+            raise BadBenchmark(f"{path.name} has no entry in {METADATA}.", "Add one with its templates, or remove it.")
 
 
 def _relation(path: Path, metadata: Record, info: Mapping[str, object]) -> Relation:
@@ -101,9 +97,7 @@ def _templates(about: Record) -> tuple[str, ...]:
         if SUBJECT_SLOT not in template:
             raise about.fault(f"template {number} has no {SUBJECT_SLOT}", "Put it where the subject belongs.")
         if template.count(ANSWER_SLOT) != 1:
-            raise about.fault(
-                f"template {number} must have {ANSWER_SLOT} once", "Put it where the answer belongs."
-            )
+            raise about.fault(f"template {number} must have {ANSWER_SLOT} once", "Put it where the answer belongs.")
     return templates
 
 
@@ -149,9 +143,7 @@ def _answer(line: Record, space: AnswerSpace) -> int:
         step = f"Choose from 0 to {len(space.labels) - 1}."
         raise line.fault(f"answer_idx {index} is outside the answer space", step)
     if by_id not in (None, index):
-        raise line.fault(
-            f"answer_idx {index} and obj_id {line.values['obj_id']!r:.80} disagree", "Correct one."
-        )
+        raise line.fault(f"answer_idx {index} and obj_id {line.values['obj_id']!r:.80} disagree", "Correct one.")
     return index
 
 

@@ -39,9 +39,7 @@ class Record:
         if not isinstance(value, str) or not value.strip():
             raise self.fault(f"{name!r} holds {value!r:.80}", "Give it a text that is not empty.")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
-            raise self.fault(
-                f"{name!r} holds half a character (a lone surrogate)", "Write it as valid Unicode."
-            )
+            raise self.fault(f"{name!r} holds half a character (a lone surrogate)", "Write it as valid Unicode.")
         return value
 
 
@@ -68,9 +66,7 @@ def digest(paths: Iterable[Path]) -> str:
 
 def _text(path: Path) -> str:
     if not path.is_file():
-        raise BadBenchmark(
-            f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder."
-        )
+        raise BadBenchmark(f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder.")
     if path.stat().st_size > LARGEST_FILE:
         raise BadBenchmark(f"{path.name} is larger than {LARGEST_FILE:,} bytes.", "Split or shorten it.")
     content = path.read_bytes()
