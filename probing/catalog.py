@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probing.benchmark import Benchmark
-from probing.errors import BadInput
+from probing.disk import new_folder
+from probing.errors import BadBenchmark, BadInput, DigestMismatch
 from probing.formats import FORMATS
+from probing.source import fetch
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "fixtures"
 
@@ -105,3 +107,35 @@ def _open_known(known: Entry, data_dir: Path) -> Benchmark:
         step = f"Fetch it with: python -m probing download {known.slug}, or give the folder that has it."
         raise BadInput(f"The benchmark {known.slug} is not on this machine.", step)
     return known.read(folder)
+
+
+def download(slug: str, target: Path) -> Benchmark:
+    """Fetch the benchmark into the folder `target` unless it is there; either way its digest is checked."""
+    known = entry(slug)
+    if not known.archive:
+        raise BadInput(f"The benchmark {slug} ships with this project.", "There is nothing to download.")
+    if target.is_dir() and any(target.iterdir()):
+        return _checked(known, target)
+    with new_folder(target) as folder:
+        fetch(known.archive, known.paths, folder, _by_hand(known))
+        benchmark = _checked(known, folder)
+    return benchmark
+
+
+def _checked(known: Entry, folder: Path) -> Benchmark:
+    step = "Download it again into an empty folder; if it stays so, the source has changed."
+    try:
+        benchmark = known.read(folder)
+    except BadBenchmark as error:
+        raise DigestMismatch(f"This is not the expected {known.title}. {error.message}", step) from error
+    if benchmark.digest != known.digest:
+        found, expected = benchmark.digest[:12], known.digest[:12]
+        raise DigestMismatch(f"The files of {known.title} have the digest {found}, expected {expected}.", step)
+    return benchmark
+
+
+def _by_hand(known: Entry) -> str:
+    return (
+        f"Try again later, or download commit {known.commit[:12]} of {known.source} by hand, unpack it, "
+        f"and use its folder (on the site: manage.py import_benchmark {known.format} FOLDER)."
+    )

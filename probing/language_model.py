@@ -1,6 +1,6 @@
-"""What the probes know of a model: four verbs, each over a stream, and a card of facts."""
+"""What the probes know of a model: its verbs, each over a stream, and a card of facts."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -49,7 +49,8 @@ class OptionScores:
         sums = np.array([float(tokens.sum()) for tokens in self.log_probs])
         if reduction == "sum":
             return sums
-        return sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
+        means: NDArray[np.float64] = sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
+        return means
 
 
 @dataclass(frozen=True)
@@ -67,19 +68,29 @@ class ModelCard:
 
 @dataclass
 class Usage:
-    """Work done so far: statements asked, token positions computed (padding included) and how many were padding."""
+    """Work done so far; `on_work` hears of every batch, so that progress moves and leases stay alive.
 
-    statements: int = 0
+    `statements`: statements scored (fractional: a window counts as its token positions are computed).
+    `positions`: token positions computed, padding included; `padding`: how many of them were padding.
+    `notes`: what the reader of a result should know (a fallback, a halved batch).
+    """
+
+    statements: float = 0.0
     positions: int = 0
     padding: int = 0
     notes: list[str] = field(default_factory=list)
+    on_work: Callable[[], None] | None = None
+
+    def add(self, statements: float, positions: int, padding: int) -> None:
+        self.statements += statements
+        self.positions += positions
+        self.padding += padding
+        if self.on_work:
+            self.on_work()
 
 
 class LanguageModel(Protocol):
-    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory.
-
-    A kind without a verb raises `UnsupportedModel`.
-    """
+    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory."""
 
     card: ModelCard
     usage: Usage
@@ -89,16 +100,4 @@ class LanguageModel(Protocol):
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
         """Log-probabilities of each option's whole statement, token by token."""
-        ...
-
-    def fill(self, prompts: Iterable[Prompt], k: int) -> Iterator[list[tuple[str, float]]]:
-        """The k most probable tokens at the scored blank, with their log-probabilities, best first."""
-        ...
-
-    def generate(self, prompts: Iterable[str], tokens: int) -> Iterator[str]:
-        """Greedy continuations of at most `tokens` tokens."""
-        ...
-
-    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
-        """Mean over the text's tokens of the last hidden layer, shape (hidden,)."""
         ...

@@ -1,0 +1,15 @@
+"""95 % intervals."""
+
+from math import sqrt
+
+Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
+
+
+def wilson(proportion: float, n: float) -> tuple[float, float]:
+    """Wilson's score interval for a proportion of `n` items; `n` may be fractional (weighted items)."""
+    if n <= 0:
+        return 0.0, 1.0
+    spread = Z * sqrt(proportion * (1 - proportion) / n + Z * Z / (4 * n * n))
+    centre = proportion + Z * Z / (2 * n)
+    scale = 1 + Z * Z / n
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)

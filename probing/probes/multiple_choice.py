@@ -1,0 +1,85 @@
+"""Multiple choice (methods 1.2): which option makes the most probable statement?"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.accuracy import accuracy_scores
+from probing.benchmark import Item, Relation
+from probing.errors import NonFiniteScores
+from probing.language_model import LanguageModel
+from probing.probes.probe import Row
+from probing.settings import Settings
+from probing.template import prompt
+
+# What every row has; any further column is a tag.
+COLUMNS = frozenset(
+    "relation template index subject subject_id answer answers prediction correct rank margin scores exact "
+    "answer_label prediction_label statement".split()
+)
+
+
+@dataclass(frozen=True)
+class MultipleChoice:
+    """One row per item and template; the prediction is the best option, the first of equals.
+
+    `rank`: place of the best-ranked right option, from 1. `margin`: best right option's score minus best wrong one's.
+    Both are empty where `decide` left the scores that they rest on open, and `margin` where no option is wrong.
+    """
+
+    name: ClassVar[str] = "multiple_choice"
+
+    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        text = relation.templates[template]
+        asked = ((prompt(text, item.subject), relation.answer_space) for item in relation.items)
+        # Not strict: a model that answers too few prompts is found by the check that the result is complete.
+        for item, answer in zip(relation.items, model.score(asked, settings.scoring), strict=False):
+            scores = answer.reduce(settings.reduction)
+            if not np.isfinite(scores).all():
+                raise NonFiniteScores(
+                    f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}, "
+                    f"template {template}.",
+                    "Try --dtype float32; if it stays so, the weights are damaged.",
+                )
+            yield {"relation": relation.id, "template": template} | row(relation, text, item, scores, answer.exact)
+
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return accuracy_scores(rows, self.dimensions(rows))
+
+    def dimensions(self, rows: pd.DataFrame) -> list[str]:
+        return [column for column in rows.columns if column not in COLUMNS]
+
+
+def row(
+    relation: Relation, template: str, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
+) -> dict[str, Any]:
+    """What one item's option scores say."""
+    order = np.argsort(-scores, kind="stable")
+    prediction = int(order[0])
+    correct = prediction in item.answers
+    right = np.isin(np.arange(len(scores)), item.answers)
+    known = bool(exact.all())
+    return {
+        "index": item.index,
+        "subject": item.subject,
+        "subject_id": item.subject_id,
+        "answer": item.answers[0],
+        "answers": list(item.answers),
+        "prediction": prediction,
+        "correct": correct,
+        "rank": int(np.argmax(right[order])) + 1 if known or correct else None,
+        "margin": float(scores[right].max() - scores[~right].max()) if known and not right.all() else None,
+        "scores": scores.tolist(),
+        "exact": exact.tolist(),
+        "answer_label": relation.answer_space[item.answers[0]],
+        "prediction_label": relation.answer_space[prediction],
+        "statement": prompt(template, item.subject).fill(relation.answer_space[prediction]).text,
+        **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
+    }

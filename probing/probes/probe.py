@@ -1,0 +1,88 @@
+"""What a probe is, and how its options are given."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol
+
+import pandas as pd
+
+from probing.benchmark import Relation
+from probing.errors import BadInput
+from probing.language_model import LanguageModel
+from probing.settings import Settings
+
+Row = dict[str, Any]
+
+
+class Probe(Protocol):
+    """A frozen dataclass whose fields are the probe's own options, with their types and defaults."""
+
+    name: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        """One row per item, as the model answers."""
+        ...
+
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        """The rows of a part, with the same column types whatever they hold."""
+        ...
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Tidy scores of stored rows."""
+        ...
+
+    def dimensions(self, rows: pd.DataFrame) -> list[str]:
+        """The tags that the rows carry."""
+        ...
+
+
+def options(probe: Probe) -> dict[str, Any]:
+    """The options that differ from their defaults: what enters the settings digest."""
+    given = {option.name: getattr(probe, option.name) for option in fields(probe)}
+    return {option.name: given[option.name] for option in fields(probe) if given[option.name] != option.default}
+
+
+def make(kind: type[Probe], values: Mapping[str, Any]) -> Probe:
+    """The probe with the given options, each checked against its declared type."""
+    declared = {option.name: option.type for option in fields(kind)}
+    for name, value in values.items():
+        _refuse_unknown(kind, name)
+        if type(value) is not declared[name]:
+            raise BadInput(
+                f"{kind.name}: {name} cannot be {value!r}.", f"Give it a value of type {_word(declared[name])}."
+            )
+    return kind(**values)
+
+
+def parse(kind: type[Probe], assignments: Sequence[str]) -> dict[str, Any]:
+    """`name=value` texts as the declared types."""
+    declared = {option.name: option.type for option in fields(kind)}
+    values = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise BadInput(f"{assignment!r} is no option.", "Write it as name=value.")
+        _refuse_unknown(kind, name)
+        values[name] = _value(kind, name, declared[name], text)
+    return values
+
+
+def _refuse_unknown(kind: type[Probe], name: str) -> None:
+    known = [option.name for option in fields(kind)]
+    if name not in known:
+        step = f"Choose from: {', '.join(known)}." if known else "It has none."
+        raise BadInput(f"The probe {kind.name} has no option {name!r}.", step)
+
+
+def _value(kind: type[Probe], name: str, wanted: Any, text: str) -> Any:
+    try:
+        return {"true": True, "false": False}[text.lower()] if wanted is bool else wanted(text)
+    except (ValueError, KeyError):
+        raise BadInput(
+            f"{kind.name}: {name} cannot be {text!r}.", f"Give it a value of type {_word(wanted)}."
+        ) from None
+
+
+def _word(wanted: Any) -> str:
+    return {str: "text", int: "whole number", float: "number", bool: "true or false"}[wanted]
