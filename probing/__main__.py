@@ -1,0 +1,135 @@
+"""The command line: `python -m probing run | show | compare | download`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+import pandas as pd
+
+from probing.analysis.breakdown import OVERALL
+from probing.analysis.comparison import compare
+from probing.catalog import benchmarks_folder, download
+from probing.errors import BadInput, ProbingError
+from probing.language_model import PLL, Reduction
+from probing.probes import PROBES, probe_named
+from probing.probes.probe import parse
+from probing.result import Result
+from probing.runner import run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code: 0 for a complete result, 2 for bad input, 1 for failure, 130 when interrupted."""
+    given = parser().parse_args(arguments)
+    try:
+        given.command(given)
+    except BadInput as error:
+        return _complain(str(error), 2)
+    except (ProbingError, OSError) as error:
+        return _complain(str(error), 1)
+    except KeyboardInterrupt:
+        return _complain("Interrupted. The same command goes on from what is finished.", 130)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    whole = argparse.ArgumentParser(prog="python -m probing", description="Knowledge probing of language models.")
+    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands.add_parser("run", help="probe a model on a benchmark"))
+    showing = commands.add_parser("show", help="print a result's scores")
+    showing.add_argument("folder", metavar="DIR")
+    showing.set_defaults(command=_show)
+    comparing = commands.add_parser("compare", help="paired differences between two results")
+    comparing.add_argument("folders", metavar="DIR", nargs=2)
+    comparing.set_defaults(command=_compare)
+    fetching = commands.add_parser("download", help="fetch a benchmark from its official source")
+    fetching.add_argument("slug", metavar="SLUG")
+    fetching.set_defaults(command=_download)
+    return whole
+
+
+def _add_run(running: argparse.ArgumentParser) -> None:
+    add = running.add_argument
+    add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
+    add("--benchmark", required=True, metavar="SLUG_OR_FOLDER")
+    add("--probe", default="multiple_choice", choices=sorted(PROBES))
+    add("--relation", action="extend", nargs="+", default=[], metavar="ID", help="default: all")
+    add("--template", action="extend", nargs="+", type=int, metavar="N", help="default: 0")
+    add("--language", default="", help="of the prompts, where a benchmark has several")
+    add("--limit", type=int, metavar="N", help="the first N items of each relation")
+    add("--decide", action="store_true", help="find the best option without scoring all to the end")
+    add("--pll", default="within_word_l2r", choices=get_args(PLL), help="what a masked model hides together")
+    add("--reduction", default="sum", choices=get_args(Reduction), help="of token log-probabilities")
+    add("--commit", default="", help="of a hub model; default: the newest")
+    add("--device", default="auto")
+    add("--dtype", default="float32")
+    add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
+    add("--seed", type=int, default=0)
+    add("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe's own")
+    add("--out", required=True, type=Path, metavar="DIR")
+    running.set_defaults(command=_run)
+
+
+def _run(given: argparse.Namespace) -> None:
+    result = run(
+        given.model,
+        given.benchmark,
+        out=given.out,
+        probe=given.probe,
+        relations=given.relation,
+        templates=given.template or (0,),
+        limit=given.limit,
+        language=given.language,
+        decide=given.decide,
+        pll=given.pll,
+        reduction=given.reduction,
+        commit=given.commit,
+        device=given.device,
+        dtype=given.dtype,
+        batch_tokens=given.batch_tokens,
+        seed=given.seed,
+        **parse(probe_named(given.probe), given.set),
+    )
+    _print_by_dimension(result.scores[result.scores["dimension"] == OVERALL])
+    print(f"\nAll scores: python -m probing show {given.out}")
+
+
+def _show(given: argparse.Namespace) -> None:
+    result = Result.load(given.folder)
+    benchmark = result.record["benchmark"]
+    print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
+    _print_by_dimension(result.scores)
+
+
+def _compare(given: argparse.Namespace) -> None:
+    first, second = (Result.load(folder) for folder in given.folders)
+    for name in ("benchmark", "probe"):
+        if first.record[name] != second.record[name]:
+            raise BadInput(f"The two results differ in their {name}.", "Compare results on the same benchmark.")
+    probe = probe_named(first.record["probe"])()
+    table = compare(first.items, second.items, probe.dimensions(first.items))
+    print(f"first: {first.record['model']['id']}   second: {second.record['model']['id']}")
+    _print_by_dimension(table)
+
+
+def _download(given: argparse.Namespace) -> None:
+    target = benchmarks_folder() / given.slug
+    benchmark = download(given.slug, target)
+    print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
+
+
+def _print_by_dimension(table: pd.DataFrame) -> None:
+    for dimension, rows in table.groupby("dimension", sort=False):
+        print(f"\n{dimension}")
+        columns = rows.drop(columns="dimension")
+        print(columns.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))
+
+
+def _complain(message: str, code: int) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Which architectures the installed transformers knows, read from its source: importing it would load torch."""
+
+import ast
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from probing.language_model import Kind
+
+
+def kind_of(architecture: str) -> Kind | None:
+    """Causal or masked, by the model class that a configuration names; None for every other head.
+
+    An encoder-decoder has a conditional-generation head, which transformers lists among the masked ones; it is
+    neither here. A class listed as both (XLM's) does not tell what the weights were trained for: neither, too.
+    """
+    causal, masked = _classes("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"), _classes("MODEL_FOR_MASKED_LM_MAPPING_NAMES")
+    if architecture in _classes("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES") | (causal & masked):
+        return None
+    if architecture in causal:
+        return "causal"
+    return "masked" if architecture in masked else None
+
+
+@cache
+def known_model_types() -> frozenset[str]:
+    """The values of `model_type` that the installed transformers can load without code from elsewhere."""
+    return frozenset(name for name, _ in _table("auto_mappings.py", "CONFIG_MAPPING_NAMES"))
+
+
+@cache
+def _classes(table: str) -> frozenset[str]:
+    return frozenset(name for _, name in _table("modeling_auto.py", table))
+
+
+@cache
+def _table(file: str, name: str) -> tuple[tuple[str, str], ...]:
+    """The pairs in `NAME = OrderedDict([(model type, class), ...])`."""
+    for statement in _source(file).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
+            assert isinstance(statement.value, ast.Call)
+            return tuple(_pairs(ast.literal_eval(statement.value.args[0])))
+    raise LookupError(f"transformers has no table {name} in {file}: this version is not supported")
+
+
+def _pairs(table: list[tuple[str, str | tuple[str, ...]]]) -> list[tuple[str, str]]:
+    """One pair per class, where a model type may name several."""
+    several = [(kind, (names,) if isinstance(names, str) else names) for kind, names in table]
+    return [(kind, name) for kind, names in several for name in names]
+
+
+@cache
+def _source(file: str) -> ast.Module:
+    spec = find_spec("transformers")
+    if spec is None or not spec.submodule_search_locations:
+        raise LookupError("transformers is not installed")
+    folder = Path(spec.submodule_search_locations[0])
+    return ast.parse((folder / "models" / "auto" / file).read_text(encoding="utf-8"))

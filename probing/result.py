@@ -1,0 +1,110 @@
+"""A result: one row per item and template, tidy scores, and the record of how they came about."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from probing.benchmark import Benchmark
+from probing.disk import new_folder
+from probing.errors import BadInput, Incomplete
+from probing.settings import Settings, parts
+
+ITEMS = "items.parquet"
+SCORES = "scores.csv"
+RECORD = "run.json"
+KEY = ["relation", "template", "index"]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What scoring took: seconds, statements asked, token positions computed and how many of them were padding."""
+
+    score_seconds: float = 0.0
+    statements: int = 0
+    positions: int = 0
+    padding: int = 0
+
+    def __add__(self, other: "Cost") -> "Cost":
+        return Cost(
+            self.score_seconds + other.score_seconds,
+            self.statements + other.statements,
+            self.positions + other.positions,
+            self.padding + other.padding,
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """`items`: the rows of the probe; `scores`: tidy scores; `record`: what run.json holds."""
+
+    items: pd.DataFrame
+    scores: pd.DataFrame
+    record: dict[str, Any]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the result folder; it appears whole, and never in the place of another."""
+        with new_folder(Path(folder)) as new:
+            self.items.to_parquet(new / ITEMS, index=False)
+            self.scores.to_csv(new / SCORES, index=False)
+            (new / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Read a result folder."""
+        folder = Path(folder)
+        for name in (ITEMS, SCORES, RECORD):
+            if not (folder / name).is_file():
+                raise BadInput(f"{folder} is not a result: {name} is missing.", "Give the folder of a finished run.")
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            scores = pd.read_csv(
+                folder / SCORES,
+                dtype={"group": str},
+                keep_default_na=False,
+                na_values={"value": [""], "low": [""], "high": [""]},
+            )
+            return cls(pd.read_parquet(folder / ITEMS), scores, record)
+        except (ValueError, pa.ArrowException) as error:
+            raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
+
+
+def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all parts, in the order given."""
+    return pd.concat(frames, ignore_index=True)
+
+
+def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> None:
+    """Raise `Incomplete` unless each item of each part is there exactly once, with finite scores."""
+    expected = _expected(benchmark, settings)
+    found = list(zip(*(rows[column].tolist() for column in KEY), strict=True)) if len(rows) else []
+    missing = expected.keys() - set(found)
+    if missing:
+        first = next(key for key in expected if key in missing)
+        raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_name(first)}.", _AGAIN)
+    if len(found) != len(expected):
+        raise Incomplete(f"There are {len(found)} rows for {len(expected)} items and templates.", _AGAIN)
+    for key, scores in zip(found, rows["scores"], strict=True):
+        if len(scores) != expected[key] or not np.isfinite(np.asarray(scores, dtype=float)).all():
+            raise Incomplete(f"The scores of {_name(key)} are not all there.", _AGAIN)
+
+
+_AGAIN = "Run it again: what is complete is not repeated."
+
+
+def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
+    """How many scores each row must have."""
+    return {
+        (part.relation, part.template, item.index): len(benchmark[part.relation].answer_space)
+        for part in parts(benchmark, settings)
+        for item in benchmark[part.relation].items[: part.items]
+    }
+
+
+def _name(key: tuple[str, int, int]) -> str:
+    return f"relation {key[0]}, template {key[1]}, item {key[2]}"

@@ -1,0 +1,235 @@
+"""Model + benchmark + probe -> result: the only place that joins them."""
+
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, get_args
+
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.disk import refuse_occupied
+from probing.errors import BadInput, Incomplete
+from probing.language_model import PLL, LanguageModel, Reduction
+from probing.partial import Partial
+from probing.probes import probe_named
+from probing.probes.probe import Probe, make, options
+from probing.result import Cost, Result, check_complete, join
+from probing.scoring.load import load
+from probing.settings import Part, Settings, parts
+
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
+
+
+def run(
+    model: str | LanguageModel,
+    benchmark: str | Path | Benchmark,
+    *,
+    out: str | Path | None = None,
+    probe: str = "multiple_choice",
+    relations: str | Sequence[str] = (),
+    templates: int | Sequence[int] = (0,),
+    limit: int | None = None,
+    language: str = "",
+    decide: bool = False,
+    pll: PLL = "within_word_l2r",
+    reduction: Reduction = "sum",
+    commit: str = "",
+    device: str = "auto",
+    dtype: str = "float32",
+    batch_tokens: int | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    **probe_options: Any,
+) -> Result:
+    """Probe a model (hub id, folder, GGUF file or loaded) on a benchmark (slug, folder or loaded).
+
+    `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
+    the same call goes on from there. Empty `relations` or `templates` mean all. `probe_options` are the probe's own.
+    """
+    content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
+    settings = Settings(
+        probe=probe,
+        relations=(relations,) if isinstance(relations, str) else tuple(relations),
+        templates=(templates,) if isinstance(templates, int) else tuple(templates),
+        limit=limit,
+        language=language,
+        pll=pll,
+        reduction=reduction,
+        decide=decide,
+        dtype=dtype,
+        seed=seed,
+        options=probe_options,
+    )
+    settings = checked(settings, content)
+    if out is not None:
+        refuse_occupied(Path(out))
+    begin = time.perf_counter()
+    if isinstance(model, str):
+        model = load(model, commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    load_seconds = time.perf_counter() - begin
+    settings = replace(settings, dtype=model.dtype)
+    with TemporaryDirectory() as scratch:
+        partial = _open_partial(Path(out or Path(scratch) / "result"), model, content, settings)
+        current = _Run(model, content, settings, partial)
+        current.probe(progress)
+        result = current.result(load_seconds)
+    if out is not None:
+        result.save(out)
+        partial.remove()
+    return result
+
+
+def checked(settings: Settings, benchmark: Benchmark) -> Settings:
+    """The same settings in one spelling (order, repetitions, default options), or `BadInput`."""
+    for name, choice in (("pll", PLL), ("reduction", Reduction)):
+        if getattr(settings, name) not in get_args(choice):
+            raise BadInput(
+                f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
+            )
+    chosen = {relation.id for relation in benchmark.select(settings.relations, settings.limit).relations}
+    in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
+    settings = replace(
+        settings,
+        relations=in_order if settings.relations else (),
+        templates=tuple(sorted(set(settings.templates))),
+        options=options(probe_of(settings)),
+    )
+    parts(benchmark, settings)
+    return settings
+
+
+def probe_of(settings: Settings) -> Probe:
+    return make(probe_named(settings.probe), settings.options)
+
+
+def probe_part(
+    model: LanguageModel,
+    benchmark: Benchmark,
+    settings: Settings,
+    part: Part,
+    on_items: Callable[[int], object] = lambda items: None,
+) -> pd.DataFrame:
+    """The rows of one part; `on_items` hears, after each item, how many of the part are done."""
+    relation = benchmark.select([part.relation], settings.limit)[part.relation]
+    probe = probe_of(settings)
+    rows = []
+    for row in probe.rows(model, relation, part.template, settings):
+        rows.append(row)
+        on_items(len(rows))
+    if len(rows) != part.items:
+        raise Incomplete(
+            f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
+            "Run it again; if it stays so, report it.",
+        )
+    return probe.frame(rows)
+
+
+def record(
+    model: LanguageModel,
+    benchmark: Benchmark,
+    settings: Settings,
+    *,
+    cost: Cost,
+    start: datetime,
+    load_seconds: float,
+    items: int,
+) -> dict[str, Any]:
+    """What run.json holds. Times are UTC; memory is the largest that this process has held, in bytes."""
+    return {
+        "model": asdict(model.card),
+        "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+        "probe": settings.probe,
+        "settings": settings.to_json(),
+        "settings_digest": settings.digest,
+        "seed": settings.seed,
+        "language": settings.language,
+        "packages": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        "device": model.device,
+        "dtype": model.dtype,
+        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
+        "start": start.isoformat(timespec="seconds"),
+        "end": datetime.now(UTC).isoformat(timespec="seconds"),
+        "timing": {"load_seconds": round(load_seconds, 3), "score_seconds": round(cost.score_seconds, 3)},
+        "statements": cost.statements,
+        "positions": cost.positions,
+        "padding": cost.padding,
+        "items_done": items,
+        "items_skipped": [],
+        "peak_memory": peak_memory(model.device),
+    }
+
+
+def peak_memory(device: str) -> dict[str, int]:
+    unit = 1 if sys.platform == "darwin" else 1024
+    found = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
+    if device.startswith("cuda"):
+        found["device"] = torch.cuda.max_memory_allocated(device)
+    return found
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run in progress: what is asked of whom, and the parts that are done."""
+
+    model: LanguageModel
+    benchmark: Benchmark
+    settings: Settings
+    partial: Partial
+
+    def probe(self, progress: bool) -> None:
+        """Probe and store each part that is not there yet."""
+        asked = parts(self.benchmark, self.settings)
+        done = sum(part.items for part in asked if self.partial.has(part))
+        total = sum(part.items for part in asked)
+        with tqdm(total=total, initial=done, unit="item", disable=None if progress else True) as bar:
+            for part in asked:
+                if not self.partial.has(part):
+                    self._probe_part(part, bar)
+
+    def _probe_part(self, part: Part, bar: tqdm) -> None:
+        done, before, begin = bar.n, replace(self.model.usage), time.perf_counter()
+        rows = probe_part(
+            self.model, self.benchmark, self.settings, part, lambda items: bar.update(done + items - bar.n)
+        )
+        now = self.model.usage
+        cost = Cost(
+            time.perf_counter() - begin,
+            now.statements - before.statements,
+            now.positions - before.positions,
+            now.padding - before.padding,
+        )
+        self.partial.store(part, rows, cost)
+
+    def result(self, load_seconds: float) -> Result:
+        """All parts together, checked to be complete."""
+        asked = parts(self.benchmark, self.settings)
+        rows = join(self.partial.rows(part) for part in asked)
+        check_complete(rows, self.benchmark, self.settings)
+        facts = record(
+            self.model,
+            self.benchmark,
+            self.settings,
+            cost=sum((self.partial.cost(part) for part in asked), Cost()),
+            start=self.partial.started,
+            load_seconds=load_seconds,
+            items=len(rows),
+        )
+        return Result(rows, probe_of(self.settings).scores(rows), facts)
+
+
+def _open_partial(out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings) -> Partial:
+    card = model.card
+    named = {"id": card.id, "commit": card.commit, "files": card.files}
+    identity = {"model": named, "benchmark": benchmark.digest, "settings": settings.digest}
+    return Partial.open(out, identity, resume=bool(card.commit or card.files))
