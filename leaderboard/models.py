@@ -33,9 +33,7 @@ class Model(models.Model):
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["hub_id", "commit", "source"], name="one_model_per_commit")
-        ]
+        constraints = [models.UniqueConstraint(fields=["hub_id", "commit", "source"], name="one_model_per_commit")]
 
     def __str__(self) -> str:
         return f"{self.hub_id}@{self.commit[:7]}" if self.commit else self.hub_id
@@ -58,9 +56,7 @@ class Benchmark(models.Model):
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     source = models.URLField(blank=True)
-    path = models.CharField(
-        max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here"
-    )
+    path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
@@ -69,9 +65,7 @@ class Benchmark(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["slug", "version"], name="one_benchmark_per_version"),
-            models.UniqueConstraint(
-                fields=["slug"], condition=models.Q(current=True), name="one_current_version"
-            ),
+            models.UniqueConstraint(fields=["slug"], condition=models.Q(current=True), name="one_current_version"),
         ]
 
     def __str__(self) -> str:
@@ -84,7 +78,7 @@ class Benchmark(models.Model):
 class RunQuerySet(models.QuerySet["Run"]):
     """Every change of a run's state, each with its event."""
 
-    def move(self, run: "Run", to: "Run.State", message: str = "", **fields: Any) -> bool:
+    def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
         """Change the state unless somebody else has since `run` was read; True for the winner."""
         with transaction.atomic():
             changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
@@ -93,8 +87,20 @@ class RunQuerySet(models.QuerySet["Run"]):
             run.state = to
             for name, value in fields.items():
                 setattr(run, name, value)
-            RunEvent.objects.create(run=run, state=to, message=message)
+            RunEvent.objects.create(run=run, state=to, message=note)
         return True
+
+    def fail(self, run: "Run", code: str, message: str, next_step: str = "", traceback: str = "") -> bool:
+        """End the run with a code, a sentence for everybody and what to do next."""
+        failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback}
+        return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
+
+    def restart(self, run: "Run") -> bool:
+        """Queue an ended run again; its finished parts and its history are kept."""
+        clean = dict.fromkeys(["code", "message", "next_step", "traceback"], "")
+        with transaction.atomic():
+            run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
+            return self.move(run, Run.State.QUEUED, "Submitted again.", finished=None, **clean)
 
 
 class Run(models.Model):
@@ -142,9 +148,7 @@ class Run(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"
-            ),
+            models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
         ]
         indexes = [models.Index(fields=["benchmark", "state", "provenance"])]  # the leaderboard's filter
 
@@ -160,17 +164,13 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
 
     def free(self) -> "RunPartQuerySet":
         """Parts that wait for a worker: not done and not under a living lease."""
-        return self.filter(
-            ~models.Q(lease_until__gte=timezone.now()) | models.Q(lease_until=None), done=False
-        )
+        return self.filter(~models.Q(lease_until__gte=timezone.now()) | models.Q(lease_until=None), done=False)
 
     def claim(self, run: Run, worker: str) -> "RunPart | None":
         """The next part that is neither done nor under a living lease, now leased to `worker`."""
         free = models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now())
         for part in self.filter(free, run=run, done=False).order_by("pk"):
-            won = self.filter(free, pk=part.pk, done=False).update(
-                worker=worker, lease_until=timezone.now() + LEASE
-            )
+            won = self.filter(free, pk=part.pk, done=False).update(worker=worker, lease_until=timezone.now() + LEASE)
             if won:
                 part.refresh_from_db()
                 return part
@@ -180,9 +180,10 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
         """Extend the lease and record progress; False if another worker has the part now."""
         return bool(self._mine(part).update(lease_until=timezone.now() + LEASE, items_done=items_done))
 
-    def finish(self, part: "RunPart") -> bool:
+    def finish(self, part: "RunPart", record: dict[str, Any]) -> bool:
         """The part's rows are stored; False if another worker has the part now."""
-        return bool(self._mine(part).update(done=True, items_done=part.items, lease_until=None))
+        done = {"done": True, "items_done": part.items, "lease_until": None, "record": record}
+        return bool(self._mine(part).update(**done))
 
     def release(self, part: "RunPart") -> None:
         """Give the part back unharmed: the worker stopped of its own will, which is no failed attempt."""
@@ -204,6 +205,7 @@ class RunPart(models.Model):
     worker = models.CharField(max_length=100, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")
     lease_until = models.DateTimeField(null=True, blank=True)
+    record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
 
     objects = RunPartQuerySet.as_manager()
 

@@ -62,6 +62,7 @@ def embedded_redis_socket(folder: Path) -> Path:
 # Where things are
 DATA = env_path("CLOZEBOARD_DATA", BASE_DIR / "var")
 MODELS = env_path("CLOZEBOARD_MODELS", DATA / "models")
+HUB_CACHE = DATA / "hub"  # what was downloaded
 HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
@@ -74,9 +75,7 @@ SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # for each 
 SECRET_KEY = secret_key(DATA)
 DEBUG = env_bool("DEBUG", False)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
-CSRF_TRUSTED_ORIGINS = [
-    f"https://{host.replace('.', '*.', 1) if host[0] == '.' else host}" for host in ALLOWED_HOSTS
-]
+CSRF_TRUSTED_ORIGINS = [f"https://{host.replace('.', '*.', 1) if host[0] == '.' else host}" for host in ALLOWED_HOSTS]
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -138,9 +137,7 @@ CONTENT_SECURITY_POLICY = {
 
 # Database: one SQLite file unless DATABASE_URL names another. WAL lets pages read while workers write, and
 # IMMEDIATE makes a writer wait for its turn at the start instead of failing in the middle.
-DATABASES = {
-    "default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)
-}
+DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",

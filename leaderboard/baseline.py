@@ -1,0 +1,66 @@
+"""What guessing would score: the chance of every group, stored as a run so that pages show it as a pinned row."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
+from probing.benchmark import Benchmark as Content
+from probing.language_model import Asked, ModelCard, OptionScores, Scoring, Usage
+from probing.probes import probe_named
+from probing.probes.probe import make
+from probing.settings import Settings, parts
+
+HUB_ID = "baseline/chance"
+
+
+class Indifferent:
+    """A language model to which every option is as likely as the next."""
+
+    card = ModelCard(id=HUB_ID, kind="causal", architecture="", parameters=0)
+    usage = Usage()
+    device, dtype, batch_tokens = "cpu", "float32", 0
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        for _, options in asked:
+            count = len(options)
+            yield OptionScores((np.zeros(1),) * count, (slice(0, 1),) * count, np.ones(count, dtype=bool))
+
+
+def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run:
+    """The baseline's run of this benchmark version, replaced if it is there."""
+    scores = _chance(content, settings)
+    model, _ = Model.objects.get_or_create(hub_id=HUB_ID, commit="", source=Model.Source.PUBLISHED)
+    with transaction.atomic():
+        run, _ = Run.objects.update_or_create(
+            model=model,
+            benchmark=benchmark,
+            settings_digest=settings.digest,
+            defaults={
+                "settings": settings.to_json(),
+                "state": Run.State.FINISHED,
+                "provenance": Run.Provenance.BASELINE,
+                "finished": timezone.now(),
+            },
+        )
+        run.scores.all().delete()
+        Score.objects.bulk_create(Score(run=run, **row) for row in scores.to_dict("records"))
+        RunEvent.objects.create(run=run, state=run.state, message="Computed from the answer spaces.")
+    return run
+
+
+def _chance(content: Content, settings: Settings) -> pd.DataFrame:
+    """The scores of metric `chance`, as accuracies: they are what guessing scores on average."""
+    probe = make(probe_named(settings.probe), settings.options)
+    model = Indifferent()
+    rows = [
+        row
+        for part in parts(content, settings)
+        for row in probe.rows(model, content[part.relation], part.template, settings)
+    ]
+    scores = probe.scores(probe.frame(rows))
+    chance = scores[scores.metric == "chance"].assign(metric="accuracy", low=None, high=None)
+    return chance.astype(object).where(chance.notna(), None)

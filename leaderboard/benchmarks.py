@@ -1,0 +1,88 @@
+"""Benchmarks on the site: every version that was ever imported stays, one of them is current."""
+
+import shutil
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from leaderboard import baseline
+from leaderboard.models import Benchmark
+from probing import catalog
+from probing.benchmark import Benchmark as Content
+from probing.disk import new_folder
+from probing.errors import BadInput
+from probing.formats import FORMATS
+from probing.settings import Settings
+
+
+def current(slug: str) -> Benchmark:
+    """The version that new runs use."""
+    benchmark = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
+    if benchmark is None:
+        known = Benchmark.objects.filter(current=True).exclude(path="").values_list("slug", flat=True)
+        choice = f"Choose from: {', '.join(known)}." if known else "Import one with manage.py import_benchmark."
+        raise BadInput(f"There is no benchmark {slug!r} here.", choice)
+    return benchmark
+
+
+def default_settings(benchmark: Benchmark) -> Settings:
+    return Settings.from_json({**benchmark.settings, "probe": benchmark.probe})
+
+
+def read(benchmark: Benchmark) -> Content:
+    """The relations and items, from the files of that version."""
+    return _read(benchmark.format, settings.DATA / benchmark.path, benchmark.digest, benchmark.slug)
+
+
+@lru_cache(maxsize=8)
+def _read(format: str, folder: Path, digest: str, slug: str) -> Content:
+    content = FORMATS[format](folder)
+    if content.digest != digest:
+        raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
+    return Content(slug, content.version, digest, content.relations, content.title)
+
+
+def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple[Benchmark, bool]:
+    """Copy a folder's files below the data folder as the current version of `slug`; False if they are it."""
+    if format not in FORMATS:
+        raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
+    content = FORMATS[format](folder)
+    slug = slug or folder.resolve().name.lower()
+    same = Benchmark.objects.filter(slug=slug, digest=content.digest)
+    if same.filter(current=True).exclude(path="").exists():
+        return same.get(current=True), False
+    path = _copy(folder, slug, content.version)
+    with transaction.atomic():
+        Benchmark.objects.filter(slug=slug, current=True).update(current=False)
+        benchmark, _ = Benchmark.objects.update_or_create(
+            slug=slug, version=content.version, defaults=_facts(format, content, slug, title) | {"path": path}
+        )
+        baseline.store_chance(benchmark, content, default_settings(benchmark))
+    return benchmark, True
+
+
+def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, object]:
+    known = catalog.CATALOG.get(slug)
+    about = {
+        "title": title or (known.title if known else slug),
+        "digest": content.digest,
+        "format": format,
+        "probe": known.probe if known else "multiple_choice",
+        "settings": dict(known.settings) if known else {},
+        "relations": len(content.relations),
+        "items": content.size,
+        "current": True,
+    }
+    return about | ({"citation": known.citation, "licence": known.licence, "source": known.source} if known else {})
+
+
+def _copy(folder: Path, slug: str, version: str) -> str:
+    """The folder's files, whole or not at all; returns the path below the data folder."""
+    path = f"benchmarks/{slug}@{version}"
+    target = settings.DATA / path
+    if not target.exists():
+        with new_folder(target) as new:
+            shutil.copytree(folder, new, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+    return path

@@ -1,0 +1,49 @@
+"""Signs of life: a worker keeps the lease of the part it has in hand for as long as its process lives."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+from django.db import connection
+
+from leaderboard.models import RunPart
+
+BEAT = 2  # seconds between two signs of life
+
+
+class Hand:
+    """The part that this worker has in hand, and how many of its items are done."""
+
+    def __init__(self) -> None:
+        self.part: RunPart | None = None
+        self.items = 0
+
+    def take(self, part: RunPart | None) -> None:
+        self.part, self.items = part, 0
+
+    def progress(self, items: int) -> None:
+        self.items = items
+
+
+@contextmanager
+def heartbeat() -> Iterator[Hand]:
+    """A hand that is kept leased by a thread; what it still holds at the end is given back unharmed."""
+    hand, over = Hand(), Event()
+    thread = Thread(target=_beat, args=(hand, over), daemon=True)
+    thread.start()
+    try:
+        yield hand
+    finally:
+        over.set()
+        thread.join()
+        if hand.part:
+            RunPart.objects.release(hand.part)
+
+
+def _beat(hand: Hand, over: Event) -> None:
+    try:
+        while not over.wait(BEAT):
+            if part := hand.part:
+                RunPart.objects.renew(part, min(hand.items, part.items))
+    finally:
+        connection.close()
