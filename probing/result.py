@@ -26,7 +26,7 @@ class Cost:
     """What scoring took: seconds, statements asked, token positions computed and how many of them were padding."""
 
     score_seconds: float = 0.0
-    statements: int = 0
+    statements: float = 0.0
     positions: int = 0
     padding: int = 0
 

@@ -75,13 +75,16 @@ def run(
     if out is not None:
         refuse_occupied(Path(out))
     begin = time.perf_counter()
-    if isinstance(model, str):
-        model = load(model, commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
+    loaded = (
+        load(model, commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
+        if isinstance(model, str)
+        else model
+    )
     load_seconds = time.perf_counter() - begin
-    settings = replace(settings, dtype=model.dtype)
+    settings = replace(settings, dtype=loaded.dtype)
     with TemporaryDirectory() as scratch:
-        partial = _open_partial(Path(out or Path(scratch) / "result"), model, content, settings)
-        current = _Run(model, content, settings, partial)
+        partial = _open_partial(Path(out or Path(scratch) / "result"), loaded, content, settings)
+        current = _Run(loaded, content, settings, partial)
         current.probe(progress)
         result = current.result(load_seconds)
     if out is not None:
@@ -118,20 +121,23 @@ def probe_part(
     benchmark: Benchmark,
     settings: Settings,
     part: Part,
-    on_items: Callable[[int], object] = lambda items: None,
+    on_items: Callable[[int], None] = lambda items: None,
 ) -> pd.DataFrame:
-    """The rows of one part; `on_items` hears, after each item, how many of the part are done."""
+    """The rows of one part; `on_items` hears, batch by batch, how many of its items are done by now."""
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
-    probe = probe_of(settings)
-    rows = []
-    for row in probe.rows(model, relation, part.template, settings):
-        rows.append(row)
-        on_items(len(rows))
+    probe, usage = probe_of(settings), model.usage
+    before, options_each = usage.statements, len(relation.answer_space)
+    usage.on_work = lambda: on_items(min(part.items, int((usage.statements - before) / options_each)))
+    try:
+        rows = list(probe.rows(model, relation, part.template, settings))
+    finally:
+        usage.on_work = None
     if len(rows) != part.items:
         raise Incomplete(
             f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again; if it stays so, report it.",
         )
+    on_items(part.items)
     return probe.frame(rows)
 
 
@@ -161,7 +167,7 @@ def record(
         "start": start.isoformat(timespec="seconds"),
         "end": datetime.now(UTC).isoformat(timespec="seconds"),
         "timing": {"load_seconds": round(load_seconds, 3), "score_seconds": round(cost.score_seconds, 3)},
-        "statements": cost.statements,
+        "statements": round(cost.statements),
         "positions": cost.positions,
         "padding": cost.padding,
         "items_done": items,
@@ -199,9 +205,11 @@ class _Run:
 
     def _probe_part(self, part: Part, bar: tqdm) -> None:
         done, before, begin = bar.n, replace(self.model.usage), time.perf_counter()
-        rows = probe_part(
-            self.model, self.benchmark, self.settings, part, lambda items: bar.update(done + items - bar.n)
-        )
+
+        def advance(items: int) -> None:
+            bar.update(done + items - bar.n)
+
+        rows = probe_part(self.model, self.benchmark, self.settings, part, advance)
         now = self.model.usage
         cost = Cost(
             time.perf_counter() - begin,

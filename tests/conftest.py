@@ -1,0 +1,81 @@
+"""What tests share: the fake model, a small benchmark, its folder, and the real data where it lies at hand."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.benchmark import Benchmark
+from probing.formats import bear
+from tests.fakes import FakeModel
+
+METADATA: dict[str, Any] = {
+    "P30": {
+        "templates": ["[X] is located in [Y].", "[Y] contains [X].", "[X] belongs to [Y]."],
+        "answer_space_labels": ["Africa", "Asia", "Europe"],
+        "answer_space_ids": ["Q15", "Q48", "Q46"],
+    },
+    "P36": {
+        "templates": ["The capital of [X] is [Y].", "[Y] governs [X].", "[X] is ruled from [Y]."],
+        "answer_space_labels": ["Oslo", "Cairo"],
+        "answer_space_ids": ["Q585", "Q85"],
+    },
+}
+LINES: dict[str, list[dict[str, Any]]] = {
+    "P30": [
+        {"sub_id": "Q657", "sub_label": "Chad", "obj_id": "Q15", "obj_label": "Africa", "answer_idx": 0},
+        {"sub_id": "Q79", "sub_label": "Egypt", "obj_id": "Q15", "obj_label": "Africa", "answer_idx": 0},
+        {"sub_id": "Q17", "sub_label": "Japan", "obj_id": "Q48", "obj_label": "Asia", "answer_idx": 1},
+        {"sub_id": "Q20", "sub_label": "Norway", "obj_id": "Q46", "obj_label": "Europe", "answer_idx": 2},
+    ],
+    "P36": [
+        {"sub_id": "Q20", "sub_label": "Norway", "obj_id": "Q585", "obj_label": "Oslo", "answer_idx": 0},
+        {"sub_id": "Q79", "sub_label": "Egypt", "obj_id": "Q85", "obj_label": "Cairo", "answer_idx": 1},
+    ],
+}
+DOMAINS = {"P30": {"domains": ["Geographic"]}, "P36": {"domains": ["Geographic", "Political"]}}
+
+
+class BearFolder:
+    """A benchmark folder to spoil: change `metadata`, `lines` or `domains`, then `write()`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.metadata = json.loads(json.dumps(METADATA))
+        self.lines = json.loads(json.dumps(LINES))
+        self.domains: dict[str, Any] | None = json.loads(json.dumps(DOMAINS))
+
+    def write(self) -> Path:
+        self.path.mkdir(exist_ok=True)
+        (self.path / "metadata_relations.json").write_text(json.dumps(self.metadata))
+        for name, lines in self.lines.items():
+            (self.path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        if self.domains is not None:
+            (self.path / "relation_info.json").write_text(json.dumps(self.domains))
+        return self.path
+
+
+@pytest.fixture
+def bear_folder(tmp_path: Path) -> BearFolder:
+    return BearFolder(tmp_path / "small")
+
+
+@pytest.fixture
+def benchmark(bear_folder: BearFolder) -> Benchmark:
+    return bear.read(bear_folder.write())
+
+
+@pytest.fixture
+def model() -> FakeModel:
+    return FakeModel()
+
+
+@pytest.fixture(scope="session")
+def real_bear() -> Path:
+    """The folder of the real BEAR files."""
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real benchmark at hand")
+    return Path(data) / "bear"

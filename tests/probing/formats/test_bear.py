@@ -1,0 +1,238 @@
+"""BEAR folders: every shape that methods 1.1 allows, and every fault named with its file and line."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.errors import BadBenchmark
+from probing.formats import bear, files
+from tests.conftest import BearFolder
+
+
+def test_it_reads_relations_items_and_tags(bear_folder: BearFolder) -> None:
+    benchmark = bear.read(bear_folder.write())
+    relation = benchmark["P36"]
+    assert [item.subject for item in relation.items] == ["Norway", "Egypt"]
+    assert [item.answers for item in relation.items] == [(0,), (1,)]
+    assert relation.items[1].subject_id == "Q79"
+    assert relation.answer_ids == ("Q585", "Q85")
+    assert relation.tags == {"domain": ("Geographic", "Political"), "cardinality": bear.SINGLE}
+    assert benchmark["P30"].tags["cardinality"] == bear.MULTIPLE
+
+
+def test_it_reads_an_answer_by_object_id_alone(bear_folder: BearFolder) -> None:
+    for line in bear_folder.lines["P30"]:
+        del line["answer_idx"], line["obj_label"]
+    assert [item.answers for item in bear.read(bear_folder.write())["P30"].items] == [(0,), (0,), (1,), (2,)]
+
+
+def test_it_reads_an_answer_by_index_alone(bear_folder: BearFolder) -> None:
+    for line in bear_folder.lines["P30"]:
+        del line["obj_id"], line["obj_label"]
+    assert [item.answers for item in bear.read(bear_folder.write())["P30"].items] == [(0,), (0,), (1,), (2,)]
+
+
+def test_it_reads_the_older_answer_space_without_ids(bear_folder: BearFolder) -> None:
+    about = bear_folder.metadata["P30"]
+    del about["answer_space_ids"]
+    about["answer_space"] = about.pop("answer_space_labels")
+    relation = bear.read(bear_folder.write())["P30"]
+    assert relation.answer_space == ("Africa", "Asia", "Europe")
+    assert [item.answers for item in relation.items] == [(0,), (0,), (1,), (2,)]
+
+
+def test_it_derives_an_answer_space_in_order_of_first_appearance(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P30"] = {"templates": ["[X] is in [Y]."]}
+    bear_folder.lines["P30"].reverse()
+    relation = bear.read(bear_folder.write())["P30"]
+    assert relation.answer_space == ("Europe", "Asia", "Africa")
+    assert [item.answers for item in relation.items] == [(0,), (1,), (2,), (2,)]
+
+
+def test_it_takes_the_cardinality_that_the_metadata_give(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P36"]["cardinality"] = bear.MULTIPLE
+    assert bear.read(bear_folder.write())["P36"].tags["cardinality"] == bear.MULTIPLE
+
+
+def test_it_does_without_domains(bear_folder: BearFolder) -> None:
+    bear_folder.domains = None
+    assert "domain" not in bear.read(bear_folder.write())["P30"].tags
+
+
+def test_it_reads_the_outer_folder_as_the_inner_one(bear_folder: BearFolder, tmp_path: Path) -> None:
+    inner = bear_folder.write()
+    (inner / "relation_info.json").rename(tmp_path / "relation_info.json")
+    assert bear.read(inner) == bear.read(tmp_path)
+    assert bear.read(inner)["P30"].tags["domain"] == ("Geographic",)
+
+
+def test_a_changed_byte_changes_digest_and_version(bear_folder: BearFolder) -> None:
+    before = bear.read(bear_folder.write())
+    bear_folder.lines["P30"][0]["sub_label"] = "Tchad"
+    after = bear.read(bear_folder.write())
+    assert before.digest != after.digest
+    assert after.version == after.digest[:12]
+
+
+def test_the_digest_does_not_depend_on_the_folder(bear_folder: BearFolder, tmp_path: Path) -> None:
+    before = bear.read(bear_folder.write())
+    moved = bear_folder.path.rename(tmp_path / "moved")
+    assert bear.read(moved).digest == before.digest
+
+
+def fault(folder: BearFolder, *expected: str) -> None:
+    """Reading fails with a message that holds all that is expected, and with a next step."""
+    with pytest.raises(BadBenchmark) as caught:
+        bear.read(folder.write())
+    assert all(words in caught.value.message for words in expected), caught.value.message
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("answer_idx", 7, "answer_idx 7 is outside the answer space"),
+        ("answer_idx", -1, "answer_idx -1 is outside the answer space"),
+        ("answer_idx", 1, "answer_idx 1 and obj_id 'Q46' disagree"),
+        ("answer_idx", "2", "answer_idx is '2'"),
+        ("answer_idx", True, "answer_idx is True"),
+        ("obj_id", "Q99", "obj_id 'Q99' is not in the answer space"),
+        ("sub_label", None, "'sub_label' holds None"),
+        ("sub_label", "  ", "'sub_label' holds '  '"),
+        ("sub_label", "half \ud83d", "half a character"),
+    ],
+)
+def test_a_bad_field_is_named_with_file_and_line(bear_folder: BearFolder, field: str, value: Any, words: str) -> None:
+    bear_folder.lines["P30"][3][field] = value
+    fault(bear_folder, "P30.jsonl, line 4", words)
+
+
+def test_a_missing_field_is_named(bear_folder: BearFolder) -> None:
+    del bear_folder.lines["P30"][2]["sub_label"]
+    fault(bear_folder, "P30.jsonl, line 3", "'sub_label' is missing")
+
+
+def test_an_item_without_any_answer_is_named(bear_folder: BearFolder) -> None:
+    del bear_folder.lines["P30"][0]["answer_idx"], bear_folder.lines["P30"][0]["obj_id"]
+    fault(bear_folder, "P30.jsonl, line 1", "neither answer_idx nor a usable obj_id")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"templates": ["It is in [Y]."]}, "template 0 has no [X]"),
+        ({"templates": ["[X] is in [Y].", "[X] is here."]}, "template 1 must have [Y] once"),
+        ({"templates": ["[X] is in [Y], in [Y]."]}, "template 0 must have [Y] once"),
+        ({"templates": []}, "no templates"),
+        ({"templates": "[X] is in [Y]."}, "'templates' is not a list"),
+        ({"answer_space_labels": ["Africa", "Asia", "Asia"]}, "option 'Asia' occurs twice"),
+        ({"answer_space_ids": ["Q15", "Q48", "Q48"]}, "option 'Q48' occurs twice"),
+        ({"answer_space_ids": ["Q15"]}, "3 answer labels but 1 answer ids"),
+        ({"cardinality": "many"}, "cardinality 'many' is unknown"),
+    ],
+)
+def test_bad_metadata_name_the_relation(bear_folder: BearFolder, change: dict[str, Any], words: str) -> None:
+    bear_folder.metadata["P30"] |= change
+    fault(bear_folder, "metadata_relations.json, relation P30", words)
+
+
+def test_two_objects_with_the_same_label_cannot_be_told_apart(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P30"] = {"templates": ["[X] is in [Y]."]}
+    bear_folder.lines["P30"][2]["obj_label"] = "Africa"
+    fault(bear_folder, "relation P30", "option 'Africa' occurs twice")
+
+
+def test_no_relations_are_a_fault(bear_folder: BearFolder) -> None:
+    bear_folder.metadata = {}
+    fault(bear_folder, "metadata_relations.json", "no relations")
+
+
+def test_a_relation_file_without_metadata_is_a_fault(bear_folder: BearFolder) -> None:
+    del bear_folder.metadata["P36"]
+    fault(bear_folder, "P36.jsonl has no entry")
+
+
+def test_metadata_without_their_file_are_a_fault(bear_folder: BearFolder) -> None:
+    del bear_folder.lines["P36"]
+    fault(bear_folder, "P36.jsonl is missing")
+
+
+def test_an_empty_relation_is_a_fault(bear_folder: BearFolder) -> None:
+    bear_folder.lines["P36"] = []
+    fault(bear_folder, "P36.jsonl: no items")
+
+
+@pytest.mark.parametrize("name", ["../P1", "a/b", "", ".hidden", "P 1"])
+def test_a_relation_id_cannot_point_elsewhere(bear_folder: BearFolder, name: str) -> None:
+    bear_folder.metadata[name] = bear_folder.metadata["P30"]
+    fault(bear_folder, "is no relation id")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (b'{"sub_label": ', "P36.jsonl, line 2, column"),
+        (b"[1, 2]", "P36.jsonl, line 2: not a JSON object"),
+        (b'{"sub_label": "\xff"}', "P36.jsonl, line 2: not UTF-8"),
+        (b"", "P36.jsonl, line 2: empty"),
+        (b"[" * 100_000, "P36.jsonl, line 2: JSON that cannot be read"),
+        (b'{"answer_idx": ' + b"9" * 5000 + b"}", "P36.jsonl, line 2: JSON that cannot be read"),
+    ],
+)
+def test_a_malformed_line_is_named(bear_folder: BearFolder, line: bytes, words: str) -> None:
+    folder = bear_folder.write()
+    first = (folder / "P36.jsonl").read_bytes().split(b"\n")[0]
+    (folder / "P36.jsonl").write_bytes(first + b"\n" + line + b"\n" + first)
+    with pytest.raises(BadBenchmark) as caught:
+        bear.read(folder)
+    assert words in caught.value.message
+
+
+def test_a_huge_file_is_not_read(bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "LARGEST_FILE", 100)
+    fault(bear_folder, "metadata_relations.json is larger than 100 bytes")
+
+
+def test_a_folder_without_metadata_is_a_fault(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match="metadata_relations.json is missing"):
+        bear.read(tmp_path)
+    with pytest.raises(BadBenchmark, match="is not a folder"):
+        bear.read(tmp_path / "nowhere")
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(bear_folder: BearFolder) -> None:
+    folder = bear_folder.write()
+    lines = [line | {"sub_label": "a\u2028b"} for line in bear_folder.lines["P36"]]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\r\n" for line in lines)
+    (folder / "P36.jsonl").write_bytes(text.encode())
+    assert bear.read(folder)["P36"].items[1].subject == "a\u2028b"
+
+
+def test_it_reads_the_real_bear(real_bear: Path) -> None:
+    benchmark = bear.read(real_bear)
+    assert len(benchmark.relations) == 60
+    assert benchmark.size == 7731
+    assert {len(relation.templates) for relation in benchmark.relations} == {3}
+    sizes = Counter(len(relation.answer_space) for relation in benchmark.relations)
+    assert (min(sizes), max(sizes), sizes[25], sizes[60]) == (5, 60, 38, 14)
+    single = {relation.id for relation in benchmark.relations if relation.tags["cardinality"] == bear.SINGLE}
+    assert single == set("P6 P26 P36 P37 P87 P98 P115 P185 P190 P427 P466 P610 P1376 P3373".split())
+    domains = Counter(domain for relation in benchmark.relations for domain in relation.tags["domain"])
+    assert domains == {
+        **{"Biographical": 22, "Geographic": 13, "Arts": 12, "Movies": 9, "Economic": 8},
+        **{"Historical": 6, "Sports": 5, "Political": 4, "Scientific": 3},
+    }
+
+
+def test_each_answer_of_the_real_bear_is_right_equally_often(real_bear: Path) -> None:
+    for relation in bear.read(real_bear).relations:
+        counts = Counter(item.answers for item in relation.items)
+        assert len(set(counts.values())) == 1
+        assert len(counts) == len(relation.answer_space)
+
+
+def test_both_layouts_of_the_real_bear_have_the_same_digest(real_bear: Path) -> None:
+    assert bear.read(real_bear) == bear.read(real_bear / "BEAR")
