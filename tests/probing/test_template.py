@@ -1,0 +1,36 @@
+"""Templates and prompts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probing.template import Prompt, prompt, upper_first
+
+words = st.text(st.characters(codec="utf-8", exclude_characters="[]"), max_size=12)
+
+
+@given(words, words, words, words)
+def test_the_span_of_a_statement_is_the_option(left: str, subject: str, right: str, option: str) -> None:
+    statement = prompt(f"{left}[X] is [Y]{right}", subject).fill(option)
+    assert statement.text[statement.start : statement.end] == option
+    assert statement.text == upper_first(f"{left}{subject} is {option}{right}")
+
+
+def test_a_statement_that_begins_with_the_option_gets_its_capital() -> None:
+    statement = prompt("[Y] is the capital of [X].", "Peru").fill("the city")
+    assert statement.text == "The city is the capital of Peru."
+    assert statement.text[statement.start : statement.end] == "The city"
+
+
+def test_a_capital_letter_may_be_two() -> None:
+    statement = prompt("[Y] is in [X].", "Peru").fill("ßeta")
+    assert statement.text[statement.start : statement.end] == "SSeta"
+
+
+def test_a_subject_that_looks_like_a_slot_stays_a_subject() -> None:
+    assert prompt("[X] is in [Y].", "[Y]").fill("Peru").text == "[Y] is in Peru."
+
+
+@pytest.mark.parametrize(("scored", "text"), [(0, "A, Oslo, B, ?, C"), (1, "A, ?, B, Oslo, C")])
+def test_the_other_blanks_take_what_the_model_kind_puts_there(scored: int, text: str) -> None:
+    assert Prompt(("A, ", ", B, ", ", C"), scored).fill("Oslo", "?").text == text
