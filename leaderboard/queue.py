@@ -23,6 +23,7 @@ from leaderboard.models import LEASE, Run, RunEvent, RunPart
 log = logging.getLogger(__name__)
 JOB = "leaderboard.jobs.probe_run"
 PATIENCE = timedelta(minutes=5)  # between two looks at a hub that was down
+UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
 
 
 def ring(run_id: int) -> bool:
@@ -83,9 +84,17 @@ class Worker(RQWorker):
         connection.close()  # the next job's process must not inherit it
 
     def handle_work_horse_killed(self, job: Job, retpid: int, ret_val: int, rusage: Any) -> None:
+        """Killed from outside, most likely for its memory: the part is free at once, the attempt counts."""
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
         RunPart.objects.filter(worker=self.name, done=False).update(lease_until=None)
         ring(*job.args)
+        connection.close()
+
+    def kill_horse(self, sig: signal.Signals = signal.SIGKILL) -> None:
+        """Killed by us, because the worker has to stop: the next worker goes on at once."""
+        super().kill_horse(sig)
+        for part in RunPart.objects.filter(worker=self.name, done=False):
+            RunPart.objects.release(part)
         connection.close()
 
 

@@ -1,0 +1,24 @@
+"""Fetch a known benchmark from its official source and import it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+
+from leaderboard import benchmarks
+from leaderboard.management.base import PlainCommand
+from probing.catalog import entry
+from probing.source import download
+
+
+class Command(PlainCommand):
+    help = "Download a benchmark at its pinned commit, check its digest and import it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug")
+
+    def run(self, *, slug: str, **options: Any) -> None:
+        folder = settings.DATA / "benchmarks" / slug
+        download(slug, folder)
+        benchmark, _ = benchmarks.install(entry(slug).format, folder, slug)
+        self.say(f"{benchmark}: {benchmark.relations} relations, {benchmark.items} items.")

@@ -1,0 +1,24 @@
+"""Take a folder's files as the current version of a benchmark."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from leaderboard import benchmarks
+from leaderboard.management.base import PlainCommand
+from probing.formats import FORMATS
+
+
+class Command(PlainCommand):
+    help = "Import a benchmark folder; older versions and their runs are kept."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("format", help=f"one of: {', '.join(FORMATS)}")
+        parser.add_argument("folder", type=Path)
+        parser.add_argument("--slug", default="", help="its name in addresses; by default the folder's name")
+        parser.add_argument("--title", default="", help="its name on pages")
+
+    def run(self, *, format: str, folder: Path, slug: str, title: str, **options: Any) -> None:
+        benchmark, new = benchmarks.install(format, folder, slug, title)
+        content = f"{benchmark.relations} relations, {benchmark.items} items"
+        self.say(f"{benchmark}: {content}." if new else f"{benchmark} is here already: nothing to do.")

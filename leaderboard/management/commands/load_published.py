@@ -1,0 +1,16 @@
+"""Show figures from papers as rows marked published."""
+
+from typing import Any
+
+from django.conf import settings
+
+from leaderboard import published
+from leaderboard.management.base import PlainCommand
+
+
+class Command(PlainCommand):
+    help = "Load the published results that ship with the project; run it again after an update."
+
+    def run(self, **options: Any) -> None:
+        count = published.load(settings.BASE_DIR / "fixtures" / "published")
+        self.say(f"{count} published results.")

@@ -1,0 +1,74 @@
+"""Figures from papers, as runs that nobody measured here: marked published, with where they stand."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+
+from leaderboard.models import Benchmark, Model, Run, Score
+from probing.errors import BadInput
+
+Json = Mapping[str, Any]
+
+
+def load(folder: Path) -> int:
+    """Make the published rows those of the folder's files; returns how many there are."""
+    with transaction.atomic():
+        runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path)]
+        Run.objects.filter(provenance=Run.Provenance.PUBLISHED).exclude(pk__in=runs).delete()
+    return len(runs)
+
+
+def _load_file(path: Path) -> list[int]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        benchmark = _benchmark(content["benchmark"], content["source"])
+        return [_run(benchmark, content["source"], row).pk for row in content["rows"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
+
+
+def _benchmark(about: Json, source: Json) -> Benchmark:
+    """The version that the figures are about; imported files may join it later."""
+    current = Benchmark.objects.filter(slug=about["slug"], current=True)
+    benchmark, _ = Benchmark.objects.get_or_create(
+        slug=about["slug"],
+        version=about["version"],
+        defaults={
+            "title": about["title"],
+            "probe": about["probe"],
+            "source": source["url"],
+            "current": not current.exists(),
+        },
+    )
+    return benchmark
+
+
+def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
+    model, _ = Model.objects.update_or_create(
+        hub_id=row["model"],
+        commit="",
+        source=Model.Source.PUBLISHED,
+        defaults={"kind": row["kind"], "parameters": row["parameters"]},
+    )
+    where = f"{source['authors']} ({source['year']}): {source['title']}, {row['reference']}"
+    question = json.dumps([source["title"], row["reference"], row["name"], row["settings"]], sort_keys=True)
+    run, _ = Run.objects.update_or_create(
+        model=model,
+        benchmark=benchmark,
+        settings_digest=hashlib.sha256(question.encode()).hexdigest(),
+        defaults={
+            "settings": row["settings"],
+            "state": Run.State.FINISHED,
+            "provenance": Run.Provenance.PUBLISHED,
+            "reference": where[:300],
+            "reference_url": source["url"],
+            "provenance_record": {"name": row["name"], "source": source},
+        },
+    )
+    run.scores.all().delete()
+    Score.objects.bulk_create(Score(run=run, **score) for score in row["scores"])
+    return run
