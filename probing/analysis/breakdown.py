@@ -37,13 +37,8 @@ def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.Dat
     table = members(rows, dimension)
     table["part"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
     sums = table.groupby("group", sort=False)[["weight", "part"]].sum()
-    return pd.DataFrame(
-        {
-            "group": sums.index.astype(str),
-            "value": (sums["part"] / sums["weight"]).to_numpy(),
-            "n": sums["weight"].to_numpy(),
-        }
-    )
+    means = {"group": sums.index.astype(str), "value": sums["part"] / sums["weight"], "n": sums["weight"].round(9)}
+    return pd.DataFrame(means).reset_index(drop=True)
 
 
 def _values(tag: object) -> list[str]:

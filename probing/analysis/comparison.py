@@ -43,7 +43,7 @@ def _paired(pairs: pd.DataFrame, table: pd.DataFrame, generator: np.random.Gener
         }
     )
     items = weighted.groupby([taken["relation"].to_numpy(), taken["index"].to_numpy()]).sum()
-    n = items["weight"].sum()
+    n = round(float(items["weight"].sum()), 9)
     difference = (items["second"] - items["first"]).to_numpy()
     gained, lost = int((difference > 1e-9).sum()), int((difference < -1e-9).sum())
     low, high = _bootstrap(difference, items["weight"].to_numpy(), generator)

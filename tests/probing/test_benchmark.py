@@ -18,7 +18,7 @@ def test_it_selects_everything_by_default(benchmark: Benchmark) -> None:
 
 
 def test_an_unknown_relation_is_answered_with_the_known_ones(benchmark: Benchmark) -> None:
-    with pytest.raises(BadInput, match="no relation 'P1'.*P30, P36"):
+    with pytest.raises(BadInput, match=r"no relation 'P1'.*P30, P36"):
         benchmark.select(["P1"])
 
 

@@ -92,12 +92,12 @@ def test_it_opens_a_known_benchmark_where_it_was_downloaded(bear_folder: BearFol
 
 
 def test_it_says_how_to_get_a_known_benchmark(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not on this machine.*download bear"):
+    with pytest.raises(BadInput, match=r"not on this machine.*download bear"):
         open_benchmark("bear", tmp_path)
 
 
 def test_it_says_what_it_knows_when_the_name_is_unknown() -> None:
-    with pytest.raises(BadInput, match="neither a folder nor a known benchmark.*starter, bear"):
+    with pytest.raises(BadInput, match=r"neither a folder nor a known benchmark.*starter, bear"):
         open_benchmark("no-such-thing")
     with pytest.raises(BadInput, match="No benchmark is called"):
         entry("no-such-thing")
@@ -117,9 +117,7 @@ def test_a_second_download_needs_no_network(serve: Serve, bear_folder: BearFolde
     assert download("bear", tmp_path / "bear") == first
 
 
-def test_a_changed_source_is_refused_and_leaves_nothing(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path
-) -> None:
+def test_a_changed_source_is_refused_and_leaves_nothing(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
     bear_folder.lines["P30"][0]["sub_label"] = "Tchad"
     archive = packed(bear_folder.write())
     bear_folder.lines["P30"][0]["sub_label"] = "Chad"

@@ -1,0 +1,66 @@
+"""Two results on the same items."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from probing.analysis.comparison import compare
+from probing.errors import BadInput
+
+
+def results(correct: list[bool], templates: int = 1) -> pd.DataFrame:
+    count = len(correct) // templates
+    keys = [(f"P{i % 2}", t, i) for i in range(count) for t in range(templates)]
+    table = pd.DataFrame(keys, columns=["relation", "template", "index"])
+    return table.assign(correct=correct, domain=[["A", "B"] if key[0] == "P0" else ["B"] for key in keys])
+
+
+def overall(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
+    return compare(first, second, []).iloc[0]
+
+
+def test_it_counts_gains_and_losses_and_tests_them_exactly() -> None:
+    first, second = [True] * 6 + [False] * 14, [True] * 5 + [False] * 7 + [True] * 8
+    row = overall(results(first), results(second))
+    assert (row["n"], row["first"], row["second"]) == (20, 0.3, 0.65)
+    assert (row["gained"], row["lost"]) == (8, 1)
+    assert row["difference"] == pytest.approx(0.35)
+    assert row["p"] == pytest.approx(binomtest(1, 9).pvalue)
+    assert row["low"] < 0.35 < row["high"]
+
+
+def test_equal_results_do_not_differ() -> None:
+    same = results([True, False] * 10)
+    assert overall(same, same)[["difference", "low", "high", "p"]].to_list() == [0, 0, 0, 1]
+
+
+def test_only_common_items_count() -> None:
+    first = results([True] * 10)
+    assert overall(first, results([True] * 10).iloc[4:])["n"] == 6
+
+
+def test_nothing_in_common_is_bad_input() -> None:
+    first = results([True] * 4)
+    with pytest.raises(BadInput, match="no item in common"):
+        compare(first, first.assign(relation="P9"), [])
+
+
+def test_templates_of_an_item_count_as_one_item() -> None:
+    row = overall(results([True, False] * 5, templates=2), results([True, True] * 5, templates=2))
+    assert (row["n"], row["first"], row["second"], row["gained"]) == (5, 0.5, 1, 5)
+
+
+def test_a_breakdown_weighs_items_as_accuracy_does() -> None:
+    table = compare(results([False] * 4), results([True] * 4), ["domain"])
+    domains = table[table.dimension == "domain"].set_index("group")
+    assert domains["n"].to_dict() == {"A": 1, "B": 3}
+
+
+def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
+    generator = np.random.default_rng(1)
+    first, second = (generator.random(300) < share for share in (0.4, 0.5))
+    row = overall(results(list(first)), results(list(second)))
+    difference = second.astype(int) - first
+    drawn = difference[generator.integers(300, size=(4000, 300))].mean(axis=1)
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)

@@ -1,0 +1,107 @@
+"""Multiple choice: one row per item, and what its scores say."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import NonFiniteScores
+from probing.language_model import Asked, OptionScores, Scoring
+from probing.probes.multiple_choice import COLUMNS, MultipleChoice
+from probing.probes.probe import Row
+from probing.settings import Settings
+from tests.fakes import FakeModel
+
+PROBE = MultipleChoice()
+
+
+@dataclass
+class Says(FakeModel):
+    """Gives the options of each prompt these scores."""
+
+    scores: tuple[float, ...] = ()
+    exact: tuple[bool, ...] = ()
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        exact = np.array(self.exact or [True] * len(self.scores))
+        for _ in asked:
+            yield OptionScores(tuple(np.array([score]) for score in self.scores), (slice(0, 1),) * 3, exact)
+
+
+def ask(*scores: float, answers: tuple[int, ...] = (1,), exact: tuple[bool, ...] = ()) -> Row:
+    options = tuple("abcde"[: len(scores)])
+    relation = Relation("P1", ("[X] is [Y].",), options, (Item(4, "it", answers),), tags={"domain": ("A", "B")})
+    return next(PROBE.rows(Says(scores=scores, exact=exact), relation, 0, Settings()))
+
+
+def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> None:
+    rows = list(PROBE.rows(model, benchmark["P30"], 1, Settings()))
+    assert [row["index"] for row in rows] == [0, 1, 2, 3]
+    assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
+    assert rows[0].keys() == COLUMNS | {"domain", "cardinality"}
+
+
+def test_the_prediction_is_the_best_option() -> None:
+    row = ask(-3, -1, -2)
+    assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (1, True, 1, 1)
+    assert (row["answer_label"], row["prediction_label"], row["statement"]) == ("b", "b", "It is b.")
+
+
+def test_a_wrong_prediction_has_a_rank_and_a_negative_margin() -> None:
+    row = ask(-1, -3, -2)
+    assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (0, False, 3, -2)
+
+
+def test_a_tie_goes_to_the_smaller_index() -> None:
+    row = ask(-1, -1, -1)
+    assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (0, False, 2, 0)
+
+
+def test_any_of_several_answers_counts_and_the_best_ranked_is_taken() -> None:
+    row = ask(-4, -2, -1, -3, answers=(0, 1))
+    assert (row["correct"], row["rank"], row["margin"]) == (False, 2, -1)
+    assert ask(-4, -1, -2, -3, answers=(0, 1))["correct"]
+
+
+def test_there_is_no_margin_where_no_option_is_wrong() -> None:
+    assert ask(-1, -2, answers=(0, 1))["margin"] is None
+
+
+def test_open_scores_leave_rank_and_margin_empty_where_they_matter() -> None:
+    wrong = ask(-1, -3, -2, exact=(True, False, False))
+    assert (wrong["rank"], wrong["margin"]) == (None, None)
+    right = ask(-3, -1, -2, exact=(False, True, False))
+    assert (right["rank"], right["margin"]) == (1, None)
+    assert right["exact"] == [False, True, False]
+
+
+def test_a_tag_of_several_values_stays_a_list() -> None:
+    assert ask(-1, -2)["domain"] == ["A", "B"]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("-inf"), float("inf")])
+def test_a_score_that_is_no_number_names_the_item(bad: float) -> None:
+    with pytest.raises(NonFiniteScores, match="P1, item 4, template 0"):
+        ask(-1, bad)
+
+
+def test_the_reduction_is_that_of_the_settings(benchmark: Benchmark, model: FakeModel) -> None:
+    def scores(settings: Settings) -> list[float]:
+        return next(PROBE.rows(model, benchmark["P36"], 0, settings))["scores"]
+
+    # "The capital of Norway is Oslo." has six words, each a token of the fake model.
+    assert np.allclose(np.array(scores(Settings())) / 6, scores(Settings(reduction="mean")))
+
+
+def test_prompts_are_generated_as_the_model_asks_for_them(benchmark: Benchmark) -> None:
+    model = FakeModel()
+    rows = PROBE.rows(model, benchmark["P30"], 0, Settings())
+    next(rows)
+    assert model.usage.statements == 3
+
+
+def test_the_frame_has_the_same_types_whatever_is_empty() -> None:
+    known, unknown = PROBE.frame([ask(-1, -2)]), PROBE.frame([ask(-1, -2, exact=(True, False))])
+    assert (known.dtypes == unknown.dtypes).all()

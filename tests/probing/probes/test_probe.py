@@ -1,0 +1,63 @@
+"""A probe's own options: declared as fields, checked by type."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+
+from probing.errors import BadInput
+from probing.probes import PROBES, probe_named
+from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.probe import make, options, parse
+
+
+@dataclass(frozen=True)
+class Few(MultipleChoice):
+    name: ClassVar[str] = "few"
+
+    prompting: str = "vanilla"
+    k: int = 10
+    weight: float = 0.5
+    shuffled: bool = False
+
+
+def test_each_probe_stands_under_its_name() -> None:
+    assert all(kind.name == name for name, kind in PROBES.items())
+
+
+def test_an_unknown_probe_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(BadInput, match="Choose from: multiple_choice"):
+        probe_named("guess")
+
+
+def test_texts_become_the_declared_types() -> None:
+    given = parse(Few, ["prompting=few-shot", "k=3", "weight=1", "shuffled=True"])
+    assert given == {"prompting": "few-shot", "k": 3, "weight": 1.0, "shuffled": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("k=many", "k cannot be 'many'.*whole number"),
+        ("shuffled=perhaps", "shuffled cannot be 'perhaps'.*true or false"),
+        ("k", "Write it as name=value"),
+        ("colour=red", "no option 'colour'.*prompting, k, weight, shuffled"),
+    ],
+)
+def test_a_bad_option_says_what_would_do(text: str, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        parse(Few, [text])
+
+
+def test_a_probe_without_options_says_so() -> None:
+    with pytest.raises(BadInput, match=r"no option 'k'.*It has none"):
+        make(MultipleChoice, {"k": 1})
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    with pytest.raises(BadInput, match="k cannot be '3'"):
+        make(Few, {"k": "3"})
+
+
+def test_only_options_that_differ_from_their_defaults_enter_the_digest() -> None:
+    assert options(make(Few, {"k": 10, "weight": 0.25})) == {"weight": 0.25}

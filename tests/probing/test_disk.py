@@ -1,0 +1,56 @@
+"""Folders that are whole or not there."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from probing.disk import new_file, new_folder, space
+from probing.errors import BadInput, NoSpace
+
+
+def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "a" / "b") as folder:
+        (folder / "file").write_text("x")
+        assert not (tmp_path / "a" / "b").exists()
+    assert (tmp_path / "a" / "b" / "file").read_text() == "x"
+
+
+def test_a_folder_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "a") as folder:
+        (folder / "file").write_text(str(1 / 0))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_may_be_replaced_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with new_folder(tmp_path / "a") as folder:
+        (folder / "file").write_text("x")
+    with pytest.raises(BadInput, match="exists already"), new_folder(tmp_path / "a"):
+        pass
+    assert (tmp_path / "a" / "file").read_text() == "x"
+
+
+def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("old")
+    with pytest.raises(ZeroDivisionError), new_file(target) as path:
+        path.write_text("half")
+        raise ZeroDivisionError
+    assert target.read_text() == "old"
+    with new_file(target) as path:
+        path.write_text("new")
+    assert target.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_named(tmp_path: Path, number: int) -> None:
+    with pytest.raises(NoSpace) as caught, space(tmp_path):
+        raise OSError(number, "full")
+    assert not caught.value.permanent
+
+
+def test_other_faults_of_the_system_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError), space(tmp_path):
+        raise PermissionError(errno.EACCES, "no")

@@ -1,0 +1,114 @@
+"""The import rule of docs/architecture.md, read from the source: one way, no cycles, none inside a function."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("probing", "leaderboard")
+
+# A module may import from lines above its own, and from its own package; a package's modules stand with it.
+LAYERS = [
+    {"probing", "probing.errors"},
+    {"probing.benchmark", "probing.template", "probing.disk"},
+    {"probing.formats", "probing.language_model", "probing.source"},
+    {"probing.catalog", "probing.settings", "probing.analysis", "probing.architectures", "probing.prompting"},
+    {"probing.probes"},
+    {"probing.result"},
+    {"probing.partial", "probing.scoring"},
+    {"probing.runner"},
+    {"probing.monitor", "probing.__main__"},
+]
+LOADS_TORCH = ("probing.scoring.", "probing.runner", "probing.monitor", "probing.__main__")
+
+
+def modules() -> dict[str, ast.Module]:
+    found = {}
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+            found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return found
+
+
+MODULES = modules()
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """The dotted names that are imported; `from a import b` is a.b where that is a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "write imports in full"
+            for name in node.names:
+                inner = f"{node.module}.{name.name}"
+                yield inner if inner in MODULES else str(node.module)
+
+
+def own(tree: ast.AST) -> set[str]:
+    return {name for name in imports(tree) if name in MODULES}
+
+
+def layer(module: str) -> int:
+    for number, names in enumerate(LAYERS):
+        if module in names or any(module.startswith(f"{name}.") for name in names - {"probing"}):
+            return number
+    raise AssertionError(f"{module} has no layer: give it one here and in docs/architecture.md")
+
+
+def functions(tree: ast.AST) -> Iterator[ast.AST]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if name.split(".")[0] == "probing"])
+def test_the_library_imports_one_way(module: str) -> None:
+    for name in own(MODULES[module]):
+        same_package = name.split(".")[:2] == module.split(".")[:2]
+        assert same_package or layer(name) < layer(module), f"{module} imports {name}"
+
+
+def test_the_library_knows_neither_django_nor_the_site() -> None:
+    for module, tree in MODULES.items():
+        if module.startswith("probing"):
+            assert {name.split(".")[0] for name in imports(tree)}.isdisjoint({"django", "leaderboard"}), module
+
+
+def test_no_module_is_in_a_cycle() -> None:
+    TopologicalSorter({module: own(tree) - {module} for module, tree in MODULES.items()}).prepare()
+
+
+def test_no_function_imports_own_modules() -> None:
+    for module, tree in MODULES.items():
+        for function in functions(tree):
+            assert not own(function), f"{module} imports inside a function"
+
+
+def test_only_jobs_and_commands_of_the_site_import_what_loads_torch() -> None:
+    allowed = ("leaderboard.jobs", "leaderboard.management.commands.")
+    for module, tree in MODULES.items():
+        if module.startswith("leaderboard") and not module.startswith(allowed):
+            assert not [name for name in own(tree) if name.startswith(LOADS_TORCH)], module
+
+
+def test_importing_the_library_loads_no_torch() -> None:
+    light = [name for name in MODULES if name.startswith("probing") and not name.startswith(LOADS_TORCH)]
+    assert "torch" not in loaded_by(f"import {', '.join(light)}")
+
+
+def test_importing_the_sites_addresses_loads_no_torch() -> None:
+    assert "torch" not in loaded_by("import django; django.setup(); import leaderboard.urls")
+
+
+def loaded_by(code: str) -> list[str]:
+    """The modules that a fresh Python has loaded after running the code."""
+    check = (
+        f"import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'leaderboard.settings'; {code}; print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.split()
