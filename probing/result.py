@@ -13,6 +13,7 @@ import pyarrow as pa
 from probing.benchmark import Benchmark
 from probing.disk import new_folder
 from probing.errors import BadInput, Incomplete
+from probing.language_model import Usage
 from probing.settings import Settings, parts
 
 ITEMS = "items.parquet"
@@ -29,6 +30,16 @@ class Cost:
     statements: float = 0.0
     positions: int = 0
     padding: int = 0
+
+    @classmethod
+    def since(cls, before: Usage, now: Usage, seconds: float) -> "Cost":
+        """The work between two readings of a model's usage."""
+        return cls(
+            seconds,
+            now.statements - before.statements,
+            now.positions - before.positions,
+            now.padding - before.padding,
+        )
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(

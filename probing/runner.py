@@ -210,14 +210,7 @@ class _Run:
             bar.update(done + items - bar.n)
 
         rows = probe_part(self.model, self.benchmark, self.settings, part, advance)
-        now = self.model.usage
-        cost = Cost(
-            time.perf_counter() - begin,
-            now.statements - before.statements,
-            now.positions - before.positions,
-            now.padding - before.padding,
-        )
-        self.partial.store(part, rows, cost)
+        self.partial.store(part, rows, Cost.since(before, self.model.usage, time.perf_counter() - begin))
 
     def result(self, load_seconds: float) -> Result:
         """All parts together, checked to be complete."""

@@ -1,0 +1,168 @@
+"""The runner: complete results, resumption, and what run.json says."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import probing
+from probing.benchmark import Benchmark
+from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
+from probing.language_model import ModelCard
+from probing.result import Result
+from probing.runner import checked, probe_part, run
+from probing.settings import Part, Settings
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+
+
+def test_it_returns_scores_and_items(benchmark: Benchmark, model: FakeModel) -> None:
+    result = run(model, benchmark, progress=False)
+    assert len(result.items) == 6
+    accuracy = result.scores[(result.scores.metric == "accuracy") & (result.scores.dimension == "overall")]
+    assert accuracy["value"].item() == result.items["correct"].mean()
+
+
+def test_the_package_offers_it_by_name() -> None:
+    assert probing.run is run
+    with pytest.raises(AttributeError, match="has no attribute 'walk'"):
+        _ = probing.walk
+
+
+def test_a_model_that_knows_the_answers_is_right(benchmark: Benchmark) -> None:
+    model = FakeModel(knows=["Chad is located in Africa.", "Egypt is located in Africa."])
+    items = run(model, benchmark, relations="P30", limit=2, progress=False).items
+    assert items["correct"].to_list() == [True, True]
+
+
+def test_it_writes_a_result_folder_and_clears_up(bear_folder: BearFolder, model: FakeModel, tmp_path: Path) -> None:
+    result = run(model, bear_folder.write(), out=tmp_path / "out", templates=(), progress=False)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"items.parquet", "scores.csv", "run.json"}
+    assert not (tmp_path / "out.partial").exists()
+    assert Result.load(tmp_path / "out").record == json.loads(json.dumps(result.record))
+
+
+def test_the_record_says_how_the_numbers_came_about(benchmark: Benchmark, model: FakeModel) -> None:
+    record = run(model, benchmark, templates=(0, 1), seed=3, progress=False).record
+    assert record["model"]["id"] == "fake/hash"
+    assert record["model"]["commit"] == "0" * 40
+    assert record["model"]["files"] == {"weights": "1" * 64}
+    assert record["benchmark"] == {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    assert (record["probe"], record["seed"], record["language"]) == ("multiple_choice", 3, "")
+    assert record["settings"]["templates"] == (0, 1)
+    assert {"python", "torch", "transformers"} <= record["packages"].keys()
+    assert (record["device"], record["dtype"], record["batch"]["tokens"]) == ("cpu", "float32", 1024)
+    assert record["start"] <= record["end"]
+    assert record["timing"].keys() == {"load_seconds", "score_seconds"}
+    assert (record["statements"], record["items_done"], record["items_skipped"]) == (2 * (4 * 3 + 2 * 2), 12, [])
+    assert record["positions"] > 0
+    assert record["peak_memory"]["process"] > 10_000_000
+
+
+def test_an_interrupted_run_goes_on_and_repeats_nothing(benchmark: Benchmark, tmp_path: Path) -> None:
+    whole = run(FakeModel(), benchmark, templates=(), progress=False)
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeModel(fails_after=30), benchmark, out=tmp_path / "out", templates=(), progress=False)
+    assert not (tmp_path / "out").exists()
+    assert len(list((tmp_path / "out.partial").glob("*.parquet"))) == 2
+
+    model = FakeModel()
+    result = run(model, benchmark, out=tmp_path / "out", templates=(), progress=False)
+    assert model.usage.statements == whole.record["statements"] - 2 * 12
+    assert result.record["statements"] == whole.record["statements"]
+    result.save(tmp_path / "resumed")
+    whole.save(tmp_path / "whole")
+    assert (tmp_path / "resumed/items.parquet").read_bytes() == (tmp_path / "whole/items.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("change", [{"templates": (1,)}, {"limit": 1}, {"reduction": "mean"}])
+def test_parts_of_other_settings_are_never_mixed_in(benchmark: Benchmark, tmp_path: Path, change: dict) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeModel(fails_after=12), benchmark, out=tmp_path / "out", progress=False)
+    with pytest.raises(BadInput, match="parts of a different run"):
+        run(FakeModel(), benchmark, out=tmp_path / "out", progress=False, **change)
+
+
+def test_parts_of_another_model_are_never_mixed_in(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeModel(fails_after=12), benchmark, out=tmp_path / "out", progress=False)
+    model.card = replace(model.card, files={"weights": "2" * 64})
+    with pytest.raises(BadInput, match="parts of a different run"):
+        run(model, benchmark, out=tmp_path / "out", progress=False)
+
+
+def test_a_model_that_says_nothing_of_its_weights_starts_anew(benchmark: Benchmark, tmp_path: Path) -> None:
+    card = ModelCard(id="mine", kind="causal", architecture="", parameters=0)
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeModel(card, fails_after=12), benchmark, out=tmp_path / "out", progress=False)
+    model = FakeModel(card)
+    run(model, benchmark, out=tmp_path / "out", progress=False)
+    assert model.usage.statements == 16
+
+
+def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+    run(model, benchmark, out=tmp_path / "out", progress=False)
+    with pytest.raises(BadInput, match="exists already"):
+        run(model, benchmark, out=tmp_path / "out", progress=False)
+
+
+def test_a_model_that_answers_too_little_gives_no_result(benchmark: Benchmark) -> None:
+    class Lazy(FakeModel):
+        def score(self, asked, scoring):  # type: ignore[no-untyped-def]
+            yield from list(super().score(asked, scoring))[:1]
+
+    with pytest.raises(Incomplete, match="answered 1 of 4 items of P30, template 0"):
+        run(Lazy(), benchmark, progress=False)
+
+
+def test_scores_that_are_no_numbers_give_no_result(benchmark: Benchmark, tmp_path: Path) -> None:
+    class Broken(FakeModel):
+        def _tokens(self, statement):  # type: ignore[no-untyped-def]
+            return super()._tokens(statement) * float("nan")
+
+    with pytest.raises(NonFiniteScores, match="P30, item 0, template 0"):
+        run(Broken(), benchmark, out=tmp_path / "out", progress=False)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(probe="guess"), "No probe is called"),
+        (Settings(relations=("P1",)), "no relation 'P1'"),
+        (Settings(templates=(5,)), "no template 5"),
+        (Settings(limit=0), "leaves no items"),
+        (Settings(pll="guess"), "pll cannot be 'guess'"),  # type: ignore[arg-type]
+        (Settings(reduction="max"), "reduction cannot be 'max'"),  # type: ignore[arg-type]
+        (Settings(options={"k": 1}), "no option 'k'"),
+    ],
+)
+def test_bad_settings_are_refused_before_a_model_is_loaded(
+    benchmark: Benchmark, settings: Settings, words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        checked(settings, benchmark)
+
+
+def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) -> None:
+    one = checked(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
+    other = checked(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
+    assert one.digest == other.digest
+
+
+def test_progress_of_a_part_is_told_in_items(benchmark: Benchmark, model: FakeModel) -> None:
+    heard: list[int] = []
+    rows = probe_part(model, benchmark, Settings(), Part("P30", 0, 4), heard.append)
+    assert heard == [1, 2, 3, 4, 4]
+    assert isinstance(rows, pd.DataFrame)
+
+
+def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> None:
+    assert len(probe_part(model, benchmark, Settings(limit=2), Part("P30", 0, 2))) == 2
+
+
+def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound):
+        run(str(tmp_path / "nowhere"), benchmark, progress=False)
