@@ -94,9 +94,17 @@ class LanguageModel(Protocol):
 
     card: ModelCard
     usage: Usage
-    device: str
-    dtype: str
-    batch_tokens: int
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def dtype(self) -> str: ...
+
+    @property
+    def batch_tokens(self) -> int:
+        """Token positions per batch, as found so far."""
+        ...
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
         """Log-probabilities of each option's whole statement, token by token."""

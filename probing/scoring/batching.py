@@ -1,0 +1,107 @@
+"""How much to compute at once: a budget of token positions, found while working."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol, Self, TypeVar
+
+import torch
+
+from probing.errors import OutOfMemory
+
+START = 512
+WORTHWHILE = 1.05  # a larger batch must be this much faster to be kept
+
+# What one batch's logits may take, in bytes and as a share of a GPU's free memory.
+CPU_BYTES = 2**29
+GPU_SHARE = 0.25
+
+
+class Batch(Protocol):
+    """Anything that can be cut in two: a list, an array."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> Self: ...
+
+
+B = TypeVar("B", bound=Batch)
+R = TypeVar("R")
+
+
+@dataclass
+class Budget:
+    """Token positions per batch.
+
+    Without a fixed number it starts small and doubles on real batches while that makes the work 5 % faster, so that
+    calibration costs nothing; `ceiling` bounds the memory of a batch. Out of memory halves it, for good.
+    """
+
+    device: torch.device
+    ceiling: int
+    fixed: int | None = None
+    notes: list[str] = field(default_factory=list)
+    tokens: int = field(init=False)
+    _best_rate: float = 0.0
+    _settled: bool = False
+
+    def __post_init__(self) -> None:
+        self.tokens = self.fixed or min(START, self.ceiling)
+        self._settled = self.fixed is not None
+
+    def run(self, work: Callable[[B], R], batch: B, positions: int) -> Iterator[R]:
+        """Do the work on the batch; where memory runs out, halve the budget and do one half after the other."""
+        started = time.perf_counter()
+        try:
+            result = work(batch)
+        except RuntimeError as error:
+            if not _is_out_of_memory(error):
+                raise
+            self._halve(error, len(batch))
+        else:
+            self._learn(positions, started)
+            yield result
+            return
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            yield from self.run(work, half, positions // 2)
+
+    def _learn(self, positions: int, started: float) -> None:
+        """Double the budget while that pays; only full batches tell."""
+        if self._settled or positions < 0.9 * self.tokens:
+            return
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        rate = positions / (time.perf_counter() - started)
+        if rate < WORTHWHILE * self._best_rate:
+            self.tokens //= 2
+            self._settled = True
+        else:
+            self._best_rate = rate
+            self._settled = self.tokens >= self.ceiling
+            self.tokens = min(2 * self.tokens, self.ceiling)
+
+    def _halve(self, error: Exception, items: int) -> None:
+        if items < 2:
+            raise OutOfMemory(
+                "The model does not fit on the device beside even the smallest batch.",
+                "Use a larger device, a smaller dtype (--dtype bfloat16) or a smaller model.",
+            ) from error
+        self.tokens = max(self.tokens // 2, 1)
+        self._settled = True
+        self.notes.append(f"out of memory: batches halved to {self.tokens} positions")
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def ceiling(device: torch.device, vocabulary: int) -> int:
+    """The most positions whose logits (float32) fit into a batch's share of memory."""
+    room = CPU_BYTES
+    if device.type == "cuda":
+        room = int(GPU_SHARE * torch.cuda.mem_get_info(device)[0])
+    return max(room // (4 * vocabulary), 1)
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """CUDA has an exception of its own; the CPU's allocator has only words."""
+    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

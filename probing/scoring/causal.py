@@ -1,0 +1,199 @@
+"""Causal models: every distinct prefix of a window's statements is computed once.
+
+The statements form a prefix tree. Its inner nodes are packed into rows, each token sees exactly its ancestors (a
+four-dimensional attention mask) at its depth (position ids), and one pass gives the log-probabilities of all tokens
+that follow. To decide, the tree is computed in rounds; keys and values of earlier rounds are kept.
+docs/performance.md has a picture.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from probing.language_model import OptionScores, Scoring
+from probing.scoring import plain
+from probing.scoring.decide import Race
+from probing.scoring.hf_model import Floats, HFModel, by_prompt, log_sum_exp
+from probing.scoring.key_values import KeyValues
+from probing.scoring.prefix_tree import Ints, PrefixTree
+from probing.scoring.tokens import Encoded, Window
+
+Row = tuple[Ints, int]
+
+# Long rows repeat fewer ancestors, short ones spend less on attention between unrelated statements.
+ROW = 256
+# A prefix that so many statements share is computed before any option is preferred.
+SHARED = 6
+
+
+class CausalModel(HFModel):
+    """Log-probability of each token given all before it, BOS in front (methods 1.2)."""
+
+    kind = "causal"
+    special_tokens = False
+
+    def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
+        sequences = [statement.ids for statement in window.statements]
+        if not self.shares_prefixes or max(map(len, sequences)) > self._attention_window:
+            found = self._plain(sequences)
+            log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
+            return by_prompt(window, log_probs)
+        tree = PrefixTree.of(sequences)
+        if scoring.decide:
+            return self._decide(window, tree, scoring)
+        values = np.full(len(tree.token), np.nan)
+        self._compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
+        log_probs = [values[tree.paths[i, list(s.scored)]] for i, s in enumerate(window.statements)]
+        return by_prompt(window, log_probs)
+
+    def _decide(self, window: Window, tree: PrefixTree, scoring: Scoring) -> Iterator[OptionScores]:
+        """Rounds of scoring: first what many statements share, then 1, 2, 4 ... of each prompt's best options."""
+        scored = _scored(tree, window.statements)
+        race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
+        values = np.full(len(tree.token), np.nan)
+        inner, store = tree.inner, KeyValues(len(tree.token))
+        wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
+        most = 1
+        while True:
+            self._compute(tree, wanted, values, store=store)
+            known = np.where(scored, values[tree.paths], 0.0)
+            missing = np.isnan(known)
+            sums, complete = np.where(missing, 0.0, known).sum(axis=1), np.logical_not(missing.any(axis=1))
+            advancing = race.next(sums, complete, most)
+            if not len(advancing):
+                break
+            nodes = np.unique(tree.paths[advancing])
+            nodes = nodes[nodes >= 0]
+            wanted = nodes[inner[nodes] & ~store.computed[nodes]]
+            most *= 2
+        self.usage.add(len(window.statements), 0, 0)
+        known[missing] = 0.0
+        return by_prompt(window, [row[use] for row, use in zip(known, scored, strict=True)], complete)
+
+    def _plain(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
+        def work(batch: Sequence[int]) -> dict[int, Floats]:
+            rows = plain.causal_log_probs(self.network, [sequences[index] for index in batch])
+            return dict(zip(batch, rows, strict=True))
+
+        found: dict[int, Floats] = {}
+        for batch in plain.equal_lengths(sequences, self.budget.tokens):
+            positions = len(batch) * len(sequences[batch[0]])
+            for part in self.budget.run(work, batch, positions):
+                found.update(part)
+            self.usage.add(len(batch), positions, 0)
+        return [found[index] for index in range(len(sequences))]
+
+    def _compute(
+        self,
+        tree: PrefixTree,
+        nodes: Ints,
+        values: Floats,
+        *,
+        statements: float = 0.0,
+        store: "KeyValues | None" = None,
+    ) -> None:
+        """Compute nodes (ascending); fill in `values` for their children, the log-probability of each node's token.
+
+        Without a store the nodes must hold all their ancestors; with one, ancestors may have been computed before.
+        `statements`: how many are done by this.
+        """
+        count = max(len(nodes) // max(ROW, 2 * int(tree.depth.max(initial=0))), 1)
+        length = -(-len(nodes) // count)  # rows of equal length need no padding
+        rows = tree.rows(nodes, length, store.computed if store else None)
+        found: list[tuple[Ints, torch.Tensor]] = []
+        while batch := list(islice(rows, max(self.budget.tokens // length, 1))):
+            positions = len(batch) * max(len(row) for row, _ in batch)
+            found.extend(self.budget.run(lambda part: self._forward(tree, part, store), batch, positions))
+            filled = sum(len(row) for row, _ in batch)
+            own = filled - sum(repeated for _, repeated in batch)
+            self.usage.add(statements * own / len(nodes), positions, positions - filled)
+        if store:
+            store.merge(nodes)
+        for children, log_probs in found:
+            values[children] = log_probs.double().cpu().numpy()
+
+    @torch.inference_mode()
+    def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
+        """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
+        length = max(len(nodes) for nodes, _ in rows)
+        table = np.full((len(rows), length), -1)
+        place = np.full(len(tree.token), -1)
+        for index, (nodes, repeated) in enumerate(rows):
+            table[index, : len(nodes)] = nodes
+            place[nodes[repeated:]] = index * length + np.arange(repeated, len(nodes))
+        children, parents = tree.children(place)
+        past = store.before(tree, table) if store else np.zeros((len(rows), 0), np.int64)
+        cache = store.gather(past) if store else None
+        padded = table < 0
+        logits = self.network(
+            input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
+            attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
+            position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
+            past_key_values=cache,
+            use_cache=cache is not None,
+        ).logits.flatten(0, 1)
+        if store and cache is not None:
+            store.add(cache, past.shape[1], place, tree)
+        normaliser = log_sum_exp(logits)
+        where = self.to_device(parents)
+        log_probs = logits[where, self.to_device(tree.token[children])].float() - normaliser[where]
+        return children, log_probs.clamp(max=0.0)
+
+    def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
+        """Additive mask, shape (rows, 1, queries, keys): a node sees itself and its ancestors, padding sees padding.
+
+        A node is an ancestor of the nodes from its own number to its `end`.
+        """
+        first = self.to_device(keys)[:, None, :]
+        end = self.to_device(np.where(keys < 0, 0, tree.end[keys]))[:, None, :]
+        node = self.to_device(queries)[:, :, None]
+        seen = (first <= node) & (node < end)
+        mask = torch.zeros(seen.shape, dtype=self.network.dtype, device=seen.device)
+        return mask.masked_fill_(~seen, torch.finfo(self.network.dtype).min)[:, None]
+
+    @cached_property
+    def _attention_window(self) -> int:
+        """Longer statements would need the model's own sliding mask."""
+        return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
+
+    @cached_property
+    def shares_prefixes(self) -> bool:
+        """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way."""
+        generator = np.random.default_rng(0)
+        vocabulary = self.network.config.get_text_config().vocab_size
+        stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(6, 8))
+        sequences = [(*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches)]
+        expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in sequences])
+        try:
+            off = max(np.abs(found - expected).max() for found in self._both_ways(sequences))
+        except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+            return self.note_plain(type(error).__name__)  # the network refuses such a mask or cache
+        return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
+
+    def _both_ways(self, sequences: Sequence[Sequence[int]]) -> Iterator[Floats]:
+        """Log-probabilities of all tokens but the first: in one round, and in two with keys and values kept."""
+        tree = PrefixTree.of(sequences)
+        nodes = np.flatnonzero(tree.inner)
+        rounds: list[Callable[[Floats], None]] = [lambda values: self._compute(tree, nodes, values)]
+        store = KeyValues(len(tree.token))
+
+        def in_two(values: Floats) -> None:
+            for part in (nodes[tree.depth[nodes] < 5], nodes[tree.depth[nodes] >= 5]):
+                self._compute(tree, part, values, store=store)
+
+        for way in (*rounds, in_two):
+            values = np.full(len(tree.token), np.nan)
+            way(values)
+            yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
+
+
+def _scored(tree: PrefixTree, statements: Sequence[Encoded]) -> NDArray[np.bool_]:
+    """Which places of the tree's paths hold tokens that count."""
+    scored = np.zeros(tree.paths.shape, bool)
+    for index, statement in enumerate(statements):
+        scored[index, list(statement.scored)] = True
+    return scored

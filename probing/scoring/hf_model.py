@@ -1,0 +1,107 @@
+"""What causal and masked models share: the network, its card, its batches and the work done so far."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+from probing.language_model import Asked, Kind, ModelCard, OptionScores, Scoring, Usage
+from probing.scoring.batching import Budget, ceiling
+from probing.scoring.tokens import Encoder, Window, windows
+
+Floats = NDArray[np.float64]
+
+# The self-check compares single tokens; half precision rounds logits to about a percent.
+TOLERANCE = {"float32": 2e-4}
+HALF_TOLERANCE = 0.25
+# The softmax's temporary: what stays in a CPU's cache, what fills a GPU.
+SOFTMAX_ELEMENTS = {"cpu": 2**21, "cuda": 2**28}
+
+
+class HFModel(ABC):
+    """A Hugging Face network and its tokenizer; the kinds add how a window of statements is scored."""
+
+    kind: Kind
+    special_tokens: bool
+
+    def __init__(
+        self,
+        network: PreTrainedModel,
+        tokenizer: PreTrainedTokenizerBase,
+        card: ModelCard | None = None,
+        batch_tokens: int | None = None,
+    ) -> None:
+        self.network = network.eval()
+        self.tokenizer = tokenizer
+        self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
+        self.card = card or self._card_of(network)
+        self.usage = Usage()
+        vocabulary = network.config.get_text_config().vocab_size
+        self.budget = Budget(network.device, ceiling(network.device, vocabulary), batch_tokens, self.usage.notes)
+
+    @classmethod
+    def _card_of(cls, network: PreTrainedModel) -> ModelCard:
+        return ModelCard(
+            id=network.config.name_or_path or type(network).__name__,
+            kind=cls.kind,
+            architecture=type(network).__name__,
+            parameters=network.num_parameters(),
+        )
+
+    @property
+    def device(self) -> str:
+        return str(self.network.device)
+
+    @property
+    def dtype(self) -> str:
+        return str(self.network.dtype).removeprefix("torch.")
+
+    @property
+    def batch_tokens(self) -> int:
+        return self.budget.tokens
+
+    def to_device(self, array: NDArray[np.int64]) -> torch.Tensor:
+        tensor = torch.from_numpy(array)
+        if self.network.device.type == "cuda":
+            tensor = tensor.pin_memory()
+        return tensor.to(self.network.device, non_blocking=True)
+
+    def note_plain(self, reason: str) -> bool:
+        """Record that the fast way is not taken; False, for the self-checks to return."""
+        self.usage.notes.append(f"scored the plain way: {reason}")
+        return False
+
+    @property
+    def tolerance(self) -> float:
+        """How far a token's log-probability may lie from the plain way's in the self-check."""
+        return TOLERANCE.get(self.dtype, HALF_TOLERANCE)
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        for window in windows(asked, self.encoder, self.tokenizer.mask_token or ""):
+            yield from self._score_window(window, scoring)
+
+    @abstractmethod
+    def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
+
+
+def by_prompt(
+    window: Window, log_probs: Sequence[Floats], exact: NDArray[np.bool_] | None = None
+) -> Iterator[OptionScores]:
+    """Hand the statements' token log-probabilities back prompt by prompt."""
+    exact = np.ones(len(log_probs), bool) if exact is None else exact
+    start = 0
+    for size in window.sizes:
+        options = slice(start, start + size)
+        answers = tuple(statement.answer for statement in window.statements[options])
+        yield OptionScores(tuple(log_probs[options]), answers, exact[options])
+        start += size
+
+
+def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
+    """Over the last axis, in float32, a piece at a time; logits of shape (positions, vocabulary)."""
+    elements = SOFTMAX_ELEMENTS.get(logits.device.type, SOFTMAX_ELEMENTS["cpu"])
+    pieces = torch.split(logits, max(elements // logits.shape[-1], 1))
+    return torch.cat([piece.float().logsumexp(-1) for piece in pieces])

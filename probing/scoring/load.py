@@ -1,0 +1,157 @@
+"""Safe loading: from files that were checked, with nothing of theirs run, to a model that scores."""
+
+import json
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel
+from transformers.utils import logging
+
+from probing.architectures import kind_of, known_model_types
+from probing.errors import BadInput, UnsupportedModel
+from probing.language_model import Kind, ModelCard
+from probing.model_files import ModelFiles, locate, refuse_code, refuse_pickles
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+# A model that takes more of one GPU's free memory is spread over all of them.
+ONE_GPU_SHARE = 0.8
+BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError)  # what broken files make of loaders
+
+
+def load(
+    model: str,
+    *,
+    commit: str = "",
+    device: str = "auto",
+    dtype: str = "float32",
+    batch_tokens: int | None = None,
+) -> HFModel:
+    """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file.
+
+    `device`: auto (a GPU where there is one), cpu, cuda, cuda:1 ...; `batch_tokens`: positions per batch, found while
+    working if not given. Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
+    """
+    if dtype not in DTYPES:
+        raise BadInput(f"Unknown dtype {dtype!r}.", f"Choose from: {', '.join(DTYPES)}.")
+    if batch_tokens is not None and batch_tokens < 1:
+        raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
+    target = _device(device)
+    files = locate(model, commit)
+    kind = _kind(files)
+    logging.disable_progress_bar()
+    tokenizer = _tokenizer(files)
+    network = _network(files, kind, DTYPES[dtype], target, spread=device == "auto")
+    card = ModelCard(
+        id=model,
+        kind=kind,
+        architecture=type(network).__name__,
+        parameters=network.num_parameters(),
+        commit=files.commit,
+        source=files.source,
+        files=files.digests(),
+    )
+    found = MaskedModel if kind == "masked" else CausalModel
+    return found(network, tokenizer, card, batch_tokens)
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise BadInput(f"Unknown device {name!r}.", "Choose auto, cpu or cuda.") from error
+    if device.type == "cuda" and not (device.index or 0) < torch.cuda.device_count():
+        raise BadInput(f"There is no device {name} here.", "Choose auto or cpu.")
+    return device
+
+
+def _kind(files: ModelFiles) -> Kind:
+    """Causal or masked, from the config alone; refuses what could run code before anything is loaded."""
+    if files.gguf:
+        return "causal"
+    for name in ("config.json", "tokenizer_config.json"):
+        refuse_code(name, _json(files, name))
+    config = _json(files, "config.json")
+    if not config:
+        raise UnsupportedModel(f"{files.folder} has no config.json.", "Give a folder in Hugging Face format.")
+    refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
+    if config.get("model_type") not in known_model_types():
+        raise UnsupportedModel(
+            f"The installed transformers does not know the model type {config.get('model_type')!r}.",
+            "A newer release may; models with code of their own are not run.",
+        )
+    architecture = next(iter(config.get("architectures") or []), "")
+    kind = kind_of(architecture)
+    if kind is None:
+        raise UnsupportedModel(
+            f"{architecture or 'The model'} has neither a causal nor a masked language modelling head.",
+            "Use the checkpoint that was saved with its language modelling head.",
+        )
+    return kind
+
+
+def _json(files: ModelFiles, name: str) -> dict[str, Any]:
+    path = files.folder / name
+    if not path.exists():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise UnsupportedModel(f"{path} is not valid JSON.", "Save the model again.") from error
+    if not isinstance(content, dict):
+        raise UnsupportedModel(f"{path} is not a JSON object.", "Save the model again.")
+    return content
+
+
+def _source(files: ModelFiles) -> dict[str, Any]:
+    """Where the loaders look; never further than these files."""
+    where: dict[str, Any] = {"pretrained_model_name_or_path": files.folder, "local_files_only": True}
+    return where | ({"gguf_file": files.gguf} if files.gguf else {"trust_remote_code": False})
+
+
+def _tokenizer(files: ModelFiles) -> Any:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(**_source(files))
+    except BROKEN as error:
+        raise UnsupportedModel(f"The tokenizer in {files.folder} cannot be loaded: {_first_line(error)}") from error
+    if not tokenizer.is_fast:
+        raise UnsupportedModel(
+            f"{files.folder} has no fast tokenizer (tokenizer.json).",
+            "Load it with AutoTokenizer and save it with save_pretrained.",
+        )
+    return tokenizer
+
+
+def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
+    auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
+    options = {"dtype": dtype, "device_map": _placement(files, device, spread)}
+    if not files.gguf:
+        options["use_safetensors"] = True
+    try:
+        network: PreTrainedModel = auto.from_pretrained(**_source(files), **options)
+    except BROKEN as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise UnsupportedModel(
+                "The model does not fit on the device.", "Use a larger device or --dtype bfloat16."
+            ) from error
+        raise UnsupportedModel(
+            f"The model in {files.folder} cannot be loaded: {_first_line(error)}", "Save it again with save_pretrained."
+        ) from error
+    return network
+
+
+def _placement(files: ModelFiles, device: torch.device, spread: bool) -> Any:
+    """One device, or `auto` over several GPUs for a model that one of them cannot hold."""
+    if spread and device.type == "cuda" and torch.cuda.device_count() > 1:
+        weights = sum(path.stat().st_size for path in files.folder.glob("*.safetensors"))
+        if weights > ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
+            return "auto"
+    return device
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]

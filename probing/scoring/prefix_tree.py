@@ -1,0 +1,92 @@
+"""Statements as a tree of distinct prefixes, and the tree packed into rows that a transformer can compute.
+
+Nodes are numbered depth first, so that a node's descendants are the numbers up to its `end`; one comparison then
+says who is an ancestor of whom, which is the whole attention mask.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """`token`, `parent` (-1 for a root), `depth` and `end` (one past the last descendant), shape (nodes,).
+
+    `paths` holds the nodes of each sequence, shape (sequences, longest), -1 past a sequence's end.
+    """
+
+    token: Ints
+    parent: Ints
+    depth: Ints
+    end: Ints
+    paths: Ints
+
+    @classmethod
+    def of(cls, sequences: Sequence[Sequence[int]]) -> "PrefixTree":
+        """Build the tree; each distinct prefix becomes one node. Cost: a sort of the sequences."""
+        longest = max(map(len, sequences))
+        table = np.full((len(sequences), longest), -1, np.int64)
+        for row, sequence in enumerate(sequences):
+            table[row, : len(sequence)] = sequence
+        order = np.lexsort(table.T[::-1])
+        table = table[order]
+        valid = table >= 0
+        new = valid.copy()
+        new[1:] &= ~np.logical_and.accumulate((table[1:] == table[:-1]) & valid[1:], axis=1)
+        nodes = np.where(new, np.cumsum(new).reshape(new.shape) - 1, -1)
+        nodes = np.where(valid, np.maximum.accumulate(nodes, axis=0), -1)
+        rows, depth = np.nonzero(new)
+        before = np.concatenate([np.full((len(nodes), 1), -1), nodes[:, :-1]], axis=1)
+        end = np.zeros(len(rows), np.int64)
+        np.maximum.at(end, nodes[valid], np.repeat(nodes.max(axis=1) + 1, valid.sum(axis=1)))
+        paths = np.empty_like(nodes)
+        paths[order] = nodes
+        return cls(table[rows, depth], before[rows, depth], depth.astype(np.int64), end, paths)
+
+    @property
+    def inner(self) -> NDArray[np.bool_]:
+        """Nodes with something after them: the only ones that a model has to compute."""
+        inner = np.zeros(len(self.token), bool)
+        inner[self.parent[self.parent >= 0]] = True
+        return inner
+
+    @property
+    def passes(self) -> Ints:
+        """How many sequences go through each node."""
+        return np.bincount(self.paths[self.paths >= 0], minlength=len(self.token))
+
+    def with_ancestors(self, nodes: Ints) -> Ints:
+        """The nodes and everything before them, ascending."""
+        wanted = np.zeros(len(self.token), bool)
+        while len(nodes):
+            wanted[nodes] = True
+            nodes = self.parent[nodes]
+            nodes = np.unique(nodes[nodes >= 0])
+            nodes = nodes[~wanted[nodes]]
+        return np.flatnonzero(wanted)
+
+    def children(self, place: Ints) -> tuple[Ints, Ints]:
+        """The nodes whose parent has a place (not -1), and that place."""
+        parents = np.where(self.parent >= 0, place[self.parent], -1)
+        found = np.flatnonzero(parents >= 0)
+        return found, parents[found]
+
+    def rows(self, nodes: Ints, length: int, computed: NDArray[np.bool_] | None = None) -> Iterator[tuple[Ints, int]]:
+        """Pack nodes into rows of at most `length`; (row, how many of its first nodes an earlier row has too).
+
+        `nodes` must be ascending and contain the ancestors of each of its nodes that are not yet `computed`. A cut
+        in depth-first order parts only one path, so a row repeats no more than the ancestors of its first node.
+        """
+        start = 0
+        while start < len(nodes):
+            again = self.with_ancestors(nodes[start : start + 1])[:-1]
+            if computed is not None:
+                again = again[~computed[again]]
+            take = max(length - len(again), 1)
+            yield np.concatenate([again, nodes[start : start + take]]), len(again)
+            start += take
