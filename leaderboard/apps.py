@@ -1,8 +1,13 @@
 """The one app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
 
 
 class LeaderboardConfig(AppConfig):
     name = "leaderboard"
     verbose_name = "Clozeboard"
+
+    def ready(self) -> None:
+        import_module("leaderboard.system_checks")  # models are ready only now

@@ -95,6 +95,10 @@ class RunQuerySet(models.QuerySet["Run"]):
         failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback}
         return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
 
+    def cancel(self, run: "Run", note: str) -> bool:
+        """End the run unless it has ended; its workers stop after the part in hand."""
+        return run.state not in Run.FINAL and self.move(run, Run.State.CANCELLED, note, finished=timezone.now())
+
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again; its finished parts and its history are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback"], "")

@@ -1,0 +1,65 @@
+"""What the site's tests share: a data folder of their own, tiny models, and a hub that serves them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from leaderboard import benchmarks
+from leaderboard.models import Benchmark
+from leaderboard.settings import embedded_redis_socket
+from tests.conftest import BearFolder
+from tests.hub.local_hub import Hub, serve
+from tests.tiny_models import build_bert, build_gpt2
+
+
+@pytest.fixture(scope="session")
+def database_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("database") / "test.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(database_path: Path) -> None:
+    """A file, so that threads and worker processes see the same database."""
+    from django.conf import settings  # noqa: PLC0415  (after pytest-django has chosen them)
+
+    settings.DATABASES["default"]["TEST"] = {"NAME": str(database_path)}
+
+
+@pytest.fixture(autouse=True)
+def data(settings: Settings, tmp_path: Path) -> Path:
+    """An empty data folder, no Redis, no hub."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
+    settings.EMBEDDED_REDIS = embedded_redis_socket(folder)
+    settings.RQ_QUEUES = {"default": {"URL": f"unix://{settings.EMBEDDED_REDIS}", "SERIALIZER": "json"}}
+    settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
+    artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
+    settings.STORAGES = settings.STORAGES | {"artefacts": artefacts}
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of a causal and a masked model; tests that spoil one work on a copy."""
+    folder = tmp_path_factory.mktemp("models")
+    return {"org/causal": build_gpt2(folder / "causal"), "org/masked": build_bert(folder / "masked")}
+
+
+@pytest.fixture
+def local_hub(settings: Settings, tiny_models: dict[str, Path]) -> Iterator[Hub]:
+    """A hub that serves the tiny models, and whatever the test adds."""
+    with serve() as server:
+        for hub_id, folder in tiny_models.items():
+            server.add(hub_id, folder)
+        settings.HF_ENDPOINT = server.url
+        yield server
+
+
+@pytest.fixture
+def small(db: Any, bear_folder: BearFolder) -> Benchmark:
+    """The small benchmark of the library's tests, imported: two relations, six items, template 0."""
+    return benchmarks.install("bear", bear_folder.write(), "small")[0]
