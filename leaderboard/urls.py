@@ -1,15 +1,58 @@
-"""The site map."""
+"""The site map, grouped by what an address shows."""
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
-from django.urls import path
+from django.urls import include, path
 
+from leaderboard import api
+from leaderboard.views.api_docs import api_docs_view
+from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
+from leaderboard.views.compare import compare_view
+from leaderboard.views.health import health_view
+from leaderboard.views.item import item_view
+from leaderboard.views.items import items_view, parquet_view
+from leaderboard.views.leaderboard import leaderboard_view
+from leaderboard.views.methods import methods_view
+from leaderboard.views.model import model_view
+from leaderboard.views.queue import queue_view
+from leaderboard.views.run import run_view
+from leaderboard.views.submit import submit_view
 
-def healthz(request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok\n", content_type="text/plain")
+runs = [
+    path("", run_view, name="run"),
+    path("items/", items_view, name="items"),
+    path("items.parquet", parquet_view, name="parquet"),
+    path("items/<str:relation>/<int:template>/<int:index>/", item_view, name="item"),
+]
 
+benchmarks = [
+    path("", benchmarks_view, name="benchmarks"),
+    path("<slug:slug>/", benchmark_view, name="benchmark"),
+    path("<slug:slug>/relations/<str:relation>/", relation_view, name="relation"),
+]
+
+v1 = [
+    path("leaderboard", api.leaderboard_json),
+    path("models", api.models_json),
+    path("benchmarks", api.benchmarks_json),
+    path("runs", api.runs_json),
+    path("runs/<int:pk>", api.run_json),
+    path("runs/<int:pk>/scores", api.scores_json),
+    path("runs/<int:pk>/items", api.items_json),
+    path("submit", api.submit_json),
+    path("<path:rest>", api.no_such_route),
+]
 
 urlpatterns = [
-    path("healthz", healthz, name="healthz"),
+    path("", leaderboard_view, name="leaderboard"),
+    path("models/<str:org>/<str:name>/", model_view, name="model"),
+    path("runs/<int:pk>/", include(runs)),
+    path("compare/", compare_view, name="compare"),
+    path("benchmarks/", include(benchmarks)),
+    path("submit/", submit_view, name="submit"),
+    path("queue/", queue_view, name="queue"),
+    path("methods/", methods_view, name="methods"),
+    path("api/", api_docs_view, name="api"),
+    path("api/v1/", include(v1)),
+    path("healthz", health_view, name="healthz"),
     path("admin/", admin.site.urls),
 ]

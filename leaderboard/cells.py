@@ -1,0 +1,137 @@
+"""A value, and how a page shows it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from leaderboard.models import Score
+
+Raw = str | int | float | None
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`value` is what CSV gets, in full; `text` is what a page shows; `bar` is drawn beside it."""
+
+    value: Raw
+    text: str
+    href: str = ""
+    note: str = ""
+    bar: "Bar | None" = None
+    kind: str = "text"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A dot with its interval on a line from 0 to 1, in percent of the line's length."""
+
+    at: float
+    low: float | None = None
+    high: float | None = None
+
+
+def text(value: str, href: str = "", note: str = "") -> Cell:
+    return Cell(value, value, href, note)
+
+
+def number(value: float | int | None, digits: int = 3) -> Cell:
+    """A plain figure; integers are grouped by thousands."""
+    if value is None:
+        return Cell(None, "–", kind="number")
+    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    return Cell(value, shown, kind="number")
+
+
+def items(value: float | None) -> Cell:
+    """A number of items, which may be a fraction where items weigh less than one (methods)."""
+    if value is None:
+        return Cell(None, "–", kind="number")
+    return Cell(value, f"{value:,.0f}" if value == int(value) else f"{value:,.1f}", kind="number")
+
+
+def score(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
+    """A share between 0 and 1 with its interval drawn; other figures without."""
+    if value is None:
+        return Cell(None, NOT_MEASURED, kind="missing")
+    note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
+    bar = Bar(100 * value, _percent(low), _percent(high)) if 0 <= value <= 1 else None
+    return Cell(value, f"{value:.3f}", note=note, bar=bar, kind="score")
+
+
+def of_score(found: Score | None) -> Cell:
+    return score(found.value, found.low, found.high) if found else score(None)
+
+
+def share(value: float) -> Cell:
+    """A share between 0 and 1, drawn as a length."""
+    return Cell(value, f"{value:.3f}", bar=Bar(100 * value, 0, 100 * value), kind="share")
+
+
+def percent(done: int, total: int) -> Cell:
+    """How far something is, in whole percent, never rounded up to 100."""
+    whole = 100 * done // total if total else 0
+    return Cell(whole, f"{whole} %", bar=Bar(whole, 0, whole), kind="share")
+
+
+def duration(left: timedelta | None) -> Cell:
+    if left is None:
+        return Cell(None, "–", kind="number")
+    return Cell(round(left.total_seconds()), about(left), kind="number")
+
+
+def about(left: timedelta) -> str:
+    """A time to wait, as people say it."""
+    seconds = left.total_seconds()
+    if seconds < 60:
+        return "under a minute"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def signed(value: float, kind: str = "number") -> Cell:
+    """A difference: with its sign, the minus as a minus."""
+    return Cell(value, f"{value:+.3f}".replace("-", "−"), kind=kind)
+
+
+def p_value(value: float) -> Cell:
+    return Cell(value, "< 0.001" if value < 0.001 else f"{value:.3f}", kind="number")
+
+
+def yes_no(value: bool) -> Cell:
+    return Cell("yes" if value else "no", "yes" if value else "no", kind="yes" if value else "no")
+
+
+def bound(value: float | None) -> Cell:
+    """An end of an interval: quieter than the score itself."""
+    return Cell(value, "–" if value is None else f"{value:.3f}", kind="bound")
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else 100 * value
+
+
+def parameters(value: int | None) -> Cell:
+    """135 M, 6.7 B: three figures are enough to tell models apart."""
+    if value is None:
+        return Cell(None, "–", kind="number")
+    for size, unit in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K")):
+        if value >= size:
+            return Cell(value, f"{value / size:.3g} {unit}", kind="number")
+    return Cell(value, str(value), kind="number")
+
+
+def day(value: datetime | None) -> Cell:
+    if value is None:
+        return Cell(None, "–", kind="date")
+    iso = timezone.localtime(value).date().isoformat()
+    return Cell(iso, iso, kind="date")
+
+
+def moment(value: datetime | None) -> Cell:
+    if value is None:
+        return Cell(None, "–", kind="date")
+    local = timezone.localtime(value)
+    return Cell(local.isoformat(timespec="seconds"), f"{local:%Y-%m-%d %H:%M}", kind="date")

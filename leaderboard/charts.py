@@ -1,0 +1,189 @@
+"""Plotly figures. Colours are the stylesheet's tokens; static/charts.js puts in what they stand for."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+
+INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
+ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
+HEIGHT, ROW_HEIGHT = 420, 26  # pixels
+
+
+@dataclass(frozen=True)
+class Chart:
+    """`summary` says in words what the figure shows; its table stands beside it on the page."""
+
+    name: str
+    title: str
+    summary: str
+    figure: go.Figure
+
+    @property
+    def id(self) -> str:
+        return f"chart-{self.name}"
+
+    @property
+    def height(self) -> int:
+        return self.figure.layout.height
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.figure.to_json())
+
+
+class Point(NamedTuple):
+    """A score with its interval, under a label."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    x: float | None = None
+    group: str = ""
+    href: str = ""
+
+
+AXIS = {
+    "gridcolor": LINE,
+    "zeroline": False,
+    "linecolor": LINE,
+    "ticks": "",
+    "automargin": True,
+    "fixedrange": True,
+    "title": {"font": {"size": 12, "color": SOFT}, "standoff": 10},
+}
+TEMPLATE = go.layout.Template(
+    layout={
+        "font": {"family": "var(--sans)", "size": 13, "color": INK},
+        "paper_bgcolor": PAPER,
+        "plot_bgcolor": PAPER,
+        "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
+        "xaxis": AXIS,
+        "yaxis": AXIS,
+        "hovermode": "closest",
+        "hoverlabel": {"bgcolor": "var(--raised)", "bordercolor": LINE, "font": {"color": INK}},
+        "showlegend": False,
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xanchor": "left"},
+        "colorway": [ACCENT, MUTED],
+    }
+)
+
+
+def figure(traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
+    return go.Figure(data=traces, layout={"template": TEMPLATE, "height": height, **layout})
+
+
+def _interval(points: Sequence[Point]) -> dict[str, Any]:
+    """Plotly's error bar from absolute bounds; nothing where a point has none."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [0 if p.high is None else p.high - p.value for p in points],
+        "arrayminus": [0 if p.low is None else p.value - p.low for p in points],
+        "thickness": 1.5,
+        "width": 0,
+        "color": SOFT,
+    }
+
+
+def dots(
+    points: Sequence[Point], chance: Mapping[str, float] | None = None, title: str = "", wide: bool = False
+) -> go.Figure:
+    """One row per group: a dot with its interval, and a small tick where guessing would be.
+
+    Starts at 0 and ends at 1, so that pages can be compared, unless `wide` lets the axis follow the figures.
+    """
+    marks = [_dots_trace(points)]
+    if ticks := [(chance[p.label], p.label) for p in points if chance and p.label in chance]:
+        marks.insert(0, _chance_trace(ticks))
+    axis = {"title": {"text": title}, **({} if wide else {"range": [0, 1], "tickformat": ".1f"})}
+    labels = [p.label for p in points]
+    rows = {"categoryorder": "array", "categoryarray": labels[::-1], "showgrid": False, "tickfont": {"size": 12}}
+    return figure(marks, 70 + ROW_HEIGHT * len(points), xaxis=axis, yaxis=rows)
+
+
+def _dots_trace(points: Sequence[Point]) -> go.Scatter:
+    return go.Scatter(
+        x=[p.value for p in points],
+        y=[p.label for p in points],
+        mode="markers",
+        marker={"size": 9, "color": ACCENT},
+        error_x=_interval(points),
+        name="score",
+        hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
+    )
+
+
+def _chance_trace(ticks: Sequence[tuple[float, str]]) -> go.Scatter:
+    return go.Scatter(
+        x=[value for value, _ in ticks],
+        y=[label for _, label in ticks],
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": MUTED}},
+        name="chance",
+        hovertemplate="chance: %{x:.3f}<extra></extra>",
+    )
+
+
+def against_parameters(points: Sequence[Point], chance: float | None, title: str) -> go.Figure:
+    """Scores against the number of parameters, which is on a logarithmic axis; one symbol per group."""
+    traces = [_cloud([p for p in points if p.group == group], group) for group in sorted({p.group for p in points})]
+    line = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chance, "y1": chance} | CHANCE_LINE]
+    return figure(
+        traces,
+        HEIGHT,
+        xaxis={"type": "log", "title": {"text": "parameters"}, "dtick": 1, "exponentformat": "SI", "showgrid": False},
+        yaxis={"title": {"text": title}, "rangemode": "tozero", "tickformat": ".1f"},
+        shapes=line if chance is not None else [],
+        showlegend=len(traces) > 1,
+    )
+
+
+CHANCE_LINE = {"line": {"color": MUTED, "width": 1, "dash": "dot"}, "label": {"text": "chance", "textposition": "end"}}
+
+
+def _cloud(points: Sequence[Point], group: str) -> go.Scatter:
+    published = "published" in group
+    symbol = "diamond" if "masked" in group else "circle"
+    return go.Scatter(
+        x=[p.x for p in points],
+        y=[p.value for p in points],
+        text=[p.label for p in points],
+        customdata=[p.href for p in points],
+        mode="markers",
+        marker={"size": 10, "symbol": f"{symbol}-open" if published else symbol, "color": MUTED if published else ACCENT},
+        error_y={**_interval(points), "color": MUTED},
+        name=group,
+        hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
+    )
+
+
+def differences(points: Sequence[Point], title: str) -> go.Figure:
+    """Paired differences around a line at zero."""
+    drawn = dots(points, title=title, wide=True)
+    drawn.add_vline(x=0, line={"color": MUTED, "width": 1})
+    return drawn
+
+
+def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """One model against the other; above the diagonal the second is better."""
+    trace = go.Scatter(
+        x=[p.x for p in points],
+        y=[p.value for p in points],
+        text=[p.label for p in points],
+        mode="markers",
+        marker={"size": 9, "color": ACCENT, "opacity": 0.8},
+        hovertemplate="%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>",
+    )
+    diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
+    axis = {"range": [0, 1], "tickformat": ".1f"}
+    return figure(
+        [trace],
+        HEIGHT,
+        xaxis={"title": {"text": x_title}, **axis},
+        yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
+        shapes=[diagonal],
+    )

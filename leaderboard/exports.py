@@ -1,0 +1,46 @@
+"""Tables as CSV: UTF-8, values in full, safe to open in a spreadsheet."""
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.http import HttpRequest, StreamingHttpResponse
+
+from leaderboard.cells import Raw
+from leaderboard.tables import Table, select
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+class _Echo:
+    """A file that hands back what is written, so that lines can be streamed."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def safe(value: Raw) -> Raw:
+    """Text that a spreadsheet would run as a formula gets an apostrophe in front; figures stay as they are."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return "" if value is None else value
+
+
+def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Raw]]) -> Iterator[str]:
+    writer = csv.writer(_Echo(), lineterminator="\n")
+    yield writer.writerow(header)
+    for row in rows:
+        yield writer.writerow([safe(value) for value in row])
+
+
+def csv_response(header: Sequence[str], rows: Iterable[Sequence[Raw]], name: str) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(csv_lines(header, rows), content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
+
+
+def table_response(table: Table[Any], request: HttpRequest) -> StreamingHttpResponse:
+    """The table of this address: the same rows, columns and order as on the page, all pages unless one is named."""
+    rows = select(table, request.GET, all_pages=True)
+    values = ([cell.value for cell in cells] for cells in table.cells(rows))
+    return csv_response([column.name for column in table.columns], values, f"clozeboard-{table.name}")

@@ -1,0 +1,225 @@
+"""Every list that a page shows. The number of queries never depends on the number of rows."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models.functions import Coalesce
+from django.urls import reverse
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+
+STATE = Run.State
+WORKING = (STATE.DOWNLOADING, STATE.SCORING, STATE.AGGREGATING)
+OPEN = (STATE.CHECKING, STATE.QUEUED, *WORKING, STATE.WAITING)
+
+# The one number that a benchmark is ranked by, by its probe.
+HEADLINES: dict[str, str] = {}
+DEFAULT_HEADLINE = "accuracy"
+
+
+def headline(benchmark: Benchmark) -> str:
+    """The metric of the leaderboard's main column."""
+    return HEADLINES.get(benchmark.probe, DEFAULT_HEADLINE)
+
+
+@dataclass(frozen=True, order=True)
+class Slice:
+    """One group of one dimension, written dimension:group in a query string."""
+
+    dimension: str
+    group: str
+
+    def __str__(self) -> str:
+        return f"{self.dimension}:{self.group}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Slice":
+        dimension, _, group = text.partition(":")
+        return cls(dimension, group)
+
+
+OVERALL = Slice("overall", "all")
+
+
+def benchmarks() -> QuerySet[Benchmark]:
+    """Current versions with their numbers of finished runs, measured and published; the most measured first."""
+    finished = Q(runs__state=STATE.FINISHED)
+    starter_first = Case(When(slug="starter", then=Value(0)), default=Value(1), output_field=IntegerField())
+    return (
+        Benchmark.objects.filter(current=True)
+        .annotate(
+            measured=Count("runs", finished & Q(runs__provenance=Run.Provenance.MEASURED)),
+            published=Count("runs", finished & Q(runs__provenance=Run.Provenance.PUBLISHED)),
+        )
+        .order_by("-measured", starter_first, "-published", "slug")
+    )
+
+
+def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
+    return benchmark.runs.filter(state=STATE.FINISHED).select_related("model", "benchmark")
+
+
+def measured_runs() -> QuerySet[Run]:
+    """Every finished run that was measured here, the newest first."""
+    runs = Run.objects.filter(state=STATE.FINISHED, provenance=Run.Provenance.MEASURED)
+    return runs.select_related("model", "benchmark").order_by("-finished", "-pk")
+
+
+def slices(benchmark: Benchmark) -> list[Slice]:
+    """The groups that can be columns: those of the newest run that has any."""
+    metric = headline(benchmark)
+    newest = (
+        Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
+        .exclude(dimension="overall")
+        .order_by("-run_id")
+        .values_list("run_id", flat=True)
+        .first()
+    )
+    found = Score.objects.filter(run=newest, metric=metric).exclude(dimension="overall").order_by("pk")
+    return [Slice(*pair) for pair in found.values_list("dimension", "group")]
+
+
+def by_dimension(scores: Iterable[Score]) -> dict[str, list[Score]]:
+    """Scores of each dimension, in the order in which they were stored."""
+    found: dict[str, list[Score]] = {}
+    for score in scores:
+        found.setdefault(score.dimension, []).append(score)
+    return found
+
+
+def groups(run: Run) -> list[tuple[str, str]]:
+    """The dimensions and groups in which a run has scores, in stored order."""
+    pairs = run.scores.order_by("pk").values_list("dimension", "group")
+    return list(dict.fromkeys(pairs))
+
+
+def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
+    """The page of a group that has one: relations do, where the benchmark's files are here."""
+    return reverse("relation", args=[benchmark.slug, group]) if dimension == "relation" and benchmark.path else ""
+
+
+def slice_scores(benchmark: Benchmark, dimension: str, group: str) -> list[Score]:
+    """The main metric of every finished run in one slice, best first."""
+    found = Score.objects.filter(
+        run__in=finished_runs(benchmark), metric=headline(benchmark), dimension=dimension, group=group
+    )
+    return list(found.select_related("run__model").order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
+
+
+def best_runs(benchmark: Benchmark, runs: int) -> list[Score]:
+    """The overall scores of the best measured runs."""
+    scores = slice_scores(benchmark, OVERALL.dimension, OVERALL.group)
+    return [score for score in scores if score.run.provenance == Run.Provenance.MEASURED][:runs]
+
+
+def overall_scores(runs: Iterable[Run]) -> dict[int, Score]:
+    """By run, the main metric overall."""
+    metric = {run.pk: headline(run.benchmark) for run in runs}
+    found = Score.objects.filter(run__in=metric, dimension=OVERALL.dimension, group=OVERALL.group)
+    return {score.run_id: score for score in found if score.metric == metric[score.run_id]}
+
+
+def best_by_group(benchmark: Benchmark, dimension: str) -> dict[str, Score]:
+    """For each group the best score of a run that was measured here."""
+    runs = finished_runs(benchmark).filter(provenance=Run.Provenance.MEASURED)
+    found = Score.objects.filter(run__in=runs, metric=headline(benchmark), dimension=dimension)
+    return {score.group: score for score in found.exclude(value=None).order_by("value")}
+
+
+def model_versions(hub_id: str) -> QuerySet[Model]:
+    """Every commit of a model, and its published figures, the newest first."""
+    return Model.objects.filter(hub_id=hub_id).order_by("-created", "-pk")
+
+
+def model_runs(hub_id: str) -> QuerySet[Run]:
+    runs = Run.objects.filter(model__hub_id=hub_id).select_related("model", "benchmark")
+    return runs.order_by("benchmark__slug", "-created", "-pk")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is. `rate` is in items per second; `left` is None while nothing is known."""
+
+    done: int
+    total: int
+    rate: float | None = None
+    left: timedelta | None = None
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.total if self.total else 0
+
+
+def progress(run: Run) -> Progress:
+    """Items done over all parts; the rate is the mean since scoring began."""
+    parts = RunPart.objects.filter(run=run)
+    sums = parts.aggregate(done=Coalesce(Sum("items_done"), 0), total=Coalesce(Sum("items"), 0))
+    began = run.events.filter(state=STATE.SCORING).order_by("-pk").values_list("time", flat=True).first()
+    return estimate(sums["done"], sums["total"], began, timezone.now())
+
+
+def estimate(done: int, total: int, began: datetime | None, now: datetime) -> Progress:
+    seconds = (now - began).total_seconds() if began else 0.0
+    if not done or seconds <= 0:
+        return Progress(done, total)
+    rate = done / seconds
+    return Progress(done, total, rate, timedelta(seconds=(total - done) / rate))
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A row of the queue. `position` counts the runs ahead, 0 for those being worked on."""
+
+    run: Run
+    position: int
+    progress: Progress
+    left: timedelta | None
+
+
+def open_runs() -> QuerySet[Run]:
+    """Every run that is not over: those being worked on first, then in order of submission."""
+    working_first = Case(When(state__in=WORKING, then=Value(0)), default=Value(1), output_field=IntegerField())
+    return (
+        Run.objects.filter(state__in=OPEN)
+        .select_related("model", "benchmark")
+        .annotate(
+            done=Coalesce(Sum("parts__items_done"), 0),
+            total=Coalesce(Sum("parts__items"), 0),
+        )
+        .order_by(working_first, "created", "pk")
+    )
+
+
+def queue() -> list[Queued]:
+    """The queue with positions and expected times: each run waits for all before it, at the rate of late. Two queries."""
+    rate = recent_rate()
+    rows: list[Queued] = []
+    ahead, wait = 0, timedelta()
+    for run in open_runs():
+        working = run.state in WORKING
+        left = timedelta(seconds=(run.total - run.done) / rate) if rate and run.state != STATE.WAITING else None
+        wait += left or timedelta()
+        ahead += not working
+        rows.append(Queued(run, 0 if working else ahead, Progress(run.done, run.total), wait if left else None))
+    return rows
+
+
+def recent_rate(runs: int = 10) -> float | None:
+    """Items per second of the runs that finished last, from start to end; None while there are none."""
+    recent = (
+        measured_runs()
+        .exclude(started=None)
+        .annotate(total=Coalesce(Sum("parts__items"), 0))
+        .values_list("total", "started", "finished")[:runs]
+    )
+    seconds = sum((finished - started).total_seconds() for _, started, finished in recent)
+    return sum(total for total, _, _ in recent) / seconds if seconds else None
+
+
+def recent_failures(runs: int = 10) -> QuerySet[Run]:
+    """The runs that ended last without a result."""
+    ended = Run.objects.filter(state__in=(STATE.FAILED, STATE.CANCELLED))
+    return ended.select_related("model", "benchmark").order_by("-finished", "-pk")[:runs]

@@ -1,0 +1,39 @@
+"""What templates need beyond Django's own filters."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.template import Library
+
+from leaderboard import cells, words
+from leaderboard.cells import Cell
+
+register = Library()
+register.filter("dimension", words.dimension)
+register.filter("metric", words.metric)
+
+
+@register.filter
+def get(mapping: Mapping[str, Any], name: str) -> Any:
+    return mapping[name]
+
+
+@register.filter
+def score(value: float | None) -> str:
+    return cells.score(value).text
+
+
+@register.filter
+def size(value: int | None) -> str:
+    return cells.parameters(value).text
+
+
+@register.filter
+def wait(value: timedelta | None) -> str:
+    return cells.about(value) if value else ""
+
+
+@register.filter
+def is_empty(cell: Cell) -> bool:
+    return cell.value in (None, "")

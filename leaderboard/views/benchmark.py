@@ -1,0 +1,136 @@
+"""/benchmarks/ and /benchmarks/<slug>/ : what is asked, where it comes from, and what came out."""
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+
+from leaderboard import benchmarks, cells, charts, queries, words
+from leaderboard.charts import Chart, Point
+from leaderboard.models import Benchmark, Score
+from leaderboard.tables import Column, Table
+from leaderboard.views.page import show
+from probing import catalog
+from probing.benchmark import Relation
+from probing.errors import ProbingError
+
+
+def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
+    table: Table[Benchmark] = Table(
+        name="benchmarks",
+        caption="Benchmarks",
+        columns=[
+            Column("benchmark", "Benchmark", lambda b: cells.text(b.title, href=b.get_absolute_url()), align="head"),
+            Column("version", "Version", lambda b: cells.text(b.version[:12])),
+            Column("relations", "Relations", lambda b: cells.number(b.relations or None), align="number"),
+            Column("items", "Items", lambda b: cells.number(b.items or None), align="number"),
+            Column("probe", "Probe", lambda b: cells.text(b.probe.replace("_", " "))),
+            Column("measured", "Measured", lambda b: cells.number(b.measured), align="number"),
+            Column("published", "Published", lambda b: cells.number(b.published), align="number"),
+        ],
+        rows=list(queries.benchmarks()),
+        main=True,
+        cards=True,
+        empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
+    )
+    return show(request, "benchmarks.html", {}, [table])
+
+
+def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
+    relations = read_relations(benchmark)
+    context = {
+        "benchmark": benchmark,
+        "entry": catalog.CATALOG.get(slug),
+        "versions": Benchmark.objects.filter(slug=slug).order_by("-created"),
+        "best": queries.best_runs(benchmark, 5),
+        "headline": words.metric(queries.headline(benchmark)),
+    }
+    best = queries.best_by_group(benchmark, "relation")
+    return show(request, "benchmark.html", context, [relations_table(benchmark, relations, best)])
+
+
+def read_relations(benchmark: Benchmark) -> list[Relation]:
+    """The relations of a benchmark; none where its files are not here or cannot be read."""
+    try:
+        return list(benchmarks.read(benchmark).relations) if benchmark.path else []
+    except ProbingError:
+        return []
+
+
+def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[str, Score]) -> Table[Relation]:
+    def tag(name: str, relation: Relation) -> cells.Cell:
+        value = relation.tags.get(name, "")
+        return cells.text(value if isinstance(value, str) else ", ".join(value))
+
+    def link(relation: Relation) -> cells.Cell:
+        return cells.text(relation.id, href=reverse("relation", args=[benchmark.slug, relation.id]))
+
+    tags = dict.fromkeys(name for relation in relations for name in relation.tags)
+    return Table(
+        name="relations",
+        caption="Relations",
+        columns=[
+            Column("relation", "Relation", link, align="head"),
+            Column("template", "Template 0", lambda r: cells.text(r.templates[0])),
+            *(Column(name, words.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
+            Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
+            Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
+            Column("best", "Best model", lambda r: cells.of_score(best.get(r.id)), "Of those measured.", align="number"),
+        ],
+        rows=relations,
+        main=True,
+        cards=True,
+        empty="The files of this benchmark are not on this site; only published figures are shown.",
+    )
+
+
+def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
+    found = next((each for each in read_relations(benchmark) if each.id == relation), None)
+    scores = queries.slice_scores(benchmark, "relation", relation)
+    context = {"benchmark": benchmark, "relation": found, "id": relation, "tags": _tags(found)}
+    tables = [models_table(scores), *([items_table(found)] if found else [])]
+    return show(request, "relation.html", context, tables, [models_chart(benchmark, scores)])
+
+
+def _tags(relation: Relation | None) -> list[tuple[str, str]]:
+    tags = relation.tags if relation else {}
+    return [(words.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()]
+
+
+def models_table(scores: list[Score]) -> Table[Score]:
+    return Table(
+        name="models",
+        caption="Models on this relation, best first",
+        columns=[
+            Column("model", "Model", lambda s: cells.text(s.run.model.hub_id, href=s.run.get_absolute_url()), align="head"),
+            Column("value", "Score", cells.of_score, align="number"),
+            Column("low", "low", lambda s: cells.bound(s.low), align="number"),
+            Column("high", "high", lambda s: cells.bound(s.high), align="number"),
+            Column("n", "Items", lambda s: cells.items(s.n), align="number"),
+            Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
+        ],
+        rows=scores,
+        main=True,
+        empty="No model was measured on this relation yet.",
+    )
+
+
+def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
+    points = [Point(s.run.model.hub_id, s.value, s.low, s.high) for s in scores if s.value is not None]
+    title = words.metric(queries.headline(benchmark))
+    return Chart("models", f"{title} by model", f"{title} of {len(points)} models.", charts.dots(points, title=title.lower()))
+
+
+def items_table(relation: Relation) -> Table[object]:
+    return Table(
+        name="items",
+        caption="Items",
+        columns=[
+            Column("index", "Line", lambda item: cells.number(item.index), align="number"),
+            Column("subject", "Subject", lambda item: cells.text(item.subject), align="head"),
+            Column("answer", "Answer", lambda item: cells.text("; ".join(relation.answer_space[a] for a in item.answers))),
+        ],
+        rows=relation.items,
+        page_size=50,
+    )

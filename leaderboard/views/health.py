@@ -1,0 +1,9 @@
+"""/healthz : whether the site can answer, for a load balancer."""
+
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+
+
+def health_view(request: HttpRequest) -> HttpResponse:
+    connection.ensure_connection()
+    return HttpResponse("ok\n", content_type="text/plain")

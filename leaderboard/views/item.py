@@ -1,0 +1,80 @@
+"""/runs/<id>/items/<relation>/<template>/<index>/ : one item with every option's score."""
+
+from math import exp
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+
+from leaderboard import benchmarks, cells, items
+from leaderboard.items import ItemsMissing
+from leaderboard.models import Run
+from leaderboard.tables import Column, Table
+from leaderboard.views.page import show
+from probing.benchmark import Relation
+from probing.errors import ProbingError
+from probing.template import Statement, prompt
+
+
+class Option(NamedTuple):
+    """An option of the answer space. `share`: its softmax over the options, the probability if one is right."""
+
+    label: str
+    score: float
+    share: float
+    right: bool
+    chosen: bool
+
+
+def item_view(request: HttpRequest, pk: int, relation: str, template: int, index: int) -> HttpResponseBase:
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        row = items.item(run, relation, template, index)
+        asked = benchmarks.read(run.benchmark)[relation]
+    except ItemsMissing as error:
+        return render(request, "problem.html", {"error": error, "title": "Item", "run": run}, status=404)
+    except ProbingError as error:
+        raise Http404(str(error)) from error
+    if row is None:
+        raise Http404("There is no such item in this run.")
+    context = {
+        "run": run,
+        "row": row,
+        "statement": statement(asked, row, row["answer"]),
+        "chosen": statement(asked, row, row["prediction"]),
+    }
+    return show(request, "item.html", context, [table(options(asked, row))])
+
+
+def statement(relation: Relation, row: dict[str, Any], option: int) -> tuple[str, str, str]:
+    """The filled template in three pieces: before the option, the option, after it."""
+    filled: Statement = prompt(relation.templates[row["template"]], row["subject"]).fill(relation.answer_space[option])
+    return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
+
+
+def options(relation: Relation, row: dict[str, Any]) -> list[Option]:
+    """Best first."""
+    best = max(row["scores"])
+    weights = [exp(score - best) for score in row["scores"]]
+    found = [
+        Option(label, score, weight / sum(weights), number in row["answers"], number == row["prediction"])
+        for number, (label, score, weight) in enumerate(zip(relation.answer_space, row["scores"], weights, strict=True))
+    ]
+    return sorted(found, key=lambda option: -option.score)
+
+
+def table(rows: list[Option]) -> Table[Option]:
+    return Table(
+        name="options",
+        caption="Options, best first",
+        columns=[
+            Column("option", "Option", lambda option: cells.text(option.label), align="head"),
+            Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
+            Column("share", "Share", lambda option: cells.share(option.share), "Softmax over the options.", align="number"),
+            Column("right", "Right", lambda option: cells.yes_no(option.right)),
+            Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
+        ],
+        rows=rows,
+        main=True,
+        band=lambda option: "right" if option.right else "wrong" if option.chosen else "",
+    )

@@ -1,0 +1,104 @@
+"""/runs/<id>/items/ : what the model was asked and what it chose, filtered on the server."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.core.files.storage import storages
+from django.http import FileResponse, HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from leaderboard import cells, items
+from leaderboard.cells import Cell
+from leaderboard.exports import csv_response
+from leaderboard.forms import ItemsForm
+from leaderboard.items import ItemsMissing
+from leaderboard.models import Run
+from leaderboard.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
+
+Row = dict[str, Any]
+
+
+def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        form = ItemsForm(request.GET, run=run, columns=items.names(run))
+        numbers = items.find(run, form.filter())
+    except ItemsMissing as error:
+        return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
+    if request.GET.get("format") == "csv":
+        return _csv(request, run, numbers)
+    context = {
+        "run": run,
+        "form": form,
+        "found": len(numbers),
+        "table": view(table(run, list(items.rows(run, _page(request, numbers)))), request.GET),
+        "pages": page_links(request.GET, "page", len(numbers), PAGE_SIZE),
+        "csv": link(request.GET, format="csv", page=None),
+    }
+    return render(request, "items.html", context)
+
+
+def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The file itself, streamed."""
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        with items.opened(run) as file:
+            file = storages["artefacts"].open(file.name)
+    except ItemsMissing as error:
+        return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
+    return FileResponse(file, as_attachment=True, filename=f"run-{pk}-items.parquet")
+
+
+def _page(request: HttpRequest, numbers: list[int]) -> list[int]:
+    start = (page_number(request.GET.get("page", ""), len(numbers), PAGE_SIZE) - 1) * PAGE_SIZE
+    return numbers[start : start + PAGE_SIZE]
+
+
+def _csv(request: HttpRequest, run: Run, numbers: list[int]) -> HttpResponseBase:
+    """All rows that pass, in batches; one page if one is asked for."""
+    wanted = _page(request, numbers) if request.GET.get("page") else numbers
+    return csv_response([c.name for c in columns(run)], _values(run, items.rows(run, wanted)), f"run-{run.pk}-items")
+
+
+def _values(run: Run, rows: Iterable[Row]) -> Iterable[list[cells.Raw]]:
+    shown = columns(run)
+    return ([column.cell(row).value for column in shown] for row in rows)
+
+
+def table(run: Run, rows: list[Row]) -> Table[Row]:
+    return Table(
+        name="items",
+        caption="Items",
+        columns=columns(run),
+        rows=rows,
+        main=True,
+        sortable=False,
+        cards=True,
+        band=lambda row: "right" if row["correct"] else "wrong",
+        empty="No item passes these filters. Drop one of them.",
+    )
+
+
+def columns(run: Run) -> list[Column[Row]]:
+    def subject(row: Row) -> Cell:
+        href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
+        return cells.text(row["subject"], href=href)
+
+    return [
+        Column("subject", "Subject", subject, align="head"),
+        Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
+        Column("prediction", "Chosen", lambda row: cells.text(row["prediction_label"])),
+        Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
+        Column("rank", "Rank of answer", lambda row: cells.number(row["rank"]), align="number"),
+        Column(
+            "margin",
+            "Margin",
+            lambda row: cells.number(row["margin"], 2),
+            "Log-probability of the answer minus that of the best wrong option.",
+            align="number",
+        ),
+        Column("relation", "Relation", lambda row: cells.text(row["relation"])),
+        Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
+        Column("index", "Line", lambda row: cells.number(row["index"]), align="number"),
+    ]

@@ -1,0 +1,161 @@
+"""/ : every finished run of one benchmark, ranked by what the intervals allow."""
+
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404
+
+from leaderboard import cells, charts, queries, words
+from leaderboard.cells import Cell
+from leaderboard.charts import Chart, Point
+from leaderboard.models import Benchmark, Run
+from leaderboard.queries import Slice
+from leaderboard.standings import FACETS, Leaderboard, LeaderboardFilter, Standing, leaderboard
+from leaderboard.tables import PAGE_SIZE, Column, Table
+from leaderboard.views.page import show
+
+PROVENANCE = Run.Provenance
+
+
+def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
+    benchmarks = list(queries.benchmarks())
+    if not benchmarks:
+        return show(request, "leaderboard.html", {"benchmarks": []})
+    benchmark = _chosen(request.GET, benchmarks)
+    slices = queries.slices(benchmark)
+    asked = read_filter(request.GET, benchmark, slices)
+    found = leaderboard(asked)
+    context = {
+        "benchmarks": benchmarks,
+        "benchmark": benchmark,
+        "asked": asked,
+        "facets": found.facets,
+        "slices": _grouped(slices, asked),
+        "narrowed": bool(asked.search or asked.chosen),
+    }
+    return show(request, "leaderboard.html", context, [table(asked, found)], [scatter(asked, found)])
+
+
+def _chosen(query: QueryDict, benchmarks: list[Benchmark]) -> Benchmark:
+    slug = query.get("benchmark")
+    return get_object_or_404(Benchmark, slug=slug, current=True) if slug else benchmarks[0]
+
+
+def read_filter(query: QueryDict, benchmark: Benchmark, slices: list[Slice]) -> LeaderboardFilter:
+    """What the query string asks for; what does not exist is left out."""
+    chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
+    wanted = {Slice.parse(text) for text in query.getlist("columns")}
+    return LeaderboardFilter(
+        benchmark,
+        chosen={facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices},
+        search=query.get("search", "").strip(),
+        slices=[part for part in slices if part in wanted],
+        rank_published=query.get("published") == "ranked",
+    )
+
+
+def _grouped(slices: list[Slice], asked: LeaderboardFilter) -> list[tuple[str, list[tuple[Slice, bool]]]]:
+    """The column chooser: dimension by dimension, each group with whether it is shown."""
+    groups: dict[str, list[tuple[Slice, bool]]] = {}
+    for part in slices:
+        groups.setdefault(words.dimension(part.dimension), []).append((part, part in asked.slices))
+    return list(groups.items())
+
+
+def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
+    title = words.metric(queries.headline(asked.benchmark))
+    return Table(
+        name="leaderboard",
+        caption=f"{asked.benchmark.title}: {title.lower()} of every model",
+        columns=[*_about_model(), *_main_score(title), *map(_slice_column, asked.slices), *_about_run()],
+        rows=found.standings,
+        main=True,
+        band=band,
+        pinned="baseline",
+        page_size=PAGE_SIZE,
+        cards=True,
+        empty="No model here passes these filters. Drop one of them, or submit a model.",
+    )
+
+
+def band(row: Standing) -> str:
+    if row.run.provenance == PROVENANCE.BASELINE:
+        return "baseline"
+    return "ranked" if row.rank else "reported"
+
+
+def _about_model() -> list[Column[Standing]]:
+    return [
+        Column("rank", "Rank", _rank, "Best and worst place that the 95 % intervals allow.", _rank_key, "rank"),
+        Column("model", "Model", _model, align="head"),
+        Column("kind", "Kind", lambda row: cells.text(row.run.model.kind)),
+        Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
+    ]
+
+
+def _rank(row: Standing) -> Cell:
+    return cells.text(str(row.rank)) if row.rank else Cell(None, "–")
+
+
+def _rank_key(row: Standing) -> tuple[int, int] | None:
+    return (row.rank.best, row.rank.worst) if row.rank else None
+
+
+def _model(row: Standing) -> Cell:
+    return cells.text(row.run.model.hub_id, href=row.run.get_absolute_url())
+
+
+def _main_score(title: str) -> list[Column[Standing]]:
+    return [
+        Column(title.lower(), title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="number"),
+        Column("low", "low", lambda row: cells.bound(row.main and row.main.low), "Lower end of the interval.", align="number"),
+        Column("high", "high", lambda row: cells.bound(row.main and row.main.high), "Upper end.", align="number"),
+        Column(
+            "sem",
+            "Template SEM",
+            lambda row: cells.number(row.spread),
+            "Standard error of the mean over templates.",
+            align="number",
+        ),
+    ]
+
+
+def _slice_column(part: Slice) -> Column[Standing]:
+    title = f"{words.dimension(part.dimension)}: {part.group}"
+    return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="number")
+
+
+def _about_run() -> list[Column[Standing]]:
+    return [
+        Column("provenance", "Source", _provenance),
+        Column("date", "Date", lambda row: cells.day(row.run.finished)),
+    ]
+
+
+def _provenance(row: Standing) -> Cell:
+    label = row.run.get_provenance_display()
+    source = row.run.reference if row.run.provenance == PROVENANCE.PUBLISHED else ""
+    return cells.text(f"{label}: {source}" if source else label, href=row.run.reference_url)
+
+
+def scatter(asked: LeaderboardFilter, found: Leaderboard) -> Chart:
+    title = words.metric(queries.headline(asked.benchmark))
+    points = [_point(row) for row in found.standings if row.main and row.main.value is not None]
+    baselines = [p.value for p in points if p.group == PROVENANCE.BASELINE]
+    drawn = [p for p in points if p.x and p.group != PROVENANCE.BASELINE]
+    summary = f"{title} of {len(drawn)} models against their numbers of parameters. The figures are in the table."
+    plot = charts.against_parameters(drawn, baselines[0] if baselines else None, title.lower())
+    return Chart("scatter", f"{title} and size", summary, plot)
+
+
+def _point(row: Standing) -> Point:
+    score, run = row.main, row.run
+    published = run.provenance == PROVENANCE.PUBLISHED
+    group = PROVENANCE.BASELINE if run.provenance == PROVENANCE.BASELINE else run.model.kind or "unknown kind"
+    return Point(
+        run.model.hub_id,
+        score.value,
+        score.low,
+        score.high,
+        run.model.parameters,
+        f"{group}, published" if published else group,
+        run.get_absolute_url(),
+    )

@@ -1,0 +1,72 @@
+"""/models/<org>/<name>/ : a model's facts, its commits, and everything measured on it."""
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+
+from leaderboard import cells, queries, words
+from leaderboard.charts import Chart
+from leaderboard.models import Run, Score
+from leaderboard.tables import Column, Table
+from leaderboard.views.page import show
+from leaderboard.views.run import dimension_chart, dimension_table
+
+Row = tuple[Run, Score | None]
+
+
+def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
+    hub_id = f"{org}/{name}"
+    versions = list(queries.model_versions(hub_id))
+    if not versions:
+        raise Http404(f"No model is called {hub_id} here.")
+    runs = list(queries.model_runs(hub_id))
+    newest = next((run for run in runs if run.state == Run.State.FINISHED and run.artefact), None)
+    tables, charts = _slices(newest)
+    context = {
+        "hub_id": hub_id,
+        "model": versions[0],
+        "versions": versions,
+        "newest": newest,
+        "sections": [(chart.name, words.dimension(chart.name)) for chart in charts],
+    }
+    return show(request, "model.html", context, [runs_table(runs), *tables], charts)
+
+
+def _slices(run: Run | None) -> tuple[list[Table[dict[str, Score]]], list[Chart]]:
+    """The newest run's breakdowns, but for relations and templates, which its own page has."""
+    found = queries.by_dimension(run.scores.order_by("pk")) if run else {}
+    wanted = {name: rows for name, rows in found.items() if name not in ("overall", "relation", "template")}
+    return (
+        [dimension_table(run, name, rows) for name, rows in wanted.items()],
+        [dimension_chart(run, name, rows) for name, rows in wanted.items()],
+    )
+
+
+def runs_table(runs: list[Run]) -> Table[Row]:
+    scores = queries.overall_scores(runs)
+    return Table(
+        name="runs",
+        caption="Runs of every commit",
+        columns=[
+            Column("run", "Run", _run, align="head"),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row[0].benchmark.title)),
+            Column("commit", "Commit", lambda row: cells.text(row[0].model.commit[:7])),
+            Column("state", "State", lambda row: cells.text(row[0].get_state_display())),
+            Column("score", "Score", lambda row: cells.of_score(row[1]), align="number"),
+            Column("low", "low", lambda row: cells.bound(row[1] and row[1].low), align="number"),
+            Column("high", "high", lambda row: cells.bound(row[1] and row[1].high), align="number"),
+            Column("provenance", "Source", _provenance),
+            Column("date", "Date", lambda row: cells.day(row[0].finished or row[0].created)),
+        ],
+        rows=[(run, scores.get(run.pk)) for run in runs],
+        main=True,
+        cards=True,
+    )
+
+
+def _run(row: Row) -> cells.Cell:
+    return cells.text(f"run {row[0].pk}", href=row[0].get_absolute_url())
+
+
+def _provenance(row: Row) -> cells.Cell:
+    run = row[0]
+    return cells.text(run.reference or run.get_provenance_display(), href=run.reference_url)
+

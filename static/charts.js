@@ -1,0 +1,71 @@
+// Draws a figure when it comes near the viewport; colours and fonts are the stylesheet's, so a change of scheme redraws.
+(() => {
+  const source = document.currentScript.dataset.plotly;
+  const drawn = new Set();
+  let loading = null;
+
+  const plotly = () => (loading ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = source;
+    script.onload = () => resolve(window.Plotly);
+    script.onerror = reject;
+    document.head.append(script);
+  }));
+
+  const probe = document.createElement("span");
+  probe.hidden = true;
+
+  function resolved(name) {
+    const raw = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    probe.style.color = "";
+    probe.style.color = `var(${name})`;
+    return name === "--sans" ? raw : getComputedStyle(probe).color;
+  }
+
+  // A copy of the figure with every "var(--name)" replaced by what it stands for now.
+  function withTokens(value) {
+    if (typeof value === "string") {
+      const name = /^var\((--[\w-]+)\)$/.exec(value);
+      return name ? resolved(name[1]) : value;
+    }
+    if (Array.isArray(value)) return value.map(withTokens);
+    if (value && typeof value === "object") {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withTokens(inner)]));
+    }
+    return value;
+  }
+
+  async function draw(plot) {
+    const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
+    const Plotly = await plotly();
+    await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true });
+    if (drawn.has(plot)) return;
+    drawn.add(plot);
+    plot.on("plotly_click", ({ points }) => {
+      const address = points[0].customdata;
+      if (typeof address === "string" && address.startsWith("/")) window.location.assign(address);
+    });
+  }
+
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      near.unobserve(target);
+      draw(target);
+    }
+  }, { rootMargin: "300px" });
+
+  function watch(root) {
+    for (const plot of root.querySelectorAll("[data-chart]")) near.observe(plot);
+  }
+
+  function redraw() {
+    for (const plot of drawn) plot.isConnected ? draw(plot) : drawn.delete(plot);
+  }
+
+  document.body.append(probe);
+  watch(document);
+  document.addEventListener("htmx:afterSettle", () => watch(document));
+  document.addEventListener("themechange", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+})();

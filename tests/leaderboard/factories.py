@@ -1,0 +1,102 @@
+"""Rows for the pages' tests: as few as a test needs, each with sensible values."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+
+from leaderboard import benchmarks
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
+from probing.analysis.intervals import wilson
+from probing.probes.multiple_choice import MultipleChoice, row
+from probing.settings import Settings, parts
+
+NUMBERS = count(1)
+DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
+
+
+def benchmark(slug: str = "tiny", **fields: Any) -> Benchmark:
+    about = {"version": "v1", "digest": "0" * 64, "title": slug.title(), "format": "bear", "probe": "multiple_choice"}
+    return Benchmark.objects.create(slug=slug, **{**about, "path": "", "relations": 2, "items": 100, **fields})
+
+
+def model(hub_id: str = "", **fields: Any) -> Model:
+    about = {"commit": f"{next(NUMBERS):040x}", "kind": "causal", "parameters": 135_000_000, "licence": "apache-2.0"}
+    hub_id = hub_id or f"org/model-{next(NUMBERS)}"
+    return Model.objects.create(hub_id=hub_id, **{**about, "architecture": "LlamaForCausalLM", **fields})
+
+
+def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields: Any) -> Run:
+    return Run.objects.create(
+        model=of, benchmark=on, state=state, settings_digest=f"{next(NUMBERS):064x}", **{"settings": {}, **fields}
+    )
+
+
+def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
+    """A run in the middle of scoring."""
+    going = run(of, on, Run.State.SCORING, started=DAY)
+    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done)
+    RunEvent.objects.create(run=going, state=Run.State.SCORING, message="Scoring.")
+    return going
+
+
+def score(of: Run, value: float | None, dimension: str = "overall", group: str = "all", n: float = 100, **fields: Any):
+    low, high = wilson(value, n) if value is not None else (None, None)
+    about = {"metric": "accuracy", "low": low, "high": high, **fields}
+    return Score.objects.create(run=of, dimension=dimension, group=group, value=value, n=n, **about)
+
+
+def finished(on: Benchmark, value: float | None = 0.5, of: Model | None = None, **fields: Any) -> Run:
+    """A finished run with an overall score, one domain and one relation."""
+    done = run(of or model(), on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=10), **fields)
+    score(done, value)
+    score(done, value, "domain", "Arts", 40)
+    score(done, value, "relation", "P30", 60)
+    return done
+
+
+def published(on: Benchmark, value: float = 0.5, **fields: Any) -> Run:
+    fields = {"reference": "Table 1 of a paper", "reference_url": "https://example.org/paper", **fields}
+    of = model(source=Model.Source.PUBLISHED, commit="")
+    return finished(on, value, of, provenance=Run.Provenance.PUBLISHED, **fields)
+
+
+def baseline(on: Benchmark, value: float = 0.1) -> Run:
+    of = Model.objects.get_or_create(hub_id="baseline/chance", source=Model.Source.LOCAL)[0]
+    return finished(on, value, of, provenance=Run.Provenance.BASELINE)
+
+
+def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: tuple[int, ...] = (0, 1)) -> Run:
+    """A run on an installed benchmark with all its items stored; `skill` is how far right options stand out."""
+    settings = Settings(templates=templates)
+    rows = MultipleChoice().frame(list(_rows(on, settings, skill, seed)))
+    done = run(of, on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=7), settings=settings.to_json())
+    done.artefact = f"runs/{done.pk}"
+    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    done.provenance_record = {"model": {"id": of.hub_id, "commit": of.commit}, "device": "cpu", "dtype": "float32"}
+    done.save()
+    Score.objects.bulk_create(Score(run=done, **tidy) for tidy in _tidy(rows))
+    return done
+
+
+def _rows(on: Benchmark, settings: Settings, skill: float, seed: int) -> Iterator[dict[str, Any]]:
+    content = benchmarks.read(on)
+    chance = np.random.default_rng(seed)
+    ease = {relation.id: chance.normal(0, 1) for relation in content.relations}
+    for part in parts(content, settings):
+        relation = content[part.relation]
+        for item in relation.items:
+            scores = chance.normal(-30, 1, len(relation.answer_space))
+            scores[item.answers[0]] += skill + ease[relation.id] - 0.2 * part.template
+            filled = row(relation, relation.templates[part.template], item, scores, np.ones(len(scores), bool))
+            yield {"relation": relation.id, "template": part.template, **filled}
+
+
+def _tidy(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    tidy = MultipleChoice().scores(rows)
+    return [{k: None if pd.isna(v) else v for k, v in each.items()} for each in tidy.to_dict("records")]
