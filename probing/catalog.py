@@ -22,7 +22,7 @@ class Entry:
     `settings`: what a run on the site uses unless told otherwise (fields of `Settings`).
     `archive`: address of a .tar.gz of the pinned `commit`, of which only `paths` (below its top folder) are kept;
     empty for a benchmark that ships with this project in `fixtures/`.
-    `digest`: of the files, as `formats` computes it.
+    `digest`: of the files, as `formats` computes it; empty for what ships with this project.
     """
 
     slug: str
@@ -59,8 +59,8 @@ CATALOG: dict[str, Entry] = {
         slug="starter",
         title="Starter",
         format="bear",
-        description="A small benchmark that ships with Clozeboard: common facts over several domains.",
-        licence="MIT",
+        description="A small benchmark that ships with Clozeboard: common facts over eleven domains.",
+        licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
         settings={"templates": (0, 1, 2)},
     ),
     "bear": Entry(

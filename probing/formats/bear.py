@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import Record, digest, read_lines, read_object
+from probing.formats.files import JsonObject, digest, read_lines, read_object
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 METADATA = "metadata_relations.json"
@@ -51,7 +51,7 @@ def _relations_folder(folder: Path) -> Path:
     raise BadBenchmark(f"{METADATA} is missing in {folder}.", "Add the file or choose another folder.")
 
 
-def _names(metadata: Record) -> list[str]:
+def _names(metadata: JsonObject) -> list[str]:
     """The relations' ids: they become file names and addresses, so nothing but plain names is let through."""
     if not metadata.values:
         raise metadata.fault("no relations", "List at least one.")
@@ -67,7 +67,7 @@ def _refuse_strays(folder: Path, known: list[Path]) -> None:
             raise BadBenchmark(f"{path.name} has no entry in {METADATA}.", "Add one with its templates, or remove it.")
 
 
-def _relation(path: Path, metadata: Record, info: Mapping[str, object]) -> Relation:
+def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object]) -> Relation:
     about = _member(metadata.values, path.stem, METADATA)
     lines = read_lines(path)
     given = _given_space(about)
@@ -82,14 +82,14 @@ def _relation(path: Path, metadata: Record, info: Mapping[str, object]) -> Relat
     return Relation(path.stem, _templates(about), space.labels, tuple(items), space.ids, tags=tags)
 
 
-def _member(values: Mapping[str, object], name: str, file: str) -> Record:
+def _member(values: Mapping[str, object], name: str, file: str) -> JsonObject:
     value, place = values[name], f"{file}, relation {name}"
     if not isinstance(value, dict):
         raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
-    return Record(value, place)
+    return JsonObject(value, place)
 
 
-def _templates(about: Record) -> tuple[str, ...]:
+def _templates(about: JsonObject) -> tuple[str, ...]:
     templates = about.texts("templates")
     if not templates:
         raise about.fault("no templates", "Give at least one, such as '[X] is the capital of [Y].'.")
@@ -101,7 +101,7 @@ def _templates(about: Record) -> tuple[str, ...]:
     return templates
 
 
-def _given_space(about: Record) -> AnswerSpace | None:
+def _given_space(about: JsonObject) -> AnswerSpace | None:
     """The answer space of the metadata, in the newer form or the older one, which has no ids."""
     space = AnswerSpace(about.texts("answer_space_labels"), about.texts("answer_space_ids"))
     if not space.labels and not space.ids:
@@ -114,7 +114,7 @@ def _given_space(about: Record) -> AnswerSpace | None:
     return space
 
 
-def _derived_space(lines: list[Record]) -> AnswerSpace:
+def _derived_space(lines: list[JsonObject]) -> AnswerSpace:
     """All distinct objects, in order of first appearance; the first label counts."""
     labels: dict[str, str] = {}
     for line in lines:
@@ -122,18 +122,18 @@ def _derived_space(lines: list[Record]) -> AnswerSpace:
     return AnswerSpace(tuple(labels.values()), tuple(labels))
 
 
-def _object(line: Record) -> str:
+def _object(line: JsonObject) -> str:
     """What tells objects apart where no answer space is given; an index then points at nothing we have."""
     return _id(line, "obj_id") or str(_index(line))
 
 
-def _refuse_duplicates(options: tuple[str, ...], about: Record) -> None:
+def _refuse_duplicates(options: tuple[str, ...], about: JsonObject) -> None:
     repeated = [option for option, count in Counter(options).items() if count > 1]
     if repeated:
         raise about.fault(f"option {repeated[0]!r:.80} occurs twice", "Keep it once in the answer space.")
 
 
-def _answer(line: Record, space: AnswerSpace) -> int:
+def _answer(line: JsonObject, space: AnswerSpace) -> int:
     """The answer's place in a given answer space, by index or by object id; if both are there they must agree."""
     by_id = _position(line, space) if _id(line, "obj_id") and space.ids else None
     if by_id is not None and "answer_idx" not in line.values:
@@ -147,7 +147,7 @@ def _answer(line: Record, space: AnswerSpace) -> int:
     return index
 
 
-def _position(line: Record, space: AnswerSpace) -> int:
+def _position(line: JsonObject, space: AnswerSpace) -> int:
     try:
         return space.ids.index(_id(line, "obj_id"))
     except ValueError:
@@ -155,7 +155,7 @@ def _position(line: Record, space: AnswerSpace) -> int:
         raise line.fault(message, f"Add it to answer_space_ids in {METADATA}, or correct it.") from None
 
 
-def _index(line: Record) -> int:
+def _index(line: JsonObject) -> int:
     index = line.values.get("answer_idx")
     if index is None:
         raise line.fault("neither answer_idx nor a usable obj_id", "Say which option is right.")
@@ -164,11 +164,11 @@ def _index(line: Record) -> int:
     return index
 
 
-def _id(line: Record, name: str) -> str:
+def _id(line: JsonObject, name: str) -> str:
     return line.text(name) if line.values.get(name) is not None else ""
 
 
-def _tags(about: Record, answers: list[int], info: Record | None) -> dict[str, TagValue]:
+def _tags(about: JsonObject, answers: list[int], info: JsonObject | None) -> dict[str, TagValue]:
     tags: dict[str, TagValue] = {"cardinality": _cardinality(about, answers)}
     domains = info.texts("domains") if info else ()
     if domains:
@@ -176,7 +176,7 @@ def _tags(about: Record, answers: list[int], info: Record | None) -> dict[str, T
     return tags
 
 
-def _cardinality(about: Record, answers: list[int]) -> str:
+def _cardinality(about: JsonObject, answers: list[int]) -> str:
     if about.values.get("cardinality") is None:
         return SINGLE if len(set(answers)) == len(answers) else MULTIPLE
     given = about.text("cardinality")

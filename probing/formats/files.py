@@ -13,7 +13,7 @@ LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 
 
 
 @dataclass(frozen=True)
-class Record:
+class JsonObject:
     """A JSON object and where it stands, so that a fault in it can be found again."""
 
     values: dict[str, Any]
@@ -43,19 +43,19 @@ class Record:
         return value
 
 
-def read_object(path: Path) -> Record:
+def read_object(path: Path) -> JsonObject:
     """The file's single JSON object."""
-    return Record(_parse(_text(path), path.name), path.name)
+    return JsonObject(_parse(_text(path), path.name), path.name)
 
 
-def read_lines(path: Path) -> list[Record]:
+def read_lines(path: Path) -> list[JsonObject]:
     """One JSON object a line; the last line may end in a newline, no line may be empty."""
     text = _text(path)
     if not text.strip():
         raise BadBenchmark(f"{path.name}: no items.", "Add at least one line or remove the relation.")
     lines = text.removesuffix("\n").split("\n")
     places = (f"{path.name}, line {number}" for number in range(1, len(lines) + 1))
-    return [Record(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
+    return [JsonObject(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
 
 
 def digest(paths: Iterable[Path]) -> str:

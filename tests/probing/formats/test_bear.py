@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from probing.errors import BadBenchmark
 from probing.formats import bear, files
@@ -189,6 +191,33 @@ def test_a_malformed_line_is_named(bear_folder: BearFolder, line: bytes, words: 
     with pytest.raises(BadBenchmark) as caught:
         bear.read(folder)
     assert words in caught.value.message
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["[X] is [Y]."]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(st.sampled_from(["P30.jsonl", "metadata_relations.json", "relation_info.json"]), st.data())
+def test_whatever_a_field_holds_the_folder_is_read_or_the_fault_named(
+    bear_folder: BearFolder, name: str, data: st.DataObject
+) -> None:
+    inside = {
+        "P30.jsonl": bear_folder.lines["P30"][0],
+        "metadata_relations.json": bear_folder.metadata["P30"],
+        "relation_info.json": (bear_folder.domains or {})["P30"],
+    }[name]
+    field = data.draw(st.sampled_from(sorted(inside)))
+    before, inside[field] = inside[field], data.draw(json_values)
+    try:
+        bear.read(bear_folder.write())
+    except BadBenchmark as error:
+        assert name in error.message
+    finally:
+        inside[field] = before
 
 
 def test_a_huge_file_is_not_read(bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> None:
