@@ -56,7 +56,7 @@ def _names(metadata: JsonObject) -> list[str]:
     if not metadata.values:
         raise metadata.fault("no relations", "List at least one.")
     for name in metadata.values:
-        if not re.fullmatch(r"\w[\w.-]*", name, re.ASCII):
+        if not re.fullmatch(r"\w[\w.-]{0,99}", name, re.ASCII):
             raise metadata.fault(f"{name!r:.80} is no relation id", "Use letters, digits, '.', '-' and '_'.")
     return list(metadata.values)
 
