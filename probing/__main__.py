@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args
+from typing import NoReturn, get_args
 
 import pandas as pd
 
@@ -33,8 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(prog="python -m probing", description="Knowledge probing of language models.")
+class Parser(argparse.ArgumentParser):
+    """Complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
+
+
+def parser() -> Parser:
+    whole = Parser(prog="python -m probing", description="Knowledge probing of language models.")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands.add_parser("run", help="probe a model on a benchmark"))
     showing = commands.add_parser("show", help="print a result's scores")

@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,13 @@ class Partial:
     """One Parquet file per part, its cost beside it, and what run they belong to."""
 
     folder: Path
-    started: datetime
+    start: datetime
 
     @classmethod
-    def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool) -> "Partial":
-        """The partial folder of the run that will be `out`; parts of another run are never mixed in.
+    def open(cls, out: Path, identity: Mapping[str, Any], start: datetime, *, resume: bool) -> "Partial":
+        """The partial folder of the run that will be `out`, begun at `start` unless it is there.
 
+        Parts of another run are never mixed in.
         Without `resume` it starts anew: a loaded model that says nothing of its weights may not be the same one.
         """
         folder = out.with_name(out.name + ".partial")
@@ -37,7 +38,7 @@ class Partial:
         with space(folder):
             folder.mkdir(parents=True, exist_ok=True)
         if not (folder / RUN).is_file():
-            _write(folder / RUN, {"identity": identity, "start": datetime.now(UTC).isoformat()})
+            _write(folder / RUN, {"identity": identity, "start": start.isoformat()})
         stored = json.loads((folder / RUN).read_text(encoding="utf-8"))
         if stored["identity"] != identity:
             raise BadInput(

@@ -60,7 +60,7 @@ class Result:
 
     def save(self, folder: str | Path) -> None:
         """Write the result folder; it appears whole, and never in the place of another."""
-        with new_folder(Path(folder)) as new:
+        with new_folder(Path(folder).resolve()) as new:
             self.items.to_parquet(new / ITEMS, index=False)
             self.scores.to_csv(new / SCORES, index=False)
             (new / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")

@@ -72,9 +72,10 @@ def run(
         options=probe_options,
     )
     settings = checked(settings, content)
-    if out is not None:
-        refuse_occupied(Path(out))
-    begin = time.perf_counter()
+    target = Path(out).resolve() if out is not None else None
+    if target:
+        refuse_occupied(target)
+    start, begin = datetime.now(UTC), time.perf_counter()
     loaded = (
         load(model, commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
         if isinstance(model, str)
@@ -83,12 +84,12 @@ def run(
     load_seconds = time.perf_counter() - begin
     settings = replace(settings, dtype=loaded.dtype)
     with TemporaryDirectory() as scratch:
-        partial = _open_partial(Path(out or Path(scratch) / "result"), loaded, content, settings)
+        partial = _open_partial(target or Path(scratch) / "result", start, loaded, content, settings)
         current = _Run(loaded, content, settings, partial)
         current.probe(progress)
         result = current.result(load_seconds)
-    if out is not None:
-        result.save(out)
+    if target:
+        result.save(target)
         partial.remove()
     return result
 
@@ -222,15 +223,16 @@ class _Run:
             self.benchmark,
             self.settings,
             cost=sum((self.partial.cost(part) for part in asked), Cost()),
-            start=self.partial.started,
+            start=self.partial.start,
             load_seconds=load_seconds,
             items=len(rows),
         )
         return Result(rows, probe_of(self.settings).scores(rows), facts)
 
 
-def _open_partial(out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings) -> Partial:
-    card = model.card
-    named = {"id": card.id, "commit": card.commit, "files": card.files}
-    identity = {"model": named, "benchmark": benchmark.digest, "settings": settings.digest}
-    return Partial.open(out, identity, resume=bool(card.commit or card.files))
+def _open_partial(
+    out: Path, start: datetime, model: LanguageModel, benchmark: Benchmark, settings: Settings
+) -> Partial:
+    weights = {"commit": model.card.commit, "files": model.card.files}
+    identity = {"model": weights, "benchmark": benchmark.digest, "settings": settings.digest}
+    return Partial.open(out, identity, start, resume=any(weights.values()))

@@ -1,5 +1,7 @@
 """The command line: exit codes, one line per error, tables."""
 
+import hashlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from probing.result import Result
 from probing.runner import run
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
+from tests.tiny_models import build_bert, build_gpt2
 
 
 @pytest.fixture
@@ -55,6 +58,18 @@ def test_run_writes_a_result_and_prints_the_accuracy(
     assert (record["seed"], record["items_done"]) == (7, 4)
 
 
+@pytest.mark.parametrize("build", [build_gpt2, build_bert])
+def test_run_takes_a_model_from_its_folder(build: Callable[[Path], Path], folder: str, tmp_path: Path) -> None:
+    tiny = build(tmp_path / "tiny")
+    given = ["--device", "cpu", "--batch-tokens", "512", "--out", str(tmp_path / "out")]
+    assert main(["run", str(tiny), "--benchmark", folder, *given]) == 0
+    record = Result.load(tmp_path / "out").record
+    assert (record["statements"], record["items_done"]) == (4 * 3 + 2 * 2, 6)
+    weights = (tiny / "model.safetensors").read_bytes()
+    assert record["model"]["files"]["model.safetensors"] == hashlib.sha256(weights).hexdigest()
+    assert "tokenizer.json" in record["model"]["files"]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -86,6 +101,7 @@ def test_a_wrong_command_is_code_2(given: list[str], capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as caught:
         main(given)
     assert caught.value.code == 2
+    assert "--help" in complaint(capsys)
 
 
 def fails(error: BaseException, *_: Any, **__: Any) -> None:

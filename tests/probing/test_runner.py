@@ -44,6 +44,15 @@ def test_it_writes_a_result_folder_and_clears_up(bear_folder: BearFolder, model:
     assert Result.load(tmp_path / "out").record == json.loads(json.dumps(result.record))
 
 
+def test_the_folder_may_be_the_one_we_are_in(
+    benchmark: Benchmark, model: FakeModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    run(model, benchmark, out=".", progress=False)
+    assert (tmp_path / "here" / "run.json").is_file()
+
+
 def test_the_record_says_how_the_numbers_came_about(benchmark: Benchmark, model: FakeModel) -> None:
     record = run(model, benchmark, templates=(0, 1), seed=3, progress=False).record
     assert record["model"]["id"] == "fake/hash"
