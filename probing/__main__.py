@@ -8,6 +8,7 @@ from typing import NoReturn, get_args
 
 import pandas as pd
 
+import probing
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from probing.catalog import benchmarks_folder, download
@@ -16,7 +17,6 @@ from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import parse
 from probing.result import Result
-from probing.runner import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,7 +79,8 @@ def _add_run(running: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> None:
-    result = run(
+    # By way of the package, so that the other commands do not wait for torch.
+    result: Result = probing.run(
         given.model,
         given.benchmark,
         out=given.out,

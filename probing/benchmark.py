@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from probing.errors import BadInput
 
@@ -40,13 +41,17 @@ class Relation:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Relations under a name, a version and a digest of the files that they were read from."""
+    """Relations under a name, a version and a digest of the `files` that they were read from.
+
+    Copies of these files in one folder are the same benchmark.
+    """
 
     slug: str
     version: str
     digest: str
     relations: tuple[Relation, ...]
     title: str = ""
+    files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:

@@ -28,7 +28,9 @@ def fetch(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> Non
             for member in _wanted(archive, paths):
                 archive.extract(member, folder, filter="data")
     except (OSError, EOFError, http.client.HTTPException, tarfile.TarError) as error:
-        raise SourceUnavailable(f"{address} could not be fetched ({error}).", by_hand) from error
+        raise SourceUnavailable(
+            f"{address} could not be fetched ({getattr(error, 'reason', error)}).", by_hand
+        ) from error
 
 
 def _wanted(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tarfile.TarInfo]:

@@ -24,7 +24,7 @@ LAYERS = [
     {"probing.runner"},
     {"probing.monitor", "probing.__main__"},
 ]
-LOADS_TORCH = ("probing.scoring.", "probing.runner", "probing.monitor", "probing.__main__")
+LOADS_TORCH = ("probing.scoring.", "probing.runner", "probing.monitor")
 
 
 def modules() -> dict[str, ast.Module]:

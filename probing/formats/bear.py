@@ -31,11 +31,12 @@ def read(folder: Path) -> Benchmark:
     metadata = read_object(inner / METADATA)
     domains = [place / DOMAINS for place in (inner, inner.resolve().parent) if (place / DOMAINS).is_file()][:1]
     info = read_object(domains[0]).values if domains else {}
-    files = [inner / f"{name}.jsonl" for name in _names(metadata)]
-    _refuse_strays(inner, files)
-    relations = tuple(_relation(path, metadata, info) for path in files)
-    found = digest([inner / METADATA, *files, *domains])
-    return Benchmark(inner.resolve().name.lower(), found[:12], found, relations)
+    lists = [inner / f"{name}.jsonl" for name in _names(metadata)]
+    _refuse_strays(inner, lists)
+    relations = tuple(_relation(path, metadata, info) for path in lists)
+    files = (inner / METADATA, *lists, *domains)
+    found = digest(files)
+    return Benchmark(inner.resolve().name.lower(), found[:12], found, relations, files=files)
 
 
 def _relations_folder(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from probing import __main__ as command_line
+import probing
 from probing.__main__ import main
 from probing.errors import NoSpace
 from probing.result import Result
@@ -25,7 +25,7 @@ def folder(bear_folder: BearFolder) -> str:
 
 def use(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
     """Let `run` take this model whatever MODEL is."""
-    monkeypatch.setattr(command_line, "run", lambda _, *args, **options: run(model, *args, **options))
+    monkeypatch.setattr(probing, "run", lambda _, *args, **options: run(model, *args, **options))
 
 
 def complaint(capsys: pytest.CaptureFixture[str]) -> str:
@@ -112,7 +112,7 @@ def fails(error: BaseException, *_: Any, **__: Any) -> None:
 def test_a_failure_is_one_line_and_code_1(
     error: BaseException, code: int, folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command_line, "run", partial(fails, error))
+    monkeypatch.setattr(probing, "run", partial(fails, error))
     assert main(["run", "fake", "--benchmark", folder, "--out", "x"]) == code
     complaint(capsys)
 

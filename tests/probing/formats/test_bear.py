@@ -1,6 +1,7 @@
 """BEAR folders: every shape that methods 1.1 allows, and every fault named with its file and line."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,16 @@ def test_the_digest_does_not_depend_on_the_folder(bear_folder: BearFolder, tmp_p
     before = bear.read(bear_folder.write())
     moved = bear_folder.path.rename(tmp_path / "moved")
     assert bear.read(moved).digest == before.digest
+
+
+def test_copies_of_its_files_are_the_same_benchmark(bear_folder: BearFolder, tmp_path: Path) -> None:
+    inner = bear_folder.write()
+    (inner / "relation_info.json").rename(tmp_path / "relation_info.json")
+    before = bear.read(inner)
+    (tmp_path / "copy").mkdir()
+    for file in before.files:
+        shutil.copy(file, tmp_path / "copy")
+    assert bear.read(tmp_path / "copy").digest == before.digest
 
 
 def fault(folder: BearFolder, *expected: str) -> None:
