@@ -32,7 +32,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pand
 
 
 def run(
-    model: str | LanguageModel,
+    model: str | Path | LanguageModel,
     benchmark: str | Path | Benchmark,
     *,
     out: str | Path | None = None,
@@ -77,8 +77,8 @@ def run(
         refuse_occupied(target)
     start, begin = datetime.now(UTC), time.perf_counter()
     loaded = (
-        load(model, commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
-        if isinstance(model, str)
+        load(str(model), commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
+        if isinstance(model, str | Path)
         else model
     )
     load_seconds = time.perf_counter() - begin

@@ -174,4 +174,4 @@ def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> No
 
 def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
-        run(str(tmp_path / "nowhere"), benchmark, progress=False)
+        run(tmp_path / "nowhere", benchmark, progress=False)
