@@ -9,7 +9,9 @@ import plotly.graph_objects as go
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
-HEIGHT, ROW_HEIGHT = 420, 26  # pixels
+HEIGHT, ROW_HEIGHT = 420, 34  # pixels
+UNIT = [-0.02, 1.02]  # 0 to 1, with room for the dots at its ends
+SIZES = {10**6: "1 M", 10**7: "10 M", 10**8: "100 M", 10**9: "1 B", 10**10: "10 B", 10**11: "100 B", 10**12: "1 T"}
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def dots(
     marks = [_dots_trace(points)]
     if ticks := [(chance[p.label], p.label) for p in points if chance and p.label in chance]:
         marks.insert(0, _chance_trace(ticks))
-    axis = {"title": {"text": title}, **({} if wide else {"range": [0, 1], "tickformat": ".1f"})}
+    axis = {"title": {"text": title}, **({} if wide else {"range": UNIT, "tickformat": ".1f"})}
     labels = [p.label for p in points]
     rows = {"categoryorder": "array", "categoryarray": labels[::-1], "showgrid": False, "tickfont": {"size": 12}}
     return figure(marks, 70 + ROW_HEIGHT * len(points), xaxis=axis, yaxis=rows)
@@ -135,7 +137,12 @@ def against_parameters(points: Sequence[Point], chance: float | None, title: str
     return figure(
         traces,
         HEIGHT,
-        xaxis={"type": "log", "title": {"text": "parameters"}, "dtick": 1, "exponentformat": "SI", "showgrid": False},
+        xaxis={
+            "type": "log",
+            "title": {"text": "parameters"},
+            "tickvals": list(SIZES),
+            "ticktext": list(SIZES.values()),
+        },
         yaxis={"title": {"text": title}, "rangemode": "tozero", "tickformat": ".1f"},
         shapes=line if chance is not None else [],
         showlegend=len(traces) > 1,
@@ -154,7 +161,11 @@ def _cloud(points: Sequence[Point], group: str) -> go.Scatter:
         text=[p.label for p in points],
         customdata=[p.href for p in points],
         mode="markers",
-        marker={"size": 10, "symbol": f"{symbol}-open" if published else symbol, "color": MUTED if published else ACCENT},
+        marker={
+            "size": 10,
+            "symbol": f"{symbol}-open" if published else symbol,
+            "color": MUTED if published else ACCENT,
+        },
         error_y={**_interval(points), "color": MUTED},
         name=group,
         hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
@@ -179,7 +190,7 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
         hovertemplate="%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>",
     )
     diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
-    axis = {"range": [0, 1], "tickformat": ".1f"}
+    axis = {"range": UNIT, "tickformat": ".1f", "constrain": "domain"}
     return figure(
         [trace],
         HEIGHT,

@@ -29,7 +29,7 @@ class SubmitForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, label_suffix="", **kwargs)
         field = self.fields["benchmark"]
         field.queryset = queries.benchmarks().exclude(path="")
         field.label_from_instance = lambda benchmark: f"{benchmark.title} ({benchmark.items:,} items)"
@@ -44,7 +44,7 @@ class ItemsForm(forms.Form):
     )
 
     def __init__(self, data: Any, *, run: Run, columns: Sequence[str]) -> None:
-        super().__init__(data)
+        super().__init__(data, label_suffix="")
         self.tags = [name for name in columns if name not in STORED]
         groups: dict[str, list[str]] = {}
         for dimension, group in queries.groups(run):

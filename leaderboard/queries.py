@@ -1,6 +1,6 @@
 """Every list that a page shows. The number of queries never depends on the number of rows."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -69,25 +69,57 @@ def measured_runs() -> QuerySet[Run]:
 
 
 def slices(benchmark: Benchmark) -> list[Slice]:
-    """The groups that can be columns: those of the newest run that has any."""
+    """The groups that can be columns: those of the newest run that has any, measured before published ones."""
     metric = headline(benchmark)
     newest = (
         Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
         .exclude(dimension="overall")
-        .order_by("-run_id")
+        .order_by(Case(When(run__provenance=Run.Provenance.MEASURED, then=0), default=1), "-run_id")
         .values_list("run_id", flat=True)
         .first()
     )
     found = Score.objects.filter(run=newest, metric=metric).exclude(dimension="overall").order_by("pk")
-    return [Slice(*pair) for pair in found.values_list("dimension", "group")]
+    return sorted((Slice(*pair) for pair in found.values_list("dimension", "group")), key=lambda s: place(s.dimension))
 
 
-def by_dimension(scores: Iterable[Score]) -> dict[str, list[Score]]:
-    """Scores of each dimension, in the order in which they were stored."""
-    found: dict[str, list[Score]] = {}
+@dataclass(frozen=True)
+class Group:
+    """What was measured in one group of a dimension, by metric; `main` is the headline metric's."""
+
+    name: str
+    scores: Mapping[str, Score]
+    main: Score | None
+
+
+def breakdowns(run: Run, scores: Iterable[Score]) -> dict[str, list[Group]]:
+    """Every dimension but overall with its groups, the best first; templates keep their order.
+
+    Relations and templates come last: they are the longest and the least telling.
+    """
+    found: dict[str, dict[str, dict[str, Score]]] = {}
     for score in scores:
-        found.setdefault(score.dimension, []).append(score)
-    return found
+        if score.dimension != OVERALL.dimension:
+            found.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
+    return {name: _groups(run, name, found[name]) for name in sorted(found, key=place)}
+
+
+LAST = ("relation", "template")
+
+
+def place(dimension: str) -> int:
+    """Where a dimension stands on a page: tags first, in stored order."""
+    return LAST.index(dimension) if dimension in LAST else -1
+
+
+def _groups(run: Run, dimension: str, found: Mapping[str, dict[str, Score]]) -> list[Group]:
+    metric = headline(run.benchmark)
+    groups = [Group(name, scores, scores.get(metric)) for name, scores in found.items()]
+    return groups if dimension == "template" else sorted(groups, key=_best_first)
+
+
+def _best_first(group: Group) -> tuple[bool, float]:
+    value = group.main.value if group.main else None
+    return (value is None, -(value or 0.0))
 
 
 def groups(run: Run) -> list[tuple[str, str]]:
@@ -194,7 +226,7 @@ def open_runs() -> QuerySet[Run]:
 
 
 def queue() -> list[Queued]:
-    """The queue with positions and expected times: each run waits for all before it, at the rate of late. Two queries."""
+    """The queue with positions and expected times: each run waits for all before it, at the rate of late."""
     rate = recent_rate()
     rows: list[Queued] = []
     ahead, wait = 0, timedelta()

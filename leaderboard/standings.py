@@ -181,9 +181,7 @@ def _order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
 
 
 def _choices(facet: Facet, asked: LeaderboardFilter, runs: Iterable[Run]) -> list[FacetChoice]:
-    left = [
-        run for run in runs if run.provenance != PROVENANCE.BASELINE and asked.holds(run, without=facet.name)
-    ]
+    left = [run for run in runs if run.provenance != PROVENANCE.BASELINE and asked.holds(run, without=facet.name)]
     return [
         FacetChoice(value, title, sum(facet.holds(run, value) for run in left), asked.chosen.get(facet.name) == value)
         for value, title in facet.choices.items()

@@ -155,7 +155,7 @@ def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending
     """The first click brings figures best first, words from A to Z."""
     if not table.sortable:
         return Header(column, "", "")
-    first = "-" if column.align == "number" else ""
+    first = "-" if {"number", "score"} & set(column.align.split()) else ""
     wanted = first if descending is None else ("" if descending else "-")
     href = link(query, **{table.parameter("sort"): wanted + column.name, table.parameter("page"): None})
     direction = "" if descending is None else ("descending" if descending else "ascending")

@@ -14,7 +14,12 @@ class Route(NamedTuple):
 
 
 ROUTES = (
-    Route("GET", "leaderboard", "The rows of a leaderboard, in its order.", "benchmark, kind, size, provenance, search, columns, published"),
+    Route(
+        "GET",
+        "leaderboard",
+        "The rows of a leaderboard, in its order.",
+        "benchmark, kind, size, provenance, search, columns, published",
+    ),
     Route("GET", "models", "Every model at every commit."),
     Route("GET", "benchmarks", "Every benchmark in its current version."),
     Route("GET", "runs", "Runs, the newest first, 200 a page.", "model, benchmark, state, page"),

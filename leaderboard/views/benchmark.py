@@ -8,6 +8,7 @@ from leaderboard import benchmarks, cells, charts, queries, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Score
 from leaderboard.tables import Column, Table
+from leaderboard.views.breakdown import bounds
 from leaderboard.views.page import show
 from probing import catalog
 from probing.benchmark import Relation
@@ -75,7 +76,7 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
             *(Column(name, words.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
-            Column("best", "Best model", lambda r: cells.of_score(best.get(r.id)), "Of those measured.", align="number"),
+            Column("best", "Best model", lambda r: cells.of_score(best.get(r.id)), "Of those measured.", align="score"),
         ],
         rows=relations,
         main=True,
@@ -95,7 +96,9 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     tags = relation.tags if relation else {}
-    return [(words.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()]
+    return [
+        (words.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()
+    ]
 
 
 def models_table(scores: list[Score]) -> Table[Score]:
@@ -103,10 +106,11 @@ def models_table(scores: list[Score]) -> Table[Score]:
         name="models",
         caption="Models on this relation, best first",
         columns=[
-            Column("model", "Model", lambda s: cells.text(s.run.model.hub_id, href=s.run.get_absolute_url()), align="head"),
-            Column("value", "Score", cells.of_score, align="number"),
-            Column("low", "low", lambda s: cells.bound(s.low), align="number"),
-            Column("high", "high", lambda s: cells.bound(s.high), align="number"),
+            Column(
+                "model", "Model", lambda s: cells.text(s.run.model.hub_id, href=s.run.get_absolute_url()), align="head"
+            ),
+            Column("value", "Score", cells.of_score, align="score"),
+            *bounds(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
         ],
@@ -119,7 +123,9 @@ def models_table(scores: list[Score]) -> Table[Score]:
 def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
     points = [Point(s.run.model.hub_id, s.value, s.low, s.high) for s in scores if s.value is not None]
     title = words.metric(queries.headline(benchmark))
-    return Chart("models", f"{title} by model", f"{title} of {len(points)} models.", charts.dots(points, title=title.lower()))
+    return Chart(
+        "models", f"{title} by model", f"{title} of {len(points)} models.", charts.dots(points, title=title.lower())
+    )
 
 
 def items_table(relation: Relation) -> Table[object]:
@@ -129,7 +135,9 @@ def items_table(relation: Relation) -> Table[object]:
         columns=[
             Column("index", "Line", lambda item: cells.number(item.index), align="number"),
             Column("subject", "Subject", lambda item: cells.text(item.subject), align="head"),
-            Column("answer", "Answer", lambda item: cells.text("; ".join(relation.answer_space[a] for a in item.answers))),
+            Column(
+                "answer", "Answer", lambda item: cells.text("; ".join(relation.answer_space[a] for a in item.answers))
+            ),
         ],
         rows=relation.items,
         page_size=50,

@@ -36,9 +36,11 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "first": first,
         "second": second,
         "overall": rows[0],
-        "agreement": agreement,
+        "difference": cells.signed(rows[0]["difference"]),
+        "interval": [cells.signed(rows[0][end]) for end in ("low", "high")],
+        "p": cells.p_value(rows[0]["p"]),
     }
-    return show(request, "compare.html", context, [table(rows)], drawn(first, second, rows))
+    return show(request, "compare.html", context, [table(rows), agreement_table(agreement)], drawn(first, second, rows))
 
 
 def find_runs(asked: list[str], benchmark: str) -> tuple[Run, Run]:
@@ -95,8 +97,8 @@ def table(rows: list[Row]) -> Table[Row]:
             Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
             Column("second", "Second", lambda row: cells.number(row["second"]), align="number"),
             Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
-            Column("low", "low", lambda row: cells.signed(row["low"], "bound"), align="number"),
-            Column("high", "high", lambda row: cells.signed(row["high"], "bound"), align="number"),
+            Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
+            Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
             Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
             Column("p", "McNemar p", lambda row: cells.p_value(row["p"]), align="number"),
@@ -107,10 +109,28 @@ def table(rows: list[Row]) -> Table[Row]:
     )
 
 
+def agreement_table(counts: list[list[int]]) -> Table[tuple[str, list[int]]]:
+    return Table(
+        name="agreement",
+        caption="Answers of both, counted over items and templates",
+        columns=[
+            Column("first", "First", lambda row: cells.text(row[0]), align="head"),
+            Column("second_right", "Second right", lambda row: cells.number(row[1][0]), align="number"),
+            Column("second_wrong", "Second wrong", lambda row: cells.number(row[1][1]), align="number"),
+        ],
+        rows=list(zip(("right", "wrong"), counts, strict=True)),
+        sortable=False,
+    )
+
+
+def _difference(row: Row) -> tuple[float, float, float]:
+    return row["difference"], row["low"], row["high"]
+
+
 def drawn(first: Run, second: Run, rows: list[Row]) -> list[Chart]:
     groups = [row for row in rows if row["dimension"] not in ("relation", "overall")]
     relations = [row for row in rows if row["dimension"] == "relation"]
-    forest = [Point(row["group"], row["difference"], row["low"], row["high"]) for row in [rows[0], *groups]]
+    forest = [Point("overall", *_difference(rows[0])), *(Point(row["group"], *_difference(row)) for row in groups)]
     pairs = [Point(row["group"], row["second"], x=row["first"]) for row in relations]
     better = sum(row["second"] > row["first"] for row in relations)
     return [

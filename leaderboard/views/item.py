@@ -70,7 +70,9 @@ def table(rows: list[Option]) -> Table[Option]:
         columns=[
             Column("option", "Option", lambda option: cells.text(option.label), align="head"),
             Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
-            Column("share", "Share", lambda option: cells.share(option.share), "Softmax over the options.", align="number"),
+            Column(
+                "share", "Share", lambda option: cells.share(option.share), "Softmax over the options.", align="score"
+            ),
             Column("right", "Right", lambda option: cells.yes_no(option.right)),
             Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
         ],

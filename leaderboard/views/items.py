@@ -1,6 +1,7 @@
 """/runs/<id>/items/ : what the model was asked and what it chose, filtered on the server."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from django.core.files.storage import storages
@@ -14,7 +15,7 @@ from leaderboard.exports import csv_response
 from leaderboard.forms import ItemsForm
 from leaderboard.items import ItemsMissing
 from leaderboard.models import Run
-from leaderboard.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
+from leaderboard.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
 
 Row = dict[str, Any]
 
@@ -31,10 +32,11 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     context = {
         "run": run,
         "form": form,
-        "found": len(numbers),
-        "table": view(table(run, list(items.rows(run, _page(request, numbers)))), request.GET),
-        "pages": page_links(request.GET, "page", len(numbers), PAGE_SIZE),
-        "csv": link(request.GET, format="csv", page=None),
+        "items": replace(
+            view(table(run, list(items.rows(run, _page(request, numbers)))), request.GET),
+            total=len(numbers),
+            pages=page_links(request.GET, "page", len(numbers), PAGE_SIZE),
+        ),
     }
     return render(request, "items.html", context)
 

@@ -10,6 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.queries import Slice
 from leaderboard.standings import FACETS, Leaderboard, LeaderboardFilter, Standing, leaderboard
 from leaderboard.tables import PAGE_SIZE, Column, Table
+from leaderboard.views.breakdown import bounds
 from leaderboard.views.page import show
 
 PROVENANCE = Run.Provenance
@@ -105,9 +106,8 @@ def _model(row: Standing) -> Cell:
 
 def _main_score(title: str) -> list[Column[Standing]]:
     return [
-        Column(title.lower(), title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="number"),
-        Column("low", "low", lambda row: cells.bound(row.main and row.main.low), "Lower end of the interval.", align="number"),
-        Column("high", "high", lambda row: cells.bound(row.main and row.main.high), "Upper end.", align="number"),
+        Column(title.lower(), title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
+        *bounds(lambda row: row.main),
         Column(
             "sem",
             "Template SEM",
@@ -120,7 +120,7 @@ def _main_score(title: str) -> list[Column[Standing]]:
 
 def _slice_column(part: Slice) -> Column[Standing]:
     title = f"{words.dimension(part.dimension)}: {part.group}"
-    return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="number")
+    return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="score")
 
 
 def _about_run() -> list[Column[Standing]]:

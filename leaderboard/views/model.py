@@ -5,9 +5,10 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from leaderboard import cells, queries, words
 from leaderboard.charts import Chart
 from leaderboard.models import Run, Score
+from leaderboard.queries import Group
 from leaderboard.tables import Column, Table
+from leaderboard.views.breakdown import bounds, dimension_chart, dimension_table
 from leaderboard.views.page import show
-from leaderboard.views.run import dimension_chart, dimension_table
 
 Row = tuple[Run, Score | None]
 
@@ -30,13 +31,13 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     return show(request, "model.html", context, [runs_table(runs), *tables], charts)
 
 
-def _slices(run: Run | None) -> tuple[list[Table[dict[str, Score]]], list[Chart]]:
+def _slices(run: Run | None) -> tuple[list[Table[Group]], list[Chart]]:
     """The newest run's breakdowns, but for relations and templates, which its own page has."""
-    found = queries.by_dimension(run.scores.order_by("pk")) if run else {}
-    wanted = {name: rows for name, rows in found.items() if name not in ("overall", "relation", "template")}
+    found = queries.breakdowns(run, run.scores.order_by("pk")) if run else {}
+    wanted = {name: groups for name, groups in found.items() if name not in queries.LAST}
     return (
-        [dimension_table(run, name, rows) for name, rows in wanted.items()],
-        [dimension_chart(run, name, rows) for name, rows in wanted.items()],
+        [dimension_table(run, name, groups) for name, groups in wanted.items()],
+        [dimension_chart(run, name, groups) for name, groups in wanted.items()],
     )
 
 
@@ -50,9 +51,8 @@ def runs_table(runs: list[Run]) -> Table[Row]:
             Column("benchmark", "Benchmark", lambda row: cells.text(row[0].benchmark.title)),
             Column("commit", "Commit", lambda row: cells.text(row[0].model.commit[:7])),
             Column("state", "State", lambda row: cells.text(row[0].get_state_display())),
-            Column("score", "Score", lambda row: cells.of_score(row[1]), align="number"),
-            Column("low", "low", lambda row: cells.bound(row[1] and row[1].low), align="number"),
-            Column("high", "high", lambda row: cells.bound(row[1] and row[1].high), align="number"),
+            Column("score", "Score", lambda row: cells.of_score(row[1]), align="score"),
+            *bounds(lambda row: row[1]),
             Column("provenance", "Source", _provenance),
             Column("date", "Date", lambda row: cells.day(row[0].finished or row[0].created)),
         ],
@@ -69,4 +69,3 @@ def _run(row: Row) -> cells.Cell:
 def _provenance(row: Row) -> cells.Cell:
     run = row[0]
     return cells.text(run.reference or run.get_provenance_display(), href=run.reference_url)
-

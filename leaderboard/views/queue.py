@@ -21,10 +21,12 @@ def queue_table(rows: list[Queued]) -> Table[Queued]:
         caption="Running and waiting",
         columns=[
             Column("position", "Position", _position, "Runs ahead count first; running ones have none."),
-            Column("model", "Model", lambda q: cells.text(q.run.model.hub_id, href=q.run.get_absolute_url()), align="head"),
+            Column(
+                "model", "Model", lambda q: cells.text(q.run.model.hub_id, href=q.run.get_absolute_url()), align="head"
+            ),
             Column("benchmark", "Benchmark", lambda q: cells.text(q.run.benchmark.title)),
             Column("state", "State", lambda q: cells.text(q.run.get_state_display())),
-            Column("progress", "Done", lambda q: cells.percent(q.progress.done, q.progress.total), align="number"),
+            Column("progress", "Done", lambda q: cells.percent(q.progress.done, q.progress.total), align="score"),
             Column("seconds_left", "Expected", lambda q: cells.duration(q.left), align="number"),
             Column("submitted", "Submitted", lambda q: cells.moment(q.run.created)),
         ],

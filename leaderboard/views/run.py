@@ -8,10 +8,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from leaderboard import cells, charts, queries, words
-from leaderboard.charts import Chart, Point
+from leaderboard import cells, queries, words
 from leaderboard.models import Run, Score
 from leaderboard.tables import Column, Table
+from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
 from probing.settings import Settings
 
@@ -29,9 +29,9 @@ class Section:
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
-    found = {name: rows for name, rows in queries.by_dimension(scores).items() if name != "overall"}
-    tables = [all_scores(scores), *(dimension_table(run, name, rows) for name, rows in found.items())]
-    drawn = [dimension_chart(run, name, rows) for name, rows in found.items()]
+    found = queries.breakdowns(run, scores)
+    tables = [all_scores(scores), *(dimension_table(run, name, groups) for name, groups in found.items())]
+    drawn = [dimension_chart(run, name, groups) for name, groups in found.items()]
     context = {
         "run": run,
         "overall": [score for score in scores if score.dimension == "overall"],
@@ -76,74 +76,13 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
             Column("group", "Group", lambda s: cells.text(s.group)),
             Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
-            Column("low", "low", lambda s: cells.number(s.low, 4), align="number"),
-            Column("high", "high", lambda s: cells.number(s.high, 4), align="number"),
+            Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
+            Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
         ],
         rows=scores,
         main=True,
         empty="No scores yet.",
     )
-
-
-def dimension_table(run: Run, dimension: str, scores: Sequence[Score]) -> Table[dict[str, Score]]:
-    """One line per group: the main metric with its interval, then every other metric of the dimension."""
-    main = queries.headline(run.benchmark)
-    groups: dict[str, dict[str, Score]] = {}
-    for score in scores:
-        groups.setdefault(score.group, {})[score.metric] = score
-    others = dict.fromkeys(score.metric for score in scores if score.metric != main)
-    return Table(
-        name=dimension,
-        caption=f"{words.metric(main)} by {words.dimension(dimension).lower()}",
-        columns=[*_group_columns(run, dimension, main), *map(_metric_column, others)],
-        rows=list(groups.values()),
-    )
-
-
-def _group_columns(run: Run, dimension: str, main: str) -> list[Column[dict[str, Score]]]:
-    def group(row: dict[str, Score]) -> cells.Cell:
-        name = next(iter(row.values())).group
-        return cells.text(name, href=queries.group_url(run.benchmark, dimension, name))
-
-    def bound(name: str) -> Any:
-        return lambda row: cells.bound(getattr(row.get(main), name, None))
-
-    return [
-        Column("group", words.dimension(dimension), group, align="head"),
-        Column("value", words.metric(main), lambda row: cells.of_score(row.get(main)), align="number"),
-        Column("low", "low", bound("low"), "Lower end of the 95 % interval.", align="number"),
-        Column("high", "high", bound("high"), "Upper end of the 95 % interval.", align="number"),
-        Column("n", "Items", lambda row: cells.items(getattr(row.get(main), "n", None)), align="number"),
-    ]
-
-
-def _metric_column(metric: str) -> Column[dict[str, Score]]:
-    return Column(
-        metric,
-        words.metric(metric),
-        lambda row: cells.number(row[metric].value if metric in row else None),
-        align="number",
-    )
-
-
-def dimension_chart(run: Run, dimension: str, scores: Sequence[Score]) -> Chart:
-    main = queries.headline(run.benchmark)
-    points = [
-        Point(score.group, score.value, score.low, score.high)
-        for score in scores
-        if score.metric == main and score.value is not None
-    ]
-    chance = {s.group: s.value for s in scores if s.metric == "chance" and s.value is not None}
-    title = f"{words.metric(main)} by {words.dimension(dimension).lower()}"
-    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, words.metric(main).lower()))
-
-
-def summary(title: str, points: Sequence[Point]) -> str:
-    """In words: how many groups, the lowest, the highest."""
-    if not points:
-        return f"{title}: nothing was measured."
-    low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
-    return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
 
 
 def command(run: Run) -> str:

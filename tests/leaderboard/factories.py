@@ -75,7 +75,9 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
     """A run on an installed benchmark with all its items stored; `skill` is how far right options stand out."""
     settings = Settings(templates=templates)
     rows = MultipleChoice().frame(list(_rows(on, settings, skill, seed)))
-    done = run(of, on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=7), settings=settings.to_json())
+    done = run(
+        of, on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=7), settings=settings.to_json()
+    )
     done.artefact = f"runs/{done.pk}"
     storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
     done.provenance_record = {"model": {"id": of.hub_id, "commit": of.commit}, "device": "cpu", "dtype": "float32"}

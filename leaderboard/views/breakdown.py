@@ -1,0 +1,66 @@
+"""One dimension of a run: the same groups as a table and as a chart."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from leaderboard import cells, charts, queries, words
+from leaderboard.charts import Chart, Point
+from leaderboard.models import Run, Score
+from leaderboard.queries import Group
+from leaderboard.tables import Column, Table
+
+
+def dimension_table(run: Run, dimension: str, groups: Sequence[Group]) -> Table[Group]:
+    """One line per group: the main metric with its interval, then every other metric of the dimension."""
+    main = queries.headline(run.benchmark)
+    others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
+    return Table(
+        name=dimension,
+        caption=f"{words.metric(main)} by {words.dimension(dimension).lower()}",
+        columns=[*_group_columns(run, dimension, main), *map(_metric_column, others)],
+        rows=groups,
+    )
+
+
+def _group_columns(run: Run, dimension: str, main: str) -> list[Column[Group]]:
+    def name(group: Group) -> cells.Cell:
+        return cells.text(group.name, href=queries.group_url(run.benchmark, dimension, group.name))
+
+    return [
+        Column("group", words.dimension(dimension), name, align="head"),
+        Column("value", words.metric(main), lambda group: cells.of_score(group.main), align="score"),
+        *bounds(lambda group: group.main),
+        Column("n", "Items", lambda group: cells.items(group.main and group.main.n), align="number"),
+    ]
+
+
+def bounds(score: Callable[[Any], Score | None]) -> list[Column[Any]]:
+    """The ends of the interval of a row's score."""
+    return [
+        Column("low", "95 % low", lambda row: cells.bound(getattr(score(row), "low", None)), align="number bound"),
+        Column("high", "95 % high", lambda row: cells.bound(getattr(score(row), "high", None)), align="number bound"),
+    ]
+
+
+def _metric_column(metric: str) -> Column[Group]:
+    def cell(group: Group) -> cells.Cell:
+        return cells.number(group.scores[metric].value if metric in group.scores else None)
+
+    return Column(metric, words.metric(metric), cell, align="number")
+
+
+def dimension_chart(run: Run, dimension: str, groups: Sequence[Group]) -> Chart:
+    main = words.metric(queries.headline(run.benchmark))
+    known = [group.main for group in groups if group.main and group.main.value is not None]
+    points = [Point(score.group, score.value, score.low, score.high) for score in known]
+    chance = {group.name: group.scores["chance"].value for group in groups if "chance" in group.scores}
+    title = f"{main} by {words.dimension(dimension).lower()}"
+    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, main.lower()))
+
+
+def summary(title: str, points: Sequence[Point]) -> str:
+    """In words: how many groups, the lowest, the highest."""
+    if not points:
+        return f"{title}: nothing was measured."
+    low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
+    return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
