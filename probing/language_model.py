@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from probing.template import Prompt
 
 Kind = Literal["causal", "masked"]
-PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r"]
+PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
 Reduction = Literal["sum", "mean"]
+Span = Literal["statement", "answer"]
 Asked = tuple[Prompt, Sequence[str]]
 
 
@@ -19,7 +20,9 @@ Asked = tuple[Prompt, Sequence[str]]
 class Scoring:
     """How statements become option scores.
 
-    `pll`: which tokens a masked model hides together (methods 1.2); causal models ignore it.
+    `pll`: which tokens a masked model hides together (methods 1.2; `whole_answer`: all of the option's, methods 4.4);
+    causal models ignore it.
+    `span`: score the whole statement, or the option's tokens only (given the text left of it, for causal models).
     `reduction`: sum or mean of the token log-probabilities.
     `decide`: 0 scores every option to the end; k > 0 only makes sure of the k best, ties included, and leaves
     upper bounds for the options that cannot be among them.
@@ -28,13 +31,14 @@ class Scoring:
     pll: PLL = "within_word_l2r"
     reduction: Reduction = "sum"
     decide: int = 0
+    span: Span = "statement"
 
 
 @dataclass(frozen=True)
 class OptionScores:
     """The options of one prompt, scored.
 
-    `log_probs`: for each option, the natural log-probability of each of its statement's tokens (float64).
+    `log_probs`: for each option, the natural log-probability of each token in the span (float64).
     `answers`: for each option, which of those tokens belong to the option.
     `exact`: for each option, whether every token was scored; where not, an unscored token holds 0.0, which no
     log-probability exceeds, so that every sum over it is an upper bound.

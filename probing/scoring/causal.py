@@ -6,7 +6,7 @@ that follow. To decide, the tree is computed in rounds; keys and values of earli
 docs/performance.md has a picture.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, HFModel, by_prompt, log_sum_exp
+from probing.scoring.hf_model import Floats, HFModel, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
@@ -36,23 +36,28 @@ class CausalModel(HFModel):
     kind = "causal"
     special_tokens = False
 
+    @property
+    def blank(self) -> str:
+        return str(self.tokenizer.eos_token or "")
+
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
         if not self.shares_prefixes or max(map(len, sequences)) > self._attention_window:
             found = self._plain(sequences)
             log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
             return by_prompt(window, log_probs)
-        tree = PrefixTree.of(sequences)
+        scored = _scored(window.statements)
+        tree = PrefixTree.of(sequences, scored)
         if scoring.decide:
-            return self._decide(window, tree, scoring)
+            return self._decide(window, tree, scored, scoring)
         values = np.full(len(tree.token), np.nan)
         self._compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
-        log_probs = [values[tree.paths[i, list(s.scored)]] for i, s in enumerate(window.statements)]
-        return by_prompt(window, log_probs)
+        return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
 
-    def _decide(self, window: Window, tree: PrefixTree, scoring: Scoring) -> Iterator[OptionScores]:
+    def _decide(
+        self, window: Window, tree: PrefixTree, scored: NDArray[np.bool_], scoring: Scoring
+    ) -> Iterator[OptionScores]:
         """Rounds of scoring: first what many statements share, then 1, 2, 4 ... of each prompt's best options."""
-        scored = _scored(tree, window.statements)
         race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
         values = np.full(len(tree.token), np.nan)
         inner, store = tree.inner, KeyValues(len(tree.token))
@@ -60,9 +65,9 @@ class CausalModel(HFModel):
         most = 1
         while True:
             self._compute(tree, wanted, values, store=store)
-            known = np.where(scored, values[tree.paths], 0.0)
-            missing = np.isnan(known)
-            sums, complete = np.where(missing, 0.0, known).sum(axis=1), np.logical_not(missing.any(axis=1))
+            found = np.where(scored, values[tree.paths], 0.0)
+            missing = np.isnan(found)
+            sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
             advancing = race.next(sums, complete, most)
             if not len(advancing):
                 break
@@ -71,8 +76,8 @@ class CausalModel(HFModel):
             wanted = nodes[inner[nodes] & ~store.computed[nodes]]
             most *= 2
         self.usage.add(len(window.statements), 0, 0)
-        known[missing] = 0.0
-        return by_prompt(window, [row[use] for row, use in zip(known, scored, strict=True)], complete)
+        found[missing] = 0.0
+        return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
     def _plain(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
         def work(batch: Sequence[int]) -> dict[int, Floats]:
@@ -101,6 +106,8 @@ class CausalModel(HFModel):
         Without a store the nodes must hold all their ancestors; with one, ancestors may have been computed before.
         `statements`: how many are done by this.
         """
+        if not len(nodes):
+            return
         count = max(len(nodes) // max(ROW, 2 * int(tree.depth.max(initial=0))), 1)
         length = -(-len(nodes) // count)  # rows of equal length need no padding
         rows = tree.rows(nodes, length, store.computed if store else None)
@@ -114,7 +121,7 @@ class CausalModel(HFModel):
         if store:
             store.merge(nodes)
         for children, log_probs in found:
-            values[children] = log_probs.double().cpu().numpy()
+            values[children] = known(log_probs)
 
     @torch.inference_mode()
     def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
@@ -129,18 +136,19 @@ class CausalModel(HFModel):
         past = store.before(tree, table) if store else np.zeros((len(rows), 0), np.int64)
         cache = store.gather(past) if store else None
         padded = table < 0
-        logits = self.network(
-            input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
-            attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
-            position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
-            past_key_values=cache,
-            use_cache=cache is not None,
-        ).logits.flatten(0, 1)
+        places, slot = np.unique(parents, return_inverse=True)
+        with self.head_only_at(self.to_device(places)):
+            logits = self.network(
+                input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
+                attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
+                position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
+                past_key_values=cache,
+                use_cache=cache is not None,
+            ).logits[0]
         if store and cache is not None:
             store.add(cache, past.shape[1], place, tree)
-        normaliser = log_sum_exp(logits)
-        where = self.to_device(parents)
-        log_probs = logits[where, self.to_device(tree.token[children])].float() - normaliser[where]
+        where = self.to_device(slot)
+        log_probs = logits[where, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[where]
         return children, log_probs.clamp(max=0.0)
 
     def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
@@ -162,38 +170,48 @@ class CausalModel(HFModel):
 
     @cached_property
     def shares_prefixes(self) -> bool:
-        """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way."""
+        """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way.
+
+        The tree fills a row as wide as in use: a network may go by places in it (GPT-Neo's window does).
+        """
         generator = np.random.default_rng(0)
         vocabulary = self.network.config.get_text_config().vocab_size
-        stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(6, 8))
-        sequences = [(*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches)]
-        expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in sequences])
+        stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
+        sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
+        compared = sequences[::-8]  # the last of the row among them
+        expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
-            off = max(np.abs(found - expected).max() for found in self._both_ways(sequences))
+            off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
         except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
             return self.note_plain(type(error).__name__)  # the network refuses such a mask or cache
         return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
 
-    def _both_ways(self, sequences: Sequence[Sequence[int]]) -> Iterator[Floats]:
-        """Log-probabilities of all tokens but the first: in one round, and in two with keys and values kept."""
-        tree = PrefixTree.of(sequences)
-        nodes = np.flatnonzero(tree.inner)
-        rounds: list[Callable[[Floats], None]] = [lambda values: self._compute(tree, nodes, values)]
-        store = KeyValues(len(tree.token))
+    def _both_ways(self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Iterator[Floats]:
+        """Log-probabilities of all tokens but the first: at once beside others, and in two rounds with keys kept."""
 
-        def in_two(values: Floats) -> None:
-            for part in (nodes[tree.depth[nodes] < 5], nodes[tree.depth[nodes] >= 5]):
-                self._compute(tree, part, values, store=store)
-
-        for way in (*rounds, in_two):
+        def found(tree: PrefixTree, rounds: Sequence[NDArray[np.bool_]], store: KeyValues | None) -> Floats:
             values = np.full(len(tree.token), np.nan)
-            way(values)
-            yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
+            for nodes in rounds:
+                self._compute(tree, np.flatnonzero(tree.inner & nodes), values, store=store)
+            return np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
+
+        wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
+        yield found(wide, [wide.inner], None)
+        early = narrow.depth < 5
+        yield found(narrow, [early, ~early], KeyValues(len(narrow.token)))
 
 
-def _scored(tree: PrefixTree, statements: Sequence[Encoded]) -> NDArray[np.bool_]:
-    """Which places of the tree's paths hold tokens that count."""
-    scored = np.zeros(tree.paths.shape, bool)
+def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:
+    """Every token but the first counts."""
+    scored = np.zeros((len(sequences), max(map(len, sequences))), bool)
+    for row, sequence in zip(scored, sequences, strict=True):
+        row[1 : len(sequence)] = True
+    return PrefixTree.of(sequences, scored)
+
+
+def _scored(statements: Sequence[Encoded]) -> NDArray[np.bool_]:
+    """Which tokens count, shape (statements, longest)."""
+    scored = np.zeros((len(statements), max(len(statement.ids) for statement in statements)), bool)
     for index, statement in enumerate(statements):
         scored[index, list(statement.scored)] = True
     return scored

@@ -2,6 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -75,12 +77,31 @@ class HFModel(ABC):
         return False
 
     @property
+    @abstractmethod
+    def blank(self) -> str:
+        """What stands in a blank that is not scored."""
+
+    @contextmanager
+    def head_only_at(self, places: torch.Tensor) -> Iterator[None]:
+        """Let the output head see only some places of the flattened batch: logits of shape (1, places, vocabulary)."""
+
+        def narrow(module: torch.nn.Module, args: Any, output: Any) -> Any:
+            output["last_hidden_state"] = output["last_hidden_state"].flatten(0, 1)[places][None]
+            return output
+
+        hook = self.network.base_model.register_forward_hook(narrow)
+        try:
+            yield
+        finally:
+            hook.remove()
+
+    @property
     def tolerance(self) -> float:
         """How far a token's log-probability may lie from the plain way's in the self-check."""
         return TOLERANCE.get(self.dtype, HALF_TOLERANCE)
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
-        for window in windows(asked, self.encoder, self.tokenizer.mask_token or ""):
+        for window in windows(asked, self.encoder, self.blank, scoring.span):
             yield from self._score_window(window, scoring)
 
     @abstractmethod
@@ -98,6 +119,12 @@ def by_prompt(
         answers = tuple(statement.answer for statement in window.statements[options])
         yield OptionScores(tuple(log_probs[options]), answers, exact[options])
         start += size
+
+
+def known(log_probs: torch.Tensor) -> Floats:
+    """As float64; NaN stands for what is not computed yet, so a network's own becomes -inf: no less an alarm."""
+    found: Floats = np.nan_to_num(log_probs.double().cpu().numpy(), nan=-np.inf, neginf=-np.inf)
+    return found
 
 
 def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:

@@ -1,9 +1,12 @@
 """Safe loading: from files that were checked, with nothing of theirs run, to a model that scores."""
 
 import json
+from contextlib import redirect_stderr
+from io import StringIO
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
 
@@ -18,7 +21,8 @@ from probing.scoring.masked import MaskedModel
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
-BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError)  # what broken files make of loaders
+# What broken files make of loaders.
+BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, SafetensorError)
 
 
 def load(
@@ -132,7 +136,8 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
     if not files.gguf:
         options["use_safetensors"] = True
     try:
-        network: PreTrainedModel = auto.from_pretrained(**_source(files), **options)
+        with redirect_stderr(StringIO()):  # reading GGUF has a progress bar that no switch turns off
+            network: PreTrainedModel = auto.from_pretrained(**_source(files), **options)
     except BROKEN as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise UnsupportedModel(

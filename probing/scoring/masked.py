@@ -6,10 +6,8 @@ next to no padding. To decide, an option's answer is scored first, then its most
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, HFModel, by_prompt, log_sum_exp
+from probing.scoring.hf_model import Floats, HFModel, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
 Ints = NDArray[np.int64]
@@ -103,6 +101,8 @@ def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
     position = scored[column]
     if pll == "original":
         return [position]
+    if pll == "whole_answer" and statement.answer.start <= column < statement.answer.stop:
+        return scored[statement.answer]
     if pll == "sentence_l2r":  # as published: the closing special token is hidden too
         return range(position, len(statement.ids))
     if pll == "answer_l2r+word_l2r" and statement.answer.start <= column < statement.answer.stop:
@@ -120,6 +120,10 @@ class MaskedModel(HFModel):
 
     kind = "masked"
     special_tokens = True
+
+    @property
+    def blank(self) -> str:
+        return str(self.tokenizer.mask_token)
 
     @property
     def mask(self) -> int:
@@ -145,18 +149,18 @@ class MaskedModel(HFModel):
         while True:
             self._compute(asks, np.unique(asks.input[wanted]), values, 0)
             missing = scored & np.isnan(values[table])
-            known = np.where(scored & ~missing, values[table], 0.0)
+            found = np.where(scored & ~missing, values[table], 0.0)
             complete = np.logical_not(missing.any(axis=1))
-            advancing = race.next(known.sum(axis=1), complete, scoring.decide if leaders_only else len(table))
+            advancing = race.next(found.sum(axis=1), complete, scoring.decide if leaders_only else len(table))
             if not len(advancing):
                 break
             if leaders_only:
                 wanted = table[advancing][missing[advancing]]
             else:
-                wanted = table[advancing, costs.dearest(known, missing)[advancing]]
+                wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
         self.usage.add(len(window.statements), 0, 0)
-        return by_prompt(window, [row[use] for row, use in zip(known, scored, strict=True)], complete)
+        return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
     def _compute(self, asks: Asks, inputs: Ints, values: Floats, statements: float) -> None:
         """Fill in the values of all asks of the given inputs; `statements`: how many are done by this."""
@@ -174,7 +178,7 @@ class MaskedModel(HFModel):
             found.extend(self.budget.run(lambda part: work(asks, part), batch, positions))
             self.usage.add(statements * filled / total, positions, positions - filled)
         for answered, log_probs in found:
-            values[answered] = log_probs.double().cpu().numpy()
+            values[answered] = known(log_probs)
 
     @torch.inference_mode()
     def _forward(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
@@ -186,28 +190,15 @@ class MaskedModel(HFModel):
         seen = np.arange(longest) < asks.length[inputs][:, None]
         ids[~seen] = self.tokenizer.pad_token_id or 0
         answered, rows = asks.of_inputs(inputs)
-        where = (self.to_device(rows), self.to_device(asks.position[answered]))
-        with self._head_only_at(where):
+        places, slot = np.unique(rows * longest + asks.position[answered], return_inverse=True)
+        with self.head_only_at(self.to_device(places)):
             logits = self.network(
                 input_ids=self.to_device(ids),
                 attention_mask=None if seen.all() else self.to_device(seen.astype(np.int64)),
             ).logits[0]
-        targets = self.to_device(asks.target[answered])[:, None]
-        return answered, (logits.gather(1, targets)[:, 0].float() - log_sum_exp(logits)).clamp(max=0.0)
-
-    @contextmanager
-    def _head_only_at(self, where: tuple[torch.Tensor, torch.Tensor]) -> Iterator[None]:
-        """Let the output head see only the asked positions: logits of shape (1, asks, vocabulary)."""
-
-        def narrow(module: torch.nn.Module, args: Any, output: Any) -> Any:
-            output["last_hidden_state"] = output["last_hidden_state"][where][None]
-            return output
-
-        hook = self.network.base_model.register_forward_hook(narrow)
-        try:
-            yield
-        finally:
-            hook.remove()
+        where = self.to_device(slot)
+        log_probs = logits[where, self.to_device(asks.target[answered])].float() - log_sum_exp(logits)[where]
+        return answered, log_probs.clamp(max=0.0)
 
     def _forward_plain(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
         """The same without padding and with the head everywhere."""

@@ -17,7 +17,8 @@ Ints = NDArray[np.int64]
 class PrefixTree:
     """`token`, `parent` (-1 for a root), `depth` and `end` (one past the last descendant), shape (nodes,).
 
-    `paths` holds the nodes of each sequence, shape (sequences, longest), -1 past a sequence's end.
+    `counts` says whether a sequence scores the node. `paths` holds the nodes of each sequence, shape
+    (sequences, longest), -1 past a sequence's end.
     """
 
     token: Ints
@@ -25,10 +26,14 @@ class PrefixTree:
     depth: Ints
     end: Ints
     paths: Ints
+    counts: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]]) -> "PrefixTree":
-        """Build the tree; each distinct prefix becomes one node. Cost: a sort of the sequences."""
+    def of(cls, sequences: Sequence[Sequence[int]], scored: NDArray[np.bool_]) -> "PrefixTree":
+        """Build the tree; each distinct prefix becomes one node. Cost: a sort of the sequences.
+
+        `scored`: which tokens count, shape (sequences, longest).
+        """
         longest = max(map(len, sequences))
         table = np.full((len(sequences), longest), -1, np.int64)
         for row, sequence in enumerate(sequences):
@@ -46,7 +51,9 @@ class PrefixTree:
         np.maximum.at(end, nodes[valid], np.repeat(nodes.max(axis=1) + 1, valid.sum(axis=1)))
         paths = np.empty_like(nodes)
         paths[order] = nodes
-        return cls(table[rows, depth], before[rows, depth], depth.astype(np.int64), end, paths)
+        counts = np.zeros(len(rows), bool)
+        counts[paths[scored]] = True
+        return cls(table[rows, depth], before[rows, depth], depth.astype(np.int64), end, paths, counts)
 
     @property
     def inner(self) -> NDArray[np.bool_]:
@@ -71,8 +78,8 @@ class PrefixTree:
         return np.flatnonzero(wanted)
 
     def children(self, place: Ints) -> tuple[Ints, Ints]:
-        """The nodes whose parent has a place (not -1), and that place."""
-        parents = np.where(self.parent >= 0, place[self.parent], -1)
+        """The nodes that count and whose parent has a place (not -1), and that place."""
+        parents = np.where(self.counts & (self.parent >= 0), place[self.parent], -1)
         found = np.flatnonzero(parents >= 0)
         return found, parents[found]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
-from probing.language_model import Asked
+from probing.language_model import Asked, Span
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -47,9 +47,16 @@ class Encoder:
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         self.start: tuple[int, ...] = () if special_tokens or start is None else (int(start),)
 
-    def encode(self, statements: Sequence[Statement]) -> list[Encoded]:
+    def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         batch = self.tokenizer([s.text for s in statements], add_special_tokens=self.special_tokens)
-        return [self._encoded(batch, index, statement) for index, statement in enumerate(statements)]
+        encoded = [self._encoded(batch, index, statement) for index, statement in enumerate(statements)]
+        return encoded if span == "statement" else [self._answer_only(statement) for statement in encoded]
+
+    def _answer_only(self, statement: Encoded) -> Encoded:
+        """Only the option counts; a causal model need not read on behind it."""
+        scored = statement.scored[statement.answer]
+        end = len(statement.ids) if self.special_tokens or not scored else scored[-1] + 1
+        return Encoded(statement.ids[:end], scored, slice(0, len(scored)), statement.words[:end])
 
     def _encoded(self, batch: BatchEncoding, index: int, statement: Statement) -> Encoded:
         encoding = batch.encodings[index]
@@ -59,32 +66,28 @@ class Encoder:
         first = 0 if self.special_tokens or offset else 1
         scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
         words = (None,) * offset + tuple(encoding.word_ids)
-        begin, end = (position + offset for position in _token_span(encoding, statement))
-        counted = [rank for rank, position in enumerate(scored) if begin <= position < end]
+        spans = (encoding.offsets[position - offset] for position in scored)
+        # By characters: one of them may take several tokens, and a token may reach beyond the option.
+        counted = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(counted[0], counted[-1] + 1) if counted else slice(0, 0)
         return Encoded(ids, scored, answer, words)
 
 
-def _token_span(encoding, statement: Statement) -> tuple[int, int]:  # type: ignore[no-untyped-def]
-    """First token and one past the last token of the option; (0, 0) if the tokenizer drops all its characters."""
-    found = (encoding.char_to_token(position) for position in range(statement.start, statement.end))
-    first = next((token for token in found if token is not None), None)
-    if first is None:
-        return 0, 0
-    found = (encoding.char_to_token(position) for position in range(statement.end - 1, statement.start - 1, -1))
-    return first, next(token for token in found if token is not None) + 1
+def windows(
+    asked: Iterable[Asked], encoder: Encoder, other: str = "", span: Span = "statement", size: int = WINDOW
+) -> Iterator[Window]:
+    """Tokenized windows of whole prompts; the next one is prepared while the model works on this one.
 
-
-def windows(asked: Iterable[Asked], encoder: Encoder, mask: str = "", size: int = WINDOW) -> Iterator[Window]:
-    """Tokenized windows of whole prompts; the next one is prepared while the model works on this one."""
-    groups = _grouped(asked, size)
+    `other` fills the blanks that are not scored.
+    """
+    groups = grouped(asked, size)
 
     def prepare() -> Window | None:
         group = next(groups, None)
         if group is None:
             return None
-        statements = [prompt.fill(option, mask) for prompt, options in group for option in options]
-        return Window(encoder.encode(statements), [len(options) for _, options in group])
+        statements = [prompt.fill(option, other) for prompt, options in group for option in options]
+        return Window(encoder.encode(statements, span), [len(options) for _, options in group])
 
     with ThreadPoolExecutor(1, thread_name_prefix="tokenize") as pool:
         ahead = pool.submit(prepare)
@@ -93,7 +96,8 @@ def windows(asked: Iterable[Asked], encoder: Encoder, mask: str = "", size: int 
             yield window
 
 
-def _grouped(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+def grouped(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+    """Consecutive prompts with at most `size` options together."""
     group: list[Asked] = []
     count = 0
     for prompt, options in asked:
