@@ -168,14 +168,13 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
 
     def free(self) -> "RunPartQuerySet":
         """Parts that wait for a worker: not done and not under a living lease."""
-        return self.filter(~models.Q(lease_until__gte=timezone.now()) | models.Q(lease_until=None), done=False)
+        return self.filter(models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now()), done=False)
 
     def claim(self, run: Run, worker: str) -> "RunPart | None":
-        """The next part that is neither done nor under a living lease, now leased to `worker`."""
-        free = models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now())
-        for part in self.filter(free, run=run, done=False).order_by("pk"):
-            won = self.filter(free, pk=part.pk, done=False).update(worker=worker, lease_until=timezone.now() + LEASE)
-            if won:
+        """The next free part, now leased to `worker`; the attempt counts until the part is given back."""
+        for part in self.free().filter(run=run).order_by("pk"):
+            lease = {"worker": worker, "lease_until": timezone.now() + LEASE}
+            if self.free().filter(pk=part.pk).update(**lease, attempts=models.F("attempts") + 1):
                 part.refresh_from_db()
                 return part
         return None

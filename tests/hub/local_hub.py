@@ -91,7 +91,8 @@ class Handler(BaseHTTPRequestHandler):
         else:
             answer(repository, match)
 
-    do_HEAD = do_GET
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
     def describe(self, repository: Repository, match: re.Match[str]) -> None:
         self.reply(200, json.dumps(repository.describe()).encode(), {"Content-Type": "application/json"})

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 from pytest_django.fixtures import Settings
 
 from leaderboard import benchmarks
@@ -23,9 +24,7 @@ def database_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(database_path: Path) -> None:
     """A file, so that threads and worker processes see the same database."""
-    from django.conf import settings  # noqa: PLC0415  (after pytest-django has chosen them)
-
-    settings.DATABASES["default"]["TEST"] = {"NAME": str(database_path)}
+    connections["default"].settings_dict["TEST"]["NAME"] = str(database_path)
 
 
 @pytest.fixture(autouse=True)

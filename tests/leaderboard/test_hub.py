@@ -117,7 +117,7 @@ def test_an_index_that_names_files_elsewhere_is_unsafe(data: Path, name: str) ->
 
 def test_an_index_that_names_a_missing_shard_is_an_error(data: Path) -> None:
     local(data / "models/org/half", **{"model.safetensors.index__json": index(["model-1-of-2.safetensors"])})
-    with pytest.raises(UnsupportedModel, match="lacks model-1-of-2.safetensors"):
+    with pytest.raises(UnsupportedModel, match="lacks model-1-of-2"):
         hub.weight_bytes(hub.find("org/half"))
 
 
