@@ -4,6 +4,7 @@
 (masked) take an empty folder and return it.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -57,21 +58,35 @@ def word_piece(vocabulary: int = 300) -> PreTrainedTokenizerFast:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(
-        SENTENCES, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=special)
-    )
+    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=special))
     tokenizer.post_processor = processors.BertProcessing(
         ("[SEP]", tokenizer.token_to_id("[SEP]")), ("[CLS]", tokenizer.token_to_id("[CLS]"))
     )
-    names = dict(
-        zip(["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"], special, strict=True)
-    )
+    names = dict(zip(["pad_token", "unk_token", "cls_token", "sep_token", "mask_token"], special, strict=True))
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **names)
 
 
-def save(
-    folder: Path, make: Callable[[], PreTrainedModel], tokenizer: PreTrainedTokenizerFast, seed: int
-) -> Path:
+def metaspace_unigram(vocabulary: int = 400) -> PreTrainedTokenizerFast:
+    """SentencePiece's kind of tokenizer, as XLM-R and Llama have it; spaces become ▁, unknown characters bytes."""
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    tokenizer = Tokenizer(models.Unigram())
+    tokenizer.normalizer = normalizers.NFKC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    tokenizer.decoder = decoders.Metaspace()
+    trainer = trainers.UnigramTrainer(vocab_size=vocabulary, special_tokens=special, unk_token="<unk>")
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    learned = json.loads(tokenizer.to_str())["model"]["vocab"]
+    pieces = [(piece, score) for piece, score in learned] + [(byte, -20.0) for byte in bytes_]
+    tokenizer.model = models.Unigram(pieces, unk_id=special.index("<unk>"), byte_fallback=True)
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    names = dict(zip(["bos_token", "pad_token", "eos_token", "unk_token", "mask_token"], special, strict=True))
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", **names)
+
+
+def save(folder: Path, make: Callable[[], PreTrainedModel], tokenizer: PreTrainedTokenizerFast, seed: int) -> Path:
     """Random weights from `seed`, leaving the random state of the tests alone."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)

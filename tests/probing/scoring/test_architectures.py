@@ -1,0 +1,116 @@
+"""Every architecture that is claimed: equal to the obvious way, and known to be fast or known to be plain."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from probing.language_model import Scoring
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+from probing.scoring.prefix_tree import Ints, PrefixTree
+from tests.probing.scoring import obvious
+from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
+from tests.probing.scoring.networks import HEAD_APART, PLAIN_CAUSAL, PLAIN_MASKED, SHARING, Build
+from tests.tiny_models import byte_level_bpe, word_piece
+
+CAUSAL = SHARING | PLAIN_CAUSAL
+MASKED = HEAD_APART | PLAIN_MASKED
+Wanted = list[list[list[float]]]
+
+
+def causal_model(build: Build) -> CausalModel:
+    tokenizer = byte_level_bpe(start="<s>")
+    return CausalModel(build(len(tokenizer)), tokenizer)
+
+
+def masked_model(build: Build) -> MaskedModel:
+    tokenizer = word_piece()
+    return MaskedModel(build(len(tokenizer)), tokenizer)
+
+
+@pytest.fixture(scope="module", params=[*CAUSAL, *MASKED])
+def measured(request: pytest.FixtureRequest) -> tuple[HFModel, Wanted]:
+    """A model and what the obvious way says."""
+    if request.param in CAUSAL:
+        causal = causal_model(CAUSAL[request.param])
+        return causal, expected(ASKED, obvious.causal(causal.network, causal.tokenizer))
+    masked = masked_model(MASKED[request.param])
+    reference = obvious.masked(masked.network, masked.tokenizer, "within_word_l2r")
+    return masked, expected(ASKED, reference)
+
+
+def test_scores_equal_the_obvious_way(measured: tuple[HFModel, Wanted]) -> None:
+    model, wanted = measured
+    assert_equal(answers(model, ASKED), wanted)
+
+
+@pytest.mark.parametrize("best", [1, 3])
+def test_deciding_finds_the_same_best_options(measured: tuple[HFModel, Wanted], best: int) -> None:
+    model, wanted = measured
+    assert_decided(answers(model, ASKED, Scoring(decide=best)), wanted, best)
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_it_shares_prefixes(name: str) -> None:
+    model = causal_model(SHARING[name])
+    answers(model, ASKED)
+    assert model.shares_prefixes
+    assert model.usage.notes == []
+
+
+@pytest.mark.parametrize("name", PLAIN_CAUSAL)
+def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: str) -> None:
+    model = causal_model(PLAIN_CAUSAL[name])
+    answers(model, ASKED)
+    assert not model.shares_prefixes
+    assert_says_plain(model)
+
+
+@pytest.mark.parametrize("name", HEAD_APART)
+def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
+    model = masked_model(HEAD_APART[name])
+    answers(model, ASKED)
+    assert model.head_apart
+    assert model.usage.notes == []
+
+
+@pytest.mark.parametrize("name", PLAIN_MASKED)
+def test_a_network_that_padding_disturbs_is_scored_plainly_with_a_note(name: str) -> None:
+    model = masked_model(PLAIN_MASKED[name])
+    answers(model, ASKED)
+    assert not model.head_apart
+    assert_says_plain(model)
+
+
+def assert_says_plain(model: HFModel) -> None:
+    """Once, however much is scored."""
+    assert len(model.usage.notes) == 1
+    assert model.usage.notes[0].startswith("scored the plain way: ")
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_the_self_check_would_see_a_wrong_mask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With weights this large, seeing more than the ancestors changes the numbers."""
+
+    def everything(self: CausalModel, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
+        return torch.zeros(len(keys), 1, queries.shape[1], keys.shape[1])
+
+    monkeypatch.setattr(CausalModel, "_tree_mask", everything)
+    model = causal_model(SHARING[name])
+    assert not model.shares_prefixes
+    assert "off by" in model.usage.notes[0]
+
+
+@pytest.mark.parametrize("name", HEAD_APART)
+def test_the_self_check_would_see_unmasked_padding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = masked_model(HEAD_APART[name])
+    forward = model.network.forward
+
+    def unmasked(input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> Any:
+        return forward(input_ids=input_ids, attention_mask=torch.ones_like(input_ids))
+
+    monkeypatch.setattr(model.network, "forward", unmasked)
+    assert not model.head_apart
+    assert "off by" in model.usage.notes[0]
