@@ -19,15 +19,12 @@ from gguf import GGUFReader
 from leaderboard import hub
 from leaderboard.models import Benchmark, Model, Run
 from probing.architectures import kind_of, known_model_types
-from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsupportedModel
 from probing.language_model import Kind
+from probing.model_files import refuse_code, refuse_pickles
 from probing.settings import Settings
 
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
-# Keys of a config that have made loaders fetch or run something, however deep they lie.
-CODE_KEYS = re.compile(
-    r"auto_map|custom_pipelines|trust_remote_code|_?attn_implementation(_internal)?|.*kernel_config|use_kernels"
-)
 
 
 @dataclass(frozen=True)
@@ -158,11 +155,7 @@ def commit_pinned(asked: Examination) -> str:
 def safetensors_only(asked: Examination) -> str:
     if asked.listing.gguf:
         return "One GGUF file, from the local folder."
-    if not {"model.safetensors", "model.safetensors.index.json"} & set(asked.listing.files):
-        raise UnsafeModel(
-            f"{asked.hub_id} has no safetensors weights; pickled ones could run code and are never loaded.",
-            "Save the model with safe_serialization and upload model.safetensors.",
-        )
+    refuse_pickles(asked.hub_id, asked.listing.files)
     return "Weights are in safetensors."
 
 
@@ -187,26 +180,11 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
 
 
 def no_custom_code(asked: Examination) -> str:
-    configs = {"config.json": asked.config}
-    if "tokenizer_config.json" in asked.listing.files:
-        configs["tokenizer_config.json"] = hub.read_json(asked.listing, "tokenizer_config.json")
-    for name, config in configs.items():
-        if key := _code_key(config):
-            raise UnsafeModel(
-                f"{name} of {asked.hub_id} has the key {key!r}, which asks for code from outside.",
-                "Only models that the transformers library knows by itself can be measured; remove the key.",
-            )
+    refuse_code(f"config.json of {asked.hub_id}", asked.config)
+    name = "tokenizer_config.json"
+    if name in asked.listing.files:
+        refuse_code(f"{name} of {asked.hub_id}", hub.read_json(asked.listing, name))
     return "Needs no code of its own."
-
-
-def _code_key(value: Any) -> str | None:
-    """The first key that names code, kernels or an attention back end, at any depth, with a value that does so."""
-    if isinstance(value, Mapping):
-        named = (key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)))
-        return next(named, None) or next(filter(None, map(_code_key, value.values())), None)
-    if isinstance(value, list):
-        return next(filter(None, map(_code_key, value)), None)
-    return None
 
 
 def architecture_known(asked: Examination) -> str:

@@ -2,45 +2,22 @@
 
 import hashlib
 import json
-import re
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from huggingface_hub import HfApi, hf_hub_download, snapshot_download
-from huggingface_hub.errors import (
-    DisabledRepoError,
-    EntryNotFoundError,
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    HTTPError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
 
 from probing.disk import new_file, space
-from probing.errors import ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.errors import ModelNotFound, NoSpace, UnsafeModel, UnsupportedModel
+from probing.model_files import SHARD, hub_errors, wanted
 
 TIMEOUT = 10  # seconds until the hub counts as not answering
 JSON_LIMIT = 50 * 10**6  # bytes; the largest weight index of a known model has a tenth of it
 JSON_DEPTH = 20
-SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
-WANTED = {
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "model.safetensors",
-    "model.safetensors.index.json",
-}
 
 
 @dataclass(frozen=True)
@@ -63,7 +40,7 @@ class Listing:
     @property
     def wanted(self) -> list[str]:
         """The files that a run needs; nothing else is ever downloaded."""
-        return sorted(name for name in self.files if name in WANTED or SHARD.fullmatch(name))
+        return wanted(self.files)
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
@@ -119,7 +96,7 @@ def download(listing: Listing) -> Path:
     needed = sum(listing.files[name] for name in listing.wanted)
     if shutil.disk_usage(settings.HUB_CACHE).free < needed + 10**9:
         raise NoSpace(f"The disk has no room for the {needed / 1e9:.1f} GB of {listing.hub_id}.", "Free some space.")
-    with _translated(listing.hub_id), space(settings.HUB_CACHE):
+    with hub_errors(listing.hub_id, settings.HF_ENDPOINT), space(settings.HUB_CACHE):
         path = snapshot_download(
             listing.hub_id,
             revision=listing.commit,
@@ -140,7 +117,7 @@ def local_ids() -> list[str]:
 
 def _find_on_hub(hub_id: str, commit: str) -> Listing:
     api = HfApi(endpoint=settings.HF_ENDPOINT, token=settings.HF_TOKEN or False)
-    with _translated(hub_id):
+    with hub_errors(hub_id, settings.HF_ENDPOINT):
         info = api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
     card = info.card_data.to_dict() if info.card_data else {}
     return Listing(
@@ -187,7 +164,7 @@ def _fetch(listing: Listing, name: str) -> Path:
         raise UnsupportedModel(f"{listing.hub_id} has no {name}.", "Save the model with save_pretrained.")
     if listing.folder:
         return listing.folder / name
-    with _translated(listing.hub_id):
+    with hub_errors(listing.hub_id, settings.HF_ENDPOINT):
         path = hf_hub_download(
             listing.hub_id,
             name,
@@ -206,30 +183,3 @@ def _check_depth(content: Any, name: str, depth: int = 0) -> None:
     children = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
     for child in children:
         _check_depth(child, name, depth + 1)
-
-
-@contextmanager
-def _translated(hub_id: str) -> Iterator[None]:
-    """The hub's errors in our words."""
-    try:
-        yield
-    except GatedRepoError as error:
-        raise UnsupportedModel(
-            f"{hub_id} is gated: its files need an agreement.", "Submit a model that anyone can download."
-        ) from error
-    except (RepositoryNotFoundError, RevisionNotFoundError, DisabledRepoError, HFValidationError) as error:
-        raise ModelNotFound(
-            f"There is no public model {hub_id} at {settings.HF_ENDPOINT}.", "Check the spelling of org/name."
-        ) from error
-    except LocalEntryNotFoundError as error:
-        raise _unavailable() from error
-    except EntryNotFoundError as error:
-        raise UnsupportedModel(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
-    except (HfHubHTTPError, HTTPError, ConnectionError) as error:
-        raise _unavailable() from error
-
-
-def _unavailable() -> SourceUnavailable:
-    return SourceUnavailable(
-        f"The hub at {settings.HF_ENDPOINT} does not answer.", "Nothing to do: it is asked again later."
-    )

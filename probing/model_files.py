@@ -42,7 +42,7 @@ WANTED = {
 }
 # Keys of a config that have made loaders fetch or run something, however deep they lie.
 CODE_KEYS = re.compile(
-    r"auto_map|custom_pipelines|trust_remote_code|_?attn_implementation.*|.*kernel_config|use_kernels"
+    r"auto_map|custom_pipelines|trust_remote_code|_?attn_implementation(_internal)?|.*kernel_config|use_kernels"
 )
 
 
