@@ -149,6 +149,7 @@ def against_parameters(points: Sequence[Point], chance: float | None, title: str
     )
 
 
+LOG_SIZES = {"type": "log", "tickvals": list(SIZES), "ticktext": list(SIZES.values())}
 CHANCE_LINE = {"line": {"color": MUTED, "width": 1, "dash": "dot"}, "label": {"text": "chance", "textposition": "end"}}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
@@ -10,19 +11,28 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from probing.settings import Settings
 
 STATE = Run.State
 WORKING = (STATE.DOWNLOADING, STATE.SCORING, STATE.AGGREGATING)
 OPEN = (STATE.CHECKING, STATE.QUEUED, *WORKING, STATE.WAITING)
 
-# The one number that a benchmark is ranked by, by its probe.
-HEADLINES: dict[str, str] = {}
-DEFAULT_HEADLINE = "accuracy"
+# The metric of the leaderboard's main column: by benchmark where it has its own, else by probe.
+HEADLINES = {
+    "geography": "in_near_15",
+    "trex": "relative_accuracy_lm_pub_quiz",
+    "multiple_choice": "accuracy",
+    "cloze": "accuracy",
+    "ranking": "p_at_1",
+    "specificity": "specificity",
+    "perplexity": "p_value_median",
+    "similarity": "relatedness",
+}
 
 
 def headline(benchmark: Benchmark) -> str:
-    """The metric of the leaderboard's main column."""
-    return HEADLINES.get(benchmark.probe, DEFAULT_HEADLINE)
+    """The one metric that a benchmark is ranked by."""
+    return HEADLINES.get(benchmark.slug) or HEADLINES[benchmark.probe]
 
 
 @dataclass(frozen=True, order=True)
@@ -56,6 +66,24 @@ def benchmarks() -> QuerySet[Benchmark]:
         )
         .order_by("-measured", starter_first, "-published", "slug")
     )
+
+
+def variant(run: Run) -> str:
+    """What sets a run apart from others of its model: settings other than the benchmark's own."""
+    usual = Settings.from_json(run.benchmark.settings | {"probe": run.benchmark.probe}).to_json()
+    return ", ".join(
+        f"{name.replace('_', ' ')} {_listed(value)}"
+        for name, value in run.settings.items()
+        if _plain(value) != _plain(usual.get(name))
+    )
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _listed(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:

@@ -41,7 +41,7 @@ FACETS = (
     Facet(
         "provenance",
         "Source",
-        {choice.value: choice.label for choice in (PROVENANCE.MEASURED, *REPORTED)},
+        {choice.value: choice.label.lower() for choice in (PROVENANCE.MEASURED, *REPORTED)},
         lambda run, choice: run.provenance == choice,
     ),
 )

@@ -15,6 +15,10 @@ DIMENSIONS = {
 METRICS = {
     "accuracy": "Accuracy",
     "accuracy_sem": "Template SEM",
+    "p_at_1": "P@1",
+    "in_near_15": "In near 15",
+    "p_value_median": "Median p-value",
+    "relative_accuracy_lm_pub_quiz": "Relative accuracy",
     "chance": "Chance",
     "mean_reciprocal_rank": "Mean reciprocal rank",
     "precision_at_5": "Precision at 5",

@@ -32,7 +32,7 @@ def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
         "slices": _grouped(slices, asked),
         "narrowed": bool(asked.search or asked.chosen),
     }
-    return show(request, "leaderboard.html", context, [table(asked, found)], [scatter(asked, found)])
+    return show(request, "leaderboard.html", context, [table(asked, found)], scatter(asked, found))
 
 
 def _chosen(query: QueryDict, benchmarks: list[Benchmark]) -> Benchmark:
@@ -66,7 +66,13 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
     return Table(
         name="leaderboard",
         caption=f"{asked.benchmark.title}: {title.lower()} of every model",
-        columns=[*_about_model(), *_main_score(title), *map(_slice_column, asked.slices), *_about_run()],
+        columns=[
+            *_about_model(),
+            *_variants(found.standings),
+            *_main_score(queries.headline(asked.benchmark)),
+            *map(_slice_column, asked.slices),
+            *_about_run(),
+        ],
         rows=found.standings,
         main=True,
         band=band,
@@ -92,6 +98,13 @@ def _about_model() -> list[Column[Standing]]:
     ]
 
 
+def _variants(rows: list[Standing]) -> list[Column[Standing]]:
+    """What sets runs of one model apart, where there is such a thing."""
+    if not any(queries.variant(row.run) for row in rows):
+        return []
+    return [Column("settings", "Settings", lambda row: cells.text(queries.variant(row.run)))]
+
+
 def _rank(row: Standing) -> Cell:
     return cells.text(str(row.rank)) if row.rank else Cell(None, "–")
 
@@ -104,9 +117,10 @@ def _model(row: Standing) -> Cell:
     return cells.text(row.run.model.hub_id, href=row.run.get_absolute_url())
 
 
-def _main_score(title: str) -> list[Column[Standing]]:
+def _main_score(metric: str) -> list[Column[Standing]]:
+    title = words.metric(metric)
     return [
-        Column(title.lower(), title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
+        Column(metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
         *bounds(lambda row: row.main),
         Column(
             "sem",
@@ -131,19 +145,33 @@ def _about_run() -> list[Column[Standing]]:
 
 
 def _provenance(row: Standing) -> Cell:
-    label = row.run.get_provenance_display()
-    source = row.run.reference if row.run.provenance == PROVENANCE.PUBLISHED else ""
-    return cells.text(f"{label}: {source}" if source else label, href=row.run.reference_url)
+    label = row.run.get_provenance_display().lower()
+    run = row.run
+    if not run.reference:
+        return cells.text(label)
+    return cells.Cell(f"{label}: {run.reference}", f"{label}: {_source(run)}", run.reference_url, run.reference)
 
 
-def scatter(asked: LeaderboardFilter, found: Leaderboard) -> Chart:
+def _source(run: Run) -> str:
+    """The source as people cite it; in full it stands on the run's page."""
+    about = run.provenance_record.get("source", {})
+    first, *others = about.get("authors", "").split(", ")
+    return (
+        f"{first.split()[-1]}{' et al.' if others else ''} {about.get('year') or ''}".strip()
+        if first
+        else run.reference
+    )
+
+
+def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
+    """The models whose size is known, if any."""
     title = words.metric(queries.headline(asked.benchmark))
     points = [_point(row) for row in found.standings if row.main and row.main.value is not None]
     baselines = [p.value for p in points if p.group == PROVENANCE.BASELINE]
     drawn = [p for p in points if p.x and p.group != PROVENANCE.BASELINE]
     summary = f"{title} of {len(drawn)} models against their numbers of parameters. The figures are in the table."
     plot = charts.against_parameters(drawn, baselines[0] if baselines else None, title.lower())
-    return Chart("scatter", f"{title} and size", summary, plot)
+    return [Chart("scatter", f"{title} and size", summary, plot)] if drawn else []
 
 
 def _point(row: Standing) -> Point:

@@ -1,0 +1,36 @@
+"""Reads the tables of a page as a browser would show them."""
+
+from html.parser import HTMLParser
+
+
+class Tables(HTMLParser):
+    """`found[name]` is a list of rows of cell texts, the column names first."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: dict[str, list[list[str]]] = {}
+        self._rows: list[list[str]] | None = None
+        self._in_cell = False
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "table" and given.get("data-table"):
+            self._rows = self.found[str(given["data-table"])] = []
+        elif tag == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif tag == "th" and self._rows is not None:
+            self._rows[-1].append(str(given["data-column"]))
+        elif tag == "td" and self._rows is not None:
+            self._rows[-1].append("")
+            self._in_cell = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "td":
+            self._in_cell = False
+        elif tag == "table":
+            self._rows = None
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell and self._rows:
+            self._rows[-1][-1] += data.strip()

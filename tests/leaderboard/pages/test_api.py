@@ -1,0 +1,51 @@
+"""/api/v1/ : the numbers of the pages, and one shape of error."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from tests.leaderboard.pages.conftest import Site
+
+
+def test_the_leaderboard_has_the_numbers_of_the_page(client: Client, site: Site) -> None:
+    answer = client.get("/api/v1/leaderboard?benchmark=small").json()
+    lines = client.get("/?benchmark=small&format=csv").getvalue().decode().splitlines()[1:]
+    assert [row["model"]["hub_id"] for row in answer["rows"]] == [line.split(",")[1] for line in lines]
+    assert answer["benchmark"]["digest"] == site.benchmark.digest
+
+
+def test_a_run_comes_with_scores_and_items(client: Client, site: Site) -> None:
+    root = f"/api/v1/runs/{site.first.pk}"
+    assert client.get(root).json()["provenance_record"]["dtype"] == "float32"
+    assert len(client.get(f"{root}/scores").json()["scores"]) == site.first.scores.count()
+    assert client.get(f"{root}/items?relation=P36").json()["found"] == 4
+
+
+@pytest.mark.parametrize("route", ["models", "benchmarks", "runs?model=org/first"])
+def test_lists_answer(client: Client, site: Site, route: str) -> None:
+    assert "org/first" in client.get(f"/api/v1/{route}").content.decode() or route == "benchmarks"
+
+
+@pytest.mark.parametrize("route", ["nonsense", "runs/999", "leaderboard?benchmark=nonsense"])
+def test_what_is_not_there_has_the_shape_of_an_error(client: Client, site: Site, route: str) -> None:
+    response = client.get(f"/api/v1/{route}")
+    assert response.status_code == 404
+    assert set(response.json()["error"]) == {"code", "message", "next_step"}
+
+
+def test_items_of_an_unfinished_run_are_an_error_with_a_code(client: Client, site: Site) -> None:
+    response = client.get(f"/api/v1/runs/{site.running.pk}/items")
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "items-missing")
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{}", "{nonsense"])
+def test_a_submission_that_cannot_be_read_says_how_to_write_it(client: Client, site: Site, body: str) -> None:
+    response = client.post("/api/v1/submit", body, content_type="application/json")
+    assert response.status_code == 400
+    assert "application/json" in response.json()["error"]["next_step"]
+
+
+def test_a_form_of_another_site_cannot_submit(client: Client, site: Site) -> None:
+    body = json.dumps({"model": "org/first"})
+    assert client.post("/api/v1/submit", body, content_type="text/plain").status_code == 400

@@ -1,0 +1,71 @@
+"""/runs/<id>/items/ : filters against counting by hand, the file itself, what is missing."""
+
+from io import BytesIO
+
+import pandas as pd
+import pytest
+from django.test import Client
+
+from leaderboard import items
+from leaderboard.items import ItemFilter
+from tests.leaderboard.pages.conftest import Site
+
+
+@pytest.fixture
+def stored(client: Client, site: Site) -> pd.DataFrame:
+    content = client.get(f"/runs/{site.first.pk}/items.parquet").getvalue()
+    return pd.read_parquet(BytesIO(content))
+
+
+def test_the_file_has_every_item_and_template(stored: pd.DataFrame) -> None:
+    assert len(stored) == 12
+    assert stored["scores"].map(len).isin([2, 3]).all()
+
+
+@pytest.mark.parametrize("batch", [1, 5, 2048])
+def test_filters_find_what_counting_finds(
+    site: Site, stored: pd.DataFrame, batch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(items, "BATCH", batch)
+    political = stored["domain"].map(lambda domains: "Political" in domains)
+    norway = stored["subject"].str.contains("Norway")
+    asked = [
+        (ItemFilter(correct=True), stored["correct"]),
+        (ItemFilter(correct=False, template=1), ~stored["correct"] & (stored["template"] == 1)),
+        (ItemFilter(tags={"domain": "Political"}), political),
+        (ItemFilter(relation="P36", search="norw"), norway & (stored["relation"] == "P36")),
+    ]
+    for filter_, passed in asked:
+        assert items.find(site.first, filter_) == list(stored.index[passed])
+        found = [row["subject"] for row in items.rows(site.first, items.find(site.first, filter_))]
+        assert found == list(stored["subject"][passed])
+
+
+def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
+    html = client.get(f"/runs/{site.first.pk}/items/?relation=P36").content.decode()
+    assert "4 rows" in html
+
+
+def test_a_wrong_filter_is_said_and_left_out(client: Client, site: Site) -> None:
+    html = client.get(f"/runs/{site.first.pk}/items/?relation=P99").content.decode()
+    assert "Select a valid choice" in html
+    assert "12 rows" in html
+
+
+def test_an_item_shows_every_option(client: Client, site: Site) -> None:
+    html = client.get(f"/runs/{site.first.pk}/items/P30/0/1/").content.decode()
+    assert "Egypt is located in" in html
+    for option in ("Africa", "Asia", "Europe"):
+        assert option in html
+
+
+@pytest.mark.parametrize("place", ["P30/0/99", "P30/9/0", "P99/0/0"])
+def test_an_item_that_is_not_there_is_not_found(client: Client, site: Site, place: str) -> None:
+    assert client.get(f"/runs/{site.first.pk}/items/{place}/").status_code == 404
+
+
+def test_a_published_run_has_no_items_and_says_so(client: Client, site: Site) -> None:
+    response = client.get(f"/runs/{site.published.pk}/items/")
+    assert response.status_code == 404
+    assert "no items to show" in response.content.decode()
+    assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404

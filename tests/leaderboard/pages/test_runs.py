@@ -1,0 +1,69 @@
+"""/runs/<id>/ : under way, finished, failed."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import Run
+from leaderboard.queries import estimate
+from leaderboard.views.run import command
+from tests.leaderboard import factories as make
+from tests.leaderboard.pages.conftest import Site
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def page(client: Client, run: Run) -> str:
+    return client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
+    html = page(client, site.running)
+    assert "50 of 100 items (50 %)" in html
+    assert 'hx-trigger="every 2s"' in html
+    assert '<noscript><meta http-equiv="refresh"' in html
+
+
+def test_a_finished_run_does_not(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert "hx-trigger" not in html
+    assert "http-equiv" not in html
+
+
+def test_each_dimension_has_a_chart_and_a_table(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    for name in ("domain", "cardinality", "relation", "template"):
+        assert f'data-chart="chart-{name}"' in html
+        assert f'data-table="{name}"' in html
+
+
+def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site) -> None:
+    make.score(site.first, 0.5, "head_size", "tall")
+    assert "By head size" in page(client, site.first)
+
+
+def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None:
+    html = page(client, site.failed)
+    assert "no-space" in html
+    assert "The disk is full." in html
+
+
+def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
+    site.first.settings = {"templates": [0, 2], "pll": "original", "limit": 5, "options": {"k": 3}}
+    words = shlex.split(command(site.first))
+    assert words[:6] == ["python", "-m", "probing", "run", "org/first", "--benchmark"]
+    assert words[6:] == (
+        f"small --template 0 --template 2 --limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
+    )
+
+
+def test_a_rate_gives_the_time_left() -> None:
+    progress = estimate(50, 150, NOW - timedelta(seconds=10), NOW)
+    assert (progress.rate, progress.left, progress.percent) == (5.0, timedelta(seconds=20), 33)
+
+
+@pytest.mark.parametrize("began", [None, NOW])
+def test_nothing_is_expected_before_anything_is_known(began: datetime | None) -> None:
+    assert estimate(0, 150, began, NOW).left is None
