@@ -1,0 +1,63 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from leaderboard import settings
+
+
+def test_a_switch_reads_the_usual_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, expected in {"1": True, "true": True, "Yes": True, "0": False, "no": False, "": True}.items():
+        monkeypatch.setenv("SWITCH", value)
+        assert settings.env_bool("SWITCH", True) is expected
+
+
+def test_a_value_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWITCH", "perhaps")
+    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
+        settings.env_bool("SWITCH", False)
+    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
+        settings.env_int("SWITCH", 8000)
+
+
+def test_a_secret_key_is_made_up_once_and_kept_to_the_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    key = settings.secret_key(tmp_path / "data")
+    assert len(key) > 50
+    assert settings.secret_key(tmp_path / "data") == key
+    assert (tmp_path / "data" / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_a_given_secret_key_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "given")
+    assert settings.secret_key(tmp_path / "new") == "given"
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_socket_of_the_embedded_server_has_an_address_that_fits(tmp_path: Path) -> None:
+    assert settings.embedded_redis_socket(Path("/short")) == Path("/short/valkey/valkey.sock")
+    assert len(str(settings.embedded_redis_socket(tmp_path / ("long" * 30)))) < 100
+
+
+@pytest.mark.parametrize(
+    ("variables", "expression", "value"),
+    [
+        ({"DATABASE_URL": "postgres://u:p@h/d"}, "s.DATABASES['default']['ENGINE']", "django.db.backends.postgresql"),
+        ({}, "s.DATABASES['default']['OPTIONS']['transaction_mode']", "IMMEDIATE"),
+        (
+            {"REDIS_URL": "redis://h:1/2?a=b"},
+            "s.RQ_QUEUES['default']['URL']",
+            "redis://h:1/2?a=b&socket_connect_timeout=2",
+        ),
+        ({"ALLOWED_HOSTS": "a.org, .b.org"}, "','.join(s.CSRF_TRUSTED_ORIGINS)", "https://a.org,https://*.b.org"),
+        ({"HF_ENDPOINT": "http://hub/"}, "s.HF_ENDPOINT", "http://hub"),
+    ],
+)
+def test_the_environment_decides(tmp_path: Path, variables: dict[str, str], expression: str, value: str) -> None:
+    environment = {"PATH": os.environ["PATH"], "CLOZEBOARD_DATA": str(tmp_path), **variables}
+    code = f"from leaderboard import settings as s; print({expression})"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == value
