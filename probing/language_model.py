@@ -58,6 +58,21 @@ class OptionScores:
 
 
 @dataclass(frozen=True)
+class Filling:
+    """The distribution at one blank: the best tokens, and where the options stand.
+
+    `tokens`, `log_probs`: the k most probable tokens as text without surrounding space, best first.
+    `options`: each option's log-probability, NaN where it is not a single token of the model's vocabulary.
+    `ranks`: each option's place in the ranking, from 1; 0 where it is not in it.
+    """
+
+    tokens: tuple[str, ...]
+    log_probs: NDArray[np.float64]
+    options: NDArray[np.float64]
+    ranks: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class ModelCard:
     """Who answered: recorded in every result. `files` maps weight and tokenizer files to their SHA-256."""
 
@@ -94,7 +109,10 @@ class Usage:
 
 
 class LanguageModel(Protocol):
-    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory."""
+    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory.
+
+    A kind without a verb raises `UnsupportedModel`.
+    """
 
     card: ModelCard
     usage: Usage
@@ -112,4 +130,19 @@ class LanguageModel(Protocol):
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
         """Log-probabilities of each option's whole statement, token by token."""
+        ...
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        """The distribution over the vocabulary at each prompt's scored blank; equal prompts are computed once.
+
+        `words` restricts the ranking (not the probabilities) to those of them that are one token.
+        """
+        ...
+
+    def generate(self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = "") -> Iterator[str]:
+        """Greedy continuations of at most `tokens` tokens; with `chat`, answers through the model's chat template."""
+        ...
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        """The last hidden layer, averaged over the text's own tokens; shape (hidden,)."""
         ...

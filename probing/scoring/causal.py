@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import plain
+from probing.scoring.answering import AnsweringModel
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, HFModel, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import Floats, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
@@ -30,7 +31,7 @@ ROW = 256
 SHARED = 6
 
 
-class CausalModel(HFModel):
+class CausalModel(AnsweringModel):
     """Log-probability of each token given all before it, BOS in front (methods 1.2)."""
 
     kind = "causal"
@@ -39,6 +40,10 @@ class CausalModel(HFModel):
     @property
     def blank(self) -> str:
         return str(self.tokenizer.eos_token or "")
+
+    @property
+    def fast(self) -> bool:
+        return self.shares_prefixes
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]

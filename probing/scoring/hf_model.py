@@ -104,6 +104,11 @@ class HFModel(ABC):
         for window in windows(asked, self.encoder, self.blank, scoring.span):
             yield from self._score_window(window, scoring)
 
+    @property
+    @abstractmethod
+    def fast(self) -> bool:
+        """Whether the fast way equals the plain way on this network; tried once."""
+
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
 

@@ -14,8 +14,8 @@ from probing.architectures import kind_of, known_model_types
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Kind, ModelCard
 from probing.model_files import ModelFiles, locate, refuse_code, refuse_pickles
+from probing.scoring.answering import AnsweringModel
 from probing.scoring.causal import CausalModel
-from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -32,7 +32,7 @@ def load(
     device: str = "auto",
     dtype: str = "float32",
     batch_tokens: int | None = None,
-) -> HFModel:
+) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file.
 
     `device`: auto (a GPU where there is one), cpu, cuda, cuda:1 ...; `batch_tokens`: positions per batch, found while

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
+from probing.scoring.answering import AnsweringModel
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, HFModel, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import Floats, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
 Ints = NDArray[np.int64]
@@ -115,7 +116,7 @@ def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
     return hidden
 
 
-class MaskedModel(HFModel):
+class MaskedModel(AnsweringModel):
     """Log-probability of each token given the rest of the statement, as far as the PLL variant shows it."""
 
     kind = "masked"
@@ -128,6 +129,10 @@ class MaskedModel(HFModel):
     @property
     def mask(self) -> int:
         return int(self.tokenizer.mask_token_id)
+
+    @property
+    def fast(self) -> bool:
+        return self.head_apart
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         asks = Asks.of(window.statements, scoring.pll, self.mask)

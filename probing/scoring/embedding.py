@@ -1,0 +1,42 @@
+"""A phrase as a vector: the last hidden layer, averaged over the phrase's own tokens (methods 2.3)."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from probing.scoring import plain
+from probing.scoring.hf_model import HFModel
+from probing.template import Statement
+
+WINDOW = 4096
+
+Vector = NDArray[np.float32]
+
+
+def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
+    """Vectors in the order of the texts; special tokens are read but not averaged."""
+    stream = iter(texts)
+    while window := list(islice(stream, WINDOW)):
+        encoded = model.encoder.encode([Statement(text, 0, len(text)) for text in window])
+        found: dict[int, Vector] = {}
+
+        def work(batch: list[int]) -> None:
+            hidden = _hidden(model, [encoded[index].ids for index in batch])  # noqa: B023 - used within the loop
+            for index, states in zip(batch, hidden, strict=True):
+                found[index] = states[list(encoded[index].scored)].mean(0).cpu().numpy()  # noqa: B023
+
+        for batch in plain.equal_lengths([statement.ids for statement in encoded], model.budget.tokens):
+            positions = len(batch) * len(encoded[batch[0]].ids)
+            for _ in model.budget.run(work, batch, positions):
+                model.usage.add(len(batch), positions, 0)
+        yield from (found[index] for index in range(len(window)))
+
+
+@torch.inference_mode()
+def _hidden(model: HFModel, sequences: list[tuple[int, ...]]) -> torch.Tensor:
+    states = model.network.base_model(input_ids=torch.tensor(sequences, device=model.network.device))
+    hidden: torch.Tensor = states.last_hidden_state.float()
+    return hidden

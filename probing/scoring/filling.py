@@ -1,0 +1,136 @@
+"""What stands at the blank: the distribution over the vocabulary at one position, and options that are one token."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from probing.language_model import Asked, Filling, Kind
+from probing.scoring import plain
+from probing.scoring.hf_model import HFModel
+from probing.scoring.tokens import Encoded, Encoder, grouped
+from probing.template import Prompt, Statement
+
+Ids = tuple[int, ...]
+WINDOW = 4096  # options that are tokenized together
+IN_CONTEXT = Prompt(("It is ", "."))  # a word is looked up as it stands in a sentence
+
+
+@dataclass(frozen=True)
+class Blank:
+    """An input, the position whose output tells what stands at the blank, and each option's token (-1: not one)."""
+
+    ids: Ids
+    position: int
+    options: NDArray[np.int64]
+
+
+def blanks(asked: Sequence[Asked], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
+    """Tokenize prompts and their options. A causal model sees the text left of the blank, without its last space."""
+    statements: list[Statement] = []
+    for prompt, options in asked:
+        statements += [_empty(prompt, kind, blank), *(_filled(prompt, option, kind, blank) for option in options)]
+    encoded = iter(encoder.encode(statements))
+    return [_blank(next(encoded), [next(encoded) for _ in options], kind) for _, options in asked]
+
+
+def _empty(prompt: Prompt, kind: Kind, blank: str) -> Statement:
+    statement = prompt.fill(blank, blank)
+    if kind == "masked":
+        return statement
+    text = statement.text[: statement.start].rstrip()
+    return Statement(text, len(text), len(text))
+
+
+def _filled(prompt: Prompt, option: str, kind: Kind, blank: str) -> Statement:
+    statement = prompt.fill(option, blank)
+    return statement if kind == "masked" else Statement(statement.text[: statement.end], statement.start, statement.end)
+
+
+def _blank(empty: Encoded, filled: Sequence[Encoded], kind: Kind) -> Blank:
+    position = empty.scored[empty.answer.start] if kind == "masked" else len(empty.ids) - 1
+    place = position if kind == "masked" else position + 1
+    before, after = empty.ids[:place], empty.ids[position + 1 :]
+    tokens = [_between(statement.ids, before, after) for statement in filled]
+    return Blank(empty.ids, position, np.array(tokens, np.int64))
+
+
+def _between(ids: Ids, before: Ids, after: Ids) -> int:
+    """The one token that the option adds, or -1 where it is several, none, or changes its neighbours."""
+    place = len(before)
+    one = len(ids) == place + 1 + len(after) and ids[:place] == before and ids[place + 1 :] == after
+    return ids[place] if one else -1
+
+
+class Filler:
+    """Answers `fill` for a model: a window of prompts at a time, equal inputs once, batches of equal length."""
+
+    def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
+        self.model = model
+        self.k = k
+        self.allowed = self._allowed(words)
+        self._texts: dict[int, str] = {}
+
+    def fill(self, asked: Iterable[Asked]) -> Iterator[Filling]:
+        for group in grouped(asked, WINDOW):
+            found = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
+            inputs = list(dict.fromkeys((blank.ids, blank.position) for blank in found))
+            users: dict[tuple[Ids, int], list[int]] = {each: [] for each in inputs}
+            for index, blank in enumerate(found):
+                users[blank.ids, blank.position].append(index)
+            answers: dict[int, Filling] = {}
+            for batch, logits in self._logits(inputs):
+                for row, each in zip(logits, batch, strict=True):
+                    answers.update((user, self._filling(row, found[user].options)) for user in users[each])
+                self.model.usage.add(sum(len(users[each]) for each in batch), len(batch) * len(batch[0][0]), 0)
+            yield from (answers[index] for index in range(len(group)))
+
+    def _logits(self, inputs: Sequence[tuple[Ids, int]]) -> Iterator[tuple[Sequence[tuple[Ids, int]], torch.Tensor]]:
+        """Batches of inputs with their logits at the blank, shape (inputs, vocabulary)."""
+        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.model.budget.tokens):
+            batch = [inputs[index] for index in indices]
+            yield from self.model.budget.run(
+                lambda part: (part, self._forward(part)), batch, len(batch) * len(batch[0][0])
+            )
+
+    @torch.inference_mode()
+    def _forward(self, batch: Sequence[tuple[Ids, int]]) -> torch.Tensor:
+        model, length = self.model, len(batch[0][0])
+        ids = model.to_device(np.array([ids for ids, _ in batch]))
+        places = model.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
+        if not model.fast:
+            logits: torch.Tensor = model.network(input_ids=ids).logits.flatten(0, 1)[places]
+            return logits
+        with model.head_only_at(places):
+            logits = model.network(input_ids=ids).logits[0]
+        return logits
+
+    def _filling(self, logits: torch.Tensor, options: NDArray[np.int64]) -> Filling:
+        log_probs = logits.float().log_softmax(-1)
+        ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
+        best = ranked.topk(min(self.k, len(ranked) if self.allowed is None else int(self.allowed.sum())))
+        tokens = self.model.to_device(np.maximum(options, 0))
+        ranks = (ranked > ranked[tokens][:, None]).sum(-1) + 1
+        outside = (options < 0) | ~torch.isfinite(ranked[tokens]).cpu().numpy()
+        return Filling(
+            tuple(map(self._text, best.indices.tolist())),
+            best.values.double().cpu().numpy(),
+            np.where(options < 0, np.nan, log_probs[tokens].double().cpu().numpy()),
+            np.where(outside, 0, ranks.cpu().numpy()),
+        )
+
+    def _text(self, token: int) -> str:
+        if token not in self._texts:
+            self._texts[token] = self.model.tokenizer.decode([token]).strip()
+        return self._texts[token]
+
+    def _allowed(self, words: Sequence[str]) -> torch.Tensor | None:
+        """Which tokens are ranked, shape (vocabulary,); None for all."""
+        if not words:
+            return None
+        allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)
+        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.kind, self.model.blank)
+        allowed[blank.options[blank.options >= 0]] = 1
+        return self.model.to_device(allowed).bool()

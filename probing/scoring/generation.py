@@ -1,0 +1,57 @@
+"""Greedy continuation by transformers' own generation; batches of equal length, so that batching changes nothing."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import torch
+from transformers import GenerationConfig
+
+from probing.errors import UnsupportedModel
+from probing.scoring import plain
+from probing.scoring.hf_model import HFModel
+
+WINDOW = 512
+
+Ids = tuple[int, ...]
+
+
+def generate(
+    model: HFModel, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+) -> Iterator[str]:
+    """Continuations in the order of the texts."""
+    stream = iter(texts)
+    while window := list(islice(stream, WINDOW)):
+        inputs = [_ids(model, text, chat, system) for text in window]
+        distinct = list(dict.fromkeys(inputs))
+        answers: dict[Ids, str] = {}
+        for indices in plain.equal_lengths(distinct, model.budget.tokens):
+            batch = [distinct[index] for index in indices]
+            positions = len(batch) * (len(batch[0]) + tokens)
+            for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):
+                answers.update(zip(part, found, strict=True))
+            model.usage.add(len(batch) * len(window) / len(distinct), positions, 0)
+        yield from (answers[ids] for ids in inputs)
+
+
+def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
+    if not chat:
+        return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids)
+    if not model.tokenizer.chat_template:
+        raise UnsupportedModel(f"{model.card.id} has no chat template.", "Ask it without chat=true.")
+    messages = [{"role": "system", "content": system}] if system else []
+    ids = model.tokenizer.apply_chat_template(
+        [*messages, {"role": "user", "content": text}], add_generation_prompt=True, return_dict=True
+    ).input_ids
+    return tuple(ids)
+
+
+@torch.inference_mode()
+def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[str]:
+    end = model.tokenizer.eos_token_id
+    pad = model.tokenizer.pad_token_id
+    settings = GenerationConfig(
+        max_new_tokens=tokens, do_sample=False, eos_token_id=end, pad_token_id=end if pad is None else pad
+    )
+    ids = torch.tensor(batch, device=model.network.device)
+    found = model.network.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=settings)
+    return [str(text) for text in model.tokenizer.batch_decode(found[:, ids.shape[1] :], skip_special_tokens=True)]
