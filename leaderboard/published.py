@@ -54,7 +54,8 @@ def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         source=Model.Source.PUBLISHED,
         defaults={"kind": row["kind"], "parameters": row["parameters"]},
     )
-    where = f"{source['authors']} ({source['year']}): {source['title']}, {row['reference']}"
+    authors = f"{source['authors']} ({source['year']})" if source["year"] else source["authors"]
+    where = f"{authors}: {source['title']}, {row['reference']}"
     question = json.dumps([source["title"], row["reference"], row["name"], row["settings"]], sort_keys=True)
     run, _ = Run.objects.update_or_create(
         model=model,

@@ -7,8 +7,7 @@ from django.conf import settings
 
 from leaderboard import benchmarks
 from leaderboard.management.base import PlainCommand
-from probing.catalog import entry
-from probing.source import download
+from probing.catalog import download, entry
 
 
 class Command(PlainCommand):

@@ -1,0 +1,64 @@
+"""Real worker processes on the database and the data folder of a test."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+
+PATIENCE = 60  # seconds
+
+
+def environment(database: Path) -> dict[str, str]:
+    return os.environ | {
+        "DATABASE_URL": f"sqlite:///{database}",
+        "CLOZEBOARD_DATA": str(settings.DATA),
+        "CLOZEBOARD_MODELS": str(settings.MODELS),
+        "HF_ENDPOINT": settings.HF_ENDPOINT,
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def manage(database: Path, *arguments: str) -> subprocess.Popen[str]:
+    """A management command in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        cwd=settings.BASE_DIR,
+        env=environment(database),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@contextmanager
+def worker(database: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    process = manage(database, "rqworker", *options)
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """As a machine that loses power: the worker and the process that does its job, without a word."""
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+    for pid in [process.pid, *map(int, children.stdout.split())]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait()
+
+
+def until(condition: Callable[[], object], patience: float = PATIENCE) -> None:
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
