@@ -62,7 +62,7 @@ class CausalModel(AnsweringModel):
     def _decide(
         self, window: Window, tree: PrefixTree, scored: NDArray[np.bool_], scoring: Scoring
     ) -> Iterator[OptionScores]:
-        """Rounds of scoring: first what many statements share, then 1, 2, 4 ... of each prompt's best options."""
+        """First what many statements share; then, a token a round, 1, 2, 4 ... of each prompt's best options."""
         race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
         values = np.full(len(tree.token), np.nan)
         inner, store = tree.inner, KeyValues(len(tree.token))
@@ -78,7 +78,9 @@ class CausalModel(AnsweringModel):
                 break
             nodes = np.unique(tree.paths[advancing])
             nodes = nodes[nodes >= 0]
-            wanted = nodes[inner[nodes] & ~store.computed[nodes]]
+            parents = tree.parent[nodes]
+            reached = (parents < 0) | store.computed[parents]
+            wanted = nodes[inner[nodes] & ~store.computed[nodes] & reached]
             most *= 2
         self.usage.add(len(window.statements), 0, 0)
         found[missing] = 0.0
