@@ -49,22 +49,26 @@ class Budget:
         self.tokens = self.fixed or min(START, self.ceiling)
         self._settled = self.fixed is not None
 
-    def run(self, work: Callable[[B], R], batch: B, positions: int) -> Iterator[R]:
-        """Do the work on the batch; where memory runs out, halve the budget and do one half after the other."""
+    def run(self, work: Callable[[B], R], batch: B, positions: int, cut: int | None = None) -> Iterator[R]:
+        """Do the work on the batch; where memory runs out, halve the budget and do one half after the other.
+
+        `cut`: the budget that the batch was made for, if not today's.
+        """
+        cut = cut or self.tokens
         started = time.perf_counter()
         try:
             result = work(batch)
         except RuntimeError as error:
             if not _is_out_of_memory(error):
                 raise
-            self._halve(error, len(batch))
+            self._halve(error, len(batch), cut)
         else:
             self._learn(positions, started)
             yield result
             return
         middle = len(batch) // 2
         for half in (batch[:middle], batch[middle:]):
-            yield from self.run(work, half, positions // 2)
+            yield from self.run(work, half, positions // 2, max(cut // 2, 1))
 
     def _learn(self, positions: int, started: float) -> None:
         """Double the budget while that pays; only full batches tell."""
@@ -81,15 +85,18 @@ class Budget:
             self._settled = self.tokens >= self.ceiling
             self.tokens = min(2 * self.tokens, self.ceiling)
 
-    def _halve(self, error: Exception, items: int) -> None:
+    def _halve(self, error: Exception, items: int, cut: int) -> None:
+        """The budget becomes half of the one that was too large, unless the other half of a batch has made it so."""
         if items < 2:
             raise OutOfMemory(
                 "The model does not fit on the device beside even the smallest batch.",
                 "Use a larger device, a smaller dtype (--dtype bfloat16) or a smaller model.",
             ) from error
-        self.tokens = max(self.tokens // 2, 1)
+        half = max(cut // 2, 1)
+        if half < self.tokens:
+            self.tokens = half
+            self.notes.append(f"out of memory: batches halved to {half} positions")
         self._settled = True
-        self.notes.append(f"out of memory: batches halved to {self.tokens} positions")
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 

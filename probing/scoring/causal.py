@@ -92,7 +92,7 @@ class CausalModel(AnsweringModel):
             return dict(zip(batch, rows, strict=True))
 
         found: dict[int, Floats] = {}
-        for batch in plain.equal_lengths(sequences, self.budget.tokens):
+        for batch in plain.equal_lengths(sequences, self.budget):
             positions = len(batch) * len(sequences[batch[0]])
             for part in self.budget.run(work, batch, positions):
                 found.update(part)

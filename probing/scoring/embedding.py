@@ -28,7 +28,7 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
             for index, states in zip(batch, hidden, strict=True):
                 found[index] = states[list(encoded[index].scored)].mean(0).cpu().numpy()  # noqa: B023
 
-        for batch in plain.equal_lengths([statement.ids for statement in encoded], model.budget.tokens):
+        for batch in plain.equal_lengths([statement.ids for statement in encoded], model.budget):
             positions = len(batch) * len(encoded[batch[0]].ids)
             for _ in model.budget.run(work, batch, positions):
                 model.usage.add(len(batch), positions, 0)

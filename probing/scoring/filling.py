@@ -89,7 +89,7 @@ class Filler:
 
     def _logits(self, inputs: Sequence[tuple[Ids, int]]) -> Iterator[tuple[Sequence[tuple[Ids, int]], torch.Tensor]]:
         """Batches of inputs with their logits at the blank, shape (inputs, vocabulary)."""
-        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.model.budget.tokens):
+        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.model.budget):
             batch = [inputs[index] for index in indices]
             yield from self.model.budget.run(
                 lambda part: (part, self._forward(part)), batch, len(batch) * len(batch[0][0])

@@ -24,7 +24,7 @@ def generate(
         inputs = [_ids(model, text, chat, system) for text in window]
         distinct = list(dict.fromkeys(inputs))
         answers: dict[Ids, str] = {}
-        for indices in plain.equal_lengths(distinct, model.budget.tokens):
+        for indices in plain.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
             positions = len(batch) * (len(batch[0]) + tokens)
             for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):

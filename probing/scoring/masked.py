@@ -207,18 +207,13 @@ class MaskedModel(AnsweringModel):
 
     def _forward_plain(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
         """The same without padding and with the head everywhere."""
-        answered, rows = asks.of_inputs(inputs)
-        sequences = [asks.inputs[inputs[row]] for row in rows]
-        values = np.zeros(len(answered))
-        for batch in plain.equal_lengths(sequences, self.budget.tokens):
-            chosen = answered[batch]
-            values[batch] = plain.masked_log_probs(
-                self.network,
-                [sequences[i] for i in batch],
-                asks.position[chosen].tolist(),
-                asks.target[chosen].tolist(),
-            )
-        return answered, torch.from_numpy(values)
+        answered, values = [], []
+        for batch in plain.equal_lengths([asks.inputs[i] for i in inputs], self.budget):
+            chosen, rows = asks.of_inputs(inputs[batch])
+            shown = [asks.inputs[i] for i in inputs[batch]]
+            answered.append(chosen)
+            values.append(plain.masked_log_probs(self.network, shown, rows, asks.position[chosen], asks.target[chosen]))
+        return np.concatenate(answered), torch.from_numpy(np.concatenate(values))
 
     @cached_property
     def head_apart(self) -> bool:
@@ -228,10 +223,10 @@ class MaskedModel(AnsweringModel):
         inputs = [(*map(int, row[: 6 + i % 4]), self.mask, *map(int, row[9:])) for i, row in enumerate(ids)]
         count = np.arange(len(inputs))
         asks = Asks(inputs, count, np.array([6 + i % 4 for i in count]), ids[:, 8], count[:, None])
-        expected = self._forward_plain(asks, count)[1]
+        order, expected = self._forward_plain(asks, count)
         try:
             found = self._forward(asks, count)[1]
         except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError) as error:
             return self.note_plain(type(error).__name__)  # the network's parts do not fit together this way
-        off = float((found.double().cpu() - expected).abs().max())
+        off = float((found.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_plain(f"off by {off:.2g} in the self-check")

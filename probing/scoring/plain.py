@@ -10,16 +10,19 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel
 
+from probing.scoring.batching import Budget
+
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
-def equal_lengths(sequences: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
-    """Indices of sequences of one length, so many together that the batch stays within its tokens."""
+def equal_lengths(sequences: Sequence[Sequence[int]], budget: Budget) -> Iterator[list[int]]:
+    """Indices of sequences of one length, so many together that the batch stays within what the budget is by then."""
     order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
     start = 0
     while start < len(order):
         length = len(sequences[order[start]])
-        batch = [i for i in order[start : start + max(batch_tokens // length, 1)] if len(sequences[i]) == length]
+        batch = [i for i in order[start : start + max(budget.tokens // length, 1)] if len(sequences[i]) == length]
         yield batch
         start += len(batch)
 
@@ -40,14 +43,14 @@ def causal_log_probs(network: PreTrainedModel, sequences: Sequence[Sequence[int]
 
 @torch.inference_mode()
 def masked_log_probs(
-    network: PreTrainedModel, inputs: Sequence[Sequence[int]], positions: Sequence[int], targets: Sequence[int]
+    network: PreTrainedModel, inputs: Sequence[Sequence[int]], rows: Ints, positions: Ints, targets: Ints
 ) -> Floats:
-    """Log-probability of `targets[i]` at `positions[i]` of `inputs[i]`; shape (inputs,).
+    """Log-probability of `targets[i]` at `positions[i]` of `inputs[rows[i]]`; shape of `rows`.
 
     All inputs have the same length.
     """
     logits = network(input_ids=torch.tensor(inputs, device=network.device)).logits
-    rows = torch.arange(len(inputs), device=network.device)
-    found = logits[rows, torch.tensor(positions, device=network.device)].double().log_softmax(-1)
-    result: Floats = found[rows, torch.tensor(targets, device=network.device)].cpu().numpy()
+    where, tokens = (torch.from_numpy(each).to(network.device) for each in (rows, targets))
+    asked = logits[where, torch.from_numpy(positions).to(network.device)].double().log_softmax(-1)
+    result: Floats = asked.gather(-1, tokens[:, None])[:, 0].cpu().numpy()
     return result

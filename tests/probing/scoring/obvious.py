@@ -51,6 +51,8 @@ def masked(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pll: st
         ]
 
         def hidden(place: int, other: int) -> bool:
+            if pll == "whole_answer" and answer[place]:
+                return answer[other]
             if other <= place or pll == "original":
                 return other == place
             if pll == "sentence_l2r":

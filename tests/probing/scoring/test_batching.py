@@ -1,0 +1,140 @@
+"""The budget of a batch: halved where memory runs out, grown while that pays; results never depend on it."""
+
+import numpy as np
+import pytest
+import torch
+
+from probing.errors import OutOfMemory
+from probing.language_model import Asked, Scoring
+from probing.scoring import batching
+from probing.scoring.batching import START, Budget, ceiling
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+from probing.template import prompt
+from tests.probing.scoring.compare import answers
+from tests.probing.scoring.stubs import bigram, random_table, right_neighbour, whole_words, word_pieces
+
+CPU = torch.device("cpu")
+WORDS = [f"w{i}" for i in range(300)]
+ASKED: list[Asked] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in range(10)]
+
+
+def causal(plain: bool) -> CausalModel:
+    tokenizer = whole_words(WORDS)
+    model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
+    model.shares_prefixes = not plain
+    return model
+
+
+def masked(plain: bool) -> MaskedModel:
+    tokenizer = word_pieces(WORDS)
+    model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
+    model.head_apart = not plain
+    return model
+
+
+@pytest.fixture(params=[(causal, False), (causal, True), (masked, False), (masked, True)], ids=str)
+def model(request: pytest.FixtureRequest) -> HFModel:
+    make, plain = request.param
+    found: HFModel = make(plain)
+    return found
+
+
+@pytest.mark.parametrize("scoring", [Scoring(), Scoring(decide=1)], ids=["full", "decide"])
+def test_out_of_memory_halves_the_batches_and_changes_no_score(model: HFModel, scoring: Scoring) -> None:
+    wanted = answers(model, ASKED, scoring)
+    model.network.limit = 700
+    found = answers(model, ASKED, scoring)
+    assert model.budget.tokens <= 700
+    assert model.usage.notes == [f"out of memory: batches halved to {tokens} positions" for tokens in (1024, 512)]
+    for before, after in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(before.reduce(), after.reduce())
+
+
+def test_a_single_row_that_does_not_fit_is_an_error_with_a_next_step(model: HFModel) -> None:
+    model.network.limit = 4
+    with pytest.raises(OutOfMemory) as caught:
+        answers(model, ASKED)
+    assert "--dtype bfloat16" in caught.value.next_step
+
+
+def test_the_words_of_the_cpus_allocator_count_as_out_of_memory() -> None:
+    budget = Budget(CPU, ceiling=64, fixed=64)
+    calls = []
+
+    def work(batch: list[int]) -> list[int]:
+        calls.append(len(batch))
+        if len(batch) > 2:
+            raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: 99 bytes")
+        return batch
+
+    assert list(budget.run(work, [1, 2, 3, 4], 64)) == [[1, 2], [3, 4]]
+    assert calls == [4, 2, 2]
+
+
+def test_other_errors_are_not_taken_for_it() -> None:
+    def work(batch: list[int]) -> None:
+        raise RuntimeError("shapes do not match")
+
+    with pytest.raises(RuntimeError, match="shapes"):
+        list(Budget(CPU, ceiling=64).run(work, [1, 2], 64))
+
+
+class Clock:
+    """Time passes as work is done: `seconds(positions)` for each batch."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(batching, "time", found)
+    return found
+
+
+def grown(budget: Budget, clock: Clock, fastest: int) -> list[int]:
+    """The budget after each of ten full batches, on a device whose speed grows up to batches of `fastest`."""
+
+    def work(batch: range) -> None:
+        clock.now += len(batch) / min(len(batch), fastest)
+
+    found = []
+    for _ in range(10):
+        list(budget.run(work, range(budget.tokens), budget.tokens))
+        found.append(budget.tokens)
+    return found
+
+
+def test_it_grows_while_that_pays_and_stays_at_the_fastest(clock: Clock) -> None:
+    assert grown(Budget(CPU, ceiling=2**20), clock, fastest=4 * START)[-1] == 4 * START
+
+
+def test_it_never_exceeds_the_ceiling(clock: Clock) -> None:
+    assert max(grown(Budget(CPU, ceiling=3 * START), clock, fastest=2**20)) == 3 * START
+
+
+def test_it_settles_once(clock: Clock) -> None:
+    budget = Budget(CPU, ceiling=2**20)
+    grown(budget, clock, fastest=START)
+    assert grown(budget, clock, fastest=2**20) == [START] * 10
+
+
+def test_a_fixed_number_stays(clock: Clock) -> None:
+    assert grown(Budget(CPU, ceiling=2**20, fixed=96), clock, fastest=2**20) == [96] * 10
+
+
+def test_batches_that_are_not_full_tell_nothing(clock: Clock) -> None:
+    budget = Budget(CPU, ceiling=2**20)
+    list(budget.run(lambda batch: None, [1], START // 2))
+    assert budget.tokens == START
+
+
+def test_the_ceiling_bounds_a_batchs_logits() -> None:
+    assert ceiling(CPU, 50_000) * 50_000 * 4 <= batching.CPU_BYTES
+    assert ceiling(CPU, 2**40) == 1
