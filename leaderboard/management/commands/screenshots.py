@@ -1,0 +1,73 @@
+"""Pictures of the site's pages for the documents: docs/images/*.png."""
+
+import shutil
+import threading
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import waitress
+from django.conf import settings
+from django.core.management.base import CommandError
+from django.core.wsgi import get_wsgi_application
+from playwright.sync_api import Browser, sync_playwright
+
+from leaderboard import queries
+from leaderboard.management.base import PlainCommand
+
+WIDTHS = {"wide": (1280, 900), "phone": (360, 780)}
+SCHEMES = ("light", "dark")
+
+
+class Command(PlainCommand):
+    help = "Photograph the pages of this site, as its database is now."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--out", type=Path, default=settings.BASE_DIR / "docs" / "images")
+
+    def run(self, *, out: Path, **options: Any) -> None:
+        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        if chromium is None:
+            raise CommandError("There is no chromium on this machine. Install it: apt-get install chromium")
+        addresses = pages()
+        out.mkdir(parents=True, exist_ok=True)
+        with served() as url, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+            for name, address in addresses.items():
+                photograph(browser, url + address, out, name)
+        self.say(f"{len(addresses)} pages in {out}")
+
+
+def pages() -> dict[str, str]:
+    """The pages worth a picture, with the best run of the benchmark that has the most."""
+    benchmark = queries.benchmarks().first()
+    best = queries.best_runs(benchmark, 1) if benchmark else []
+    if not best:
+        raise CommandError("There is no finished run to show. Measure a model first: make demo ONCE=1")
+    run = best[0].run.get_absolute_url()
+    return {"leaderboard": "/", "run": run, "items": f"{run}items/", "submit": "/submit/", "queue": "/queue/"}
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """This site on a free port, within this process."""
+    server = waitress.create_server(get_wsgi_application(), listen="127.0.0.1:0")
+    threading.Thread(target=server.run, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        server.close()
+
+
+def photograph(browser: Browser, address: str, out: Path, name: str) -> None:
+    for size, (width, height) in WIDTHS.items():
+        for scheme in SCHEMES:
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto(address)
+            for plot in page.locator("[data-chart]:not(:has(.main-svg))").all():
+                if plot.bounding_box()["y"] < height:
+                    plot.locator(".main-svg").first.wait_for()
+            page.screenshot(path=out / f"{name}-{size}-{scheme}.png")
+            page.close()

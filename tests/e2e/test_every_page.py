@@ -1,0 +1,108 @@
+"""Every page for everybody: by keyboard, on a phone, in the dark, without JavaScript, without third parties."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, Request, expect
+
+from tests.e2e.conftest import Deployment
+
+PAGES = [
+    "/?benchmark=small",
+    "/?benchmark=bear",
+    "/models/org/masked/",
+    "/runs/RUN/",
+    "/runs/RUN/items/",
+    "/runs/RUN/items/P30/0/1/",
+    "/compare/",
+    "/benchmarks/",
+    "/benchmarks/small/",
+    "/benchmarks/small/relations/P30/",
+    "/submit/",
+    "/queue/",
+    "/methods/",
+    "/api/",
+    "/nowhere/",
+]
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture
+def addresses(page: Page) -> list[str]:
+    page.goto("/?benchmark=small")
+    run = page.get_by_role("link", name="org/masked").get_attribute("href").split("/")[2]
+    return [address.replace("RUN", run) for address in PAGES]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 1280)])
+def test_no_serious_obstacle_and_no_sideways_scroll(
+    browser: Browser, deployment: Deployment, addresses: list[str], scheme: str, width: int, subtests: pytest.Subtests
+) -> None:
+    size = {"width": width, "height": 800}
+    with browser.new_context(base_url=deployment.url, color_scheme=scheme, viewport=size) as context:
+        page = context.new_page()
+        for address in addresses:
+            with subtests.test(address):
+                page.goto(address)
+                page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                found = Axe().run(page).response["violations"]
+                assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in SERIOUS] == []
+
+
+def test_nobody_else_is_asked_and_nothing_is_refused(page: Page, deployment: Deployment, addresses: list[str]) -> None:
+    asked: list[str] = []
+    problems: list[str] = []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith((deployment.url, "data:", "blob:")):
+            asked.append(request.url)
+
+    page.on("request", note)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda m: problems.append(m.text) if "Content Security Policy" in m.text else None)
+    for address in addresses:
+        page.goto(address)
+        for plot in page.locator("[data-chart]").all():
+            plot.scroll_into_view_if_needed()
+            expect(plot.locator(".main-svg").first).to_be_visible()
+    assert (asked, problems) == ([], [])
+
+
+def test_sorting_and_filtering_work_without_javascript(browser: Browser, deployment: Deployment) -> None:
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/?benchmark=bear")
+        parameters = page.locator("[data-table=leaderboard] thead").get_by_role("link", name="Parameters")
+        parameters.click()
+        head = page.locator("th[data-column=parameters]")
+        expect(head).to_have_attribute("aria-sort", "descending")
+        page.get_by_label("Kind").select_option("masked")
+        page.get_by_role("button", name="Apply").click()
+        kinds = page.locator("[data-table=leaderboard] tbody td[data-label=Kind]").all_inner_texts()
+        assert set(kinds) == {"masked"}
+        expect(head).to_have_attribute("aria-sort", "descending")
+
+
+def test_a_keyboard_reaches_content_and_sorting(page: Page) -> None:
+    page.goto("/?benchmark=bear")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Apply").focus()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.closest('th')?.dataset.column") == "model":
+            break
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    expect(page.locator("th[data-column=model]")).to_have_attribute("aria-sort", "ascending")
+
+
+def test_the_chosen_colours_stay_and_charts_follow(page: Page, addresses: list[str]) -> None:
+    page.goto(addresses[3])
+    label = page.locator("[data-chart=chart-domain] .ytick text").first
+    before = label.evaluate("text => text.style.fill")
+    page.get_by_label("Colours").select_option("dark")
+    expect(label).not_to_have_css("fill", before)
+    page.goto("/methods/")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"

@@ -1,0 +1,57 @@
+"""Submit, watch, read, download: what the site is for."""
+
+import csv
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+MINUTE = 60_000  # milliseconds
+
+
+def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None:
+    page.goto("/submit/")
+    page.get_by_label("Model id").fill("org/causal")
+    page.get_by_label("Benchmark").select_option("small")
+    page.get_by_role("button", name="Check and submit").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("org/causal on small")
+    expect(page.get_by_role("heading", name="By domain")).to_be_visible(timeout=2 * MINUTE)
+    expect(page.locator("#chart-domain")).to_be_attached()
+    expect(page.locator("[data-chart=chart-domain] .main-svg").first).to_be_visible()
+
+    page.goto("/?benchmark=small")
+    expect(page.get_by_role("link", name="org/causal")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="CSV").click()
+    with Path(download.value.path()).open(newline="", encoding="utf-8") as file:
+        models = [row["model"] for row in csv.DictReader(file)]
+    shown = page.locator("[data-table=leaderboard] tbody td.head").all_inner_texts()
+    assert models == shown
+    assert "org/causal" in models
+
+
+def test_the_same_model_again_leads_to_its_run(page: Page) -> None:
+    page.goto("/submit/?model=org/masked&benchmark=small")
+    page.get_by_role("button", name="Check and submit").click()
+    expect(page.get_by_role("heading", name="Measured or on its way already")).to_be_visible()
+    page.get_by_role("link", name="Go to run").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("org/masked on small")
+
+
+def test_a_model_that_is_nowhere_is_refused_with_a_reason(page: Page) -> None:
+    page.goto("/submit/")
+    page.get_by_label("Model id").fill("not a model id")
+    page.get_by_role("button", name="Check and submit").click()
+    expect(page.get_by_role("heading", name="Not accepted")).to_be_visible()
+    expect(page.locator(".checks .failed")).to_have_count(1)
+
+
+def test_from_the_run_to_a_single_item(page: Page) -> None:
+    page.goto("/?benchmark=small")
+    page.get_by_role("link", name="org/masked").click()
+    page.get_by_role("link", name="Single items").click()
+    page.get_by_label("Relation").select_option("P36")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator("[data-table=items] tbody tr")).to_have_count(2)
+    page.get_by_role("link", name="Norway").click()
+    expect(page.locator(".statement").first).to_have_text("The capital of Norway is Oslo.")
+    expect(page.locator("[data-table=options] tbody tr")).to_have_count(2)
