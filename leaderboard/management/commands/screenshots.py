@@ -66,7 +66,7 @@ def photograph(browser: Browser, address: str, out: Path, name: str) -> None:
         for scheme in SCHEMES:
             page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
             page.goto(address)
-            for plot in page.locator("[data-chart]:not(:has(.main-svg))").all():
+            for plot in page.locator("[data-chart]").all():
                 if plot.bounding_box()["y"] < height:
                     plot.locator(".main-svg").first.wait_for()
             page.screenshot(path=out / f"{name}-{size}-{scheme}.png")
