@@ -13,18 +13,25 @@ Tags = Mapping[str, TagValue]
 
 @dataclass(frozen=True)
 class Item:
-    """One question: `subject` fills [X]; `answers` are the right options, as indices into the answer space."""
+    """One question: `subject` fills [X]; `answers` are the right options, as indices into the item's options.
+
+    These are the relation's answer space unless the item has `options` of its own.
+    """
 
     index: int
     subject: str
     answers: tuple[int, ...]
     subject_id: str = ""
     tags: Tags = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Items that share templates and an answer space. `index` of an item is its line in the relation's file."""
+    """Items that share templates and an answer space. `index` of an item is its line in the relation's file.
+
+    `cascades`: for each template the same with a which-clause, whose first blank is scored (methods 2.4), if known.
+    """
 
     id: str
     templates: tuple[str, ...]
@@ -33,6 +40,10 @@ class Relation:
     answer_ids: tuple[str, ...] = ()
     name: str = ""
     tags: Tags = field(default_factory=dict)
+    cascades: tuple[str, ...] = ()
+
+    def options_of(self, item: Item) -> tuple[str, ...]:
+        return item.options or self.answer_space
 
     def tags_of(self, item: Item) -> dict[str, TagValue]:
         """The item's tags over those of its relation."""
@@ -57,15 +68,47 @@ class Benchmark:
         for relation in self.relations:
             if relation.id == relation_id:
                 return relation
-        known = ", ".join(relation.id for relation in self.relations)
-        raise BadInput(f"Benchmark {self.slug} has no relation {relation_id!r}.", f"Choose from: {known}.")
+        raise self._unknown(relation_id)
 
-    def select(self, relations: Sequence[str] = (), limit: int | None = None) -> "Benchmark":
-        """The named relations (all, if none is named), each cut to its first `limit` items."""
-        chosen = tuple(self[name] for name in dict.fromkeys(relations)) or self.relations
+    def select(self, relations: Sequence[str] = (), limit: int | None = None, tags: Tags | None = None) -> "Benchmark":
+        """The relations of these ids or labels (all, if none is named), each cut to its first `limit` items.
+
+        `tags`: only relations with these values, or without such a tag; an empty value stands for any.
+        """
         if limit is not None and limit < 1:
             raise BadInput(f"A limit of {limit} leaves no items.", "Give a limit of 1 or more.")
-        return replace(self, relations=tuple(replace(r, items=r.items[:limit]) for r in chosen))
+        kept = self._tagged(tags or {})
+        chosen = [r for name in dict.fromkeys(relations) for r in self._named(name, kept)] if relations else kept
+        return replace(self, relations=tuple(replace(r, items=r.items[:limit]) for r in dict.fromkeys(chosen)))
+
+    def relation_of(self, label: str, index: int) -> Relation:
+        """The relation that a row is about."""
+        for relation in self._named(label, self.relations):
+            if any(item.index == index for item in relation.items):
+                return relation
+        raise BadInput(f"Relation {label} has no item {index}.", "Choose one that is there.")
+
+    def _named(self, name: str, among: Sequence[Relation]) -> Sequence[Relation]:
+        found = [relation for relation in among if name in (relation.id, relation.label)]
+        if not found:
+            raise self._unknown(name, among)
+        return found
+
+    def _unknown(self, name: str, among: Sequence[Relation] = ()) -> BadInput:
+        known = ", ".join(dict.fromkeys(relation.label for relation in among or self.relations))
+        return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", f"Choose from: {known}.")
+
+    def _tagged(self, tags: Tags) -> tuple[Relation, ...]:
+        kept = self.relations
+        for tag, wanted in tags.items():
+            left = tuple(r for r in kept if not wanted or r.tags.get(tag, wanted) == wanted)
+            if kept and not left:
+                known = ", ".join(sorted({str(relation.tags[tag]) for relation in kept}))
+                raise BadInput(
+                    f"Benchmark {self.slug} has no {tag.replace('_', ' ')} {wanted!r}.", f"Choose from: {known}."
+                )
+            kept = left
+        return kept
 
     @property
     def size(self) -> int:

@@ -111,7 +111,7 @@ _AGAIN = "Run it again: what is complete is not repeated."
 def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
     """How many scores each row must have."""
     return {
-        (part.relation, part.template, item.index): len(benchmark[part.relation].answer_space)
+        (part.relation, part.template, item.index): len(benchmark[part.relation].options_of(item))
         for part in parts(benchmark, settings)
         for item in benchmark[part.relation].items[: part.items]
     }

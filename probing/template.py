@@ -1,5 +1,6 @@
 """Templates and prompts: text with blanks, exactly one of which is scored."""
 
+import re
 from dataclasses import dataclass
 
 SUBJECT_SLOT = "[X]"
@@ -48,3 +49,9 @@ def upper_first(text: str) -> str:
 def prompt(template: str, subject: str) -> Prompt:
     """Fill the subject into a template; its answer slots become blanks, the first of them scored."""
     return Prompt(tuple(piece.replace(SUBJECT_SLOT, subject) for piece in template.split(ANSWER_SLOT)))
+
+
+def without_subject(template: str) -> Prompt:
+    """The template with its subject hidden too: every slot becomes a blank, the first answer slot is scored."""
+    slots = "|".join(map(re.escape, (SUBJECT_SLOT, ANSWER_SLOT)))
+    return Prompt(tuple(re.split(slots, template)), re.findall(slots, template).index(ANSWER_SLOT))

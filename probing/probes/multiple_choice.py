@@ -14,7 +14,9 @@ from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel
 from probing.probes.probe import Row
 from probing.settings import Settings
-from probing.template import prompt
+from probing.template import Prompt, prompt
+
+OTHER_BLANK = "…"  # how a blank that is not scored is shown
 
 
 class Columns(TypedDict):
@@ -50,17 +52,14 @@ class MultipleChoice:
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         text = relation.templates[template]
-        asked = ((prompt(text, item.subject), relation.answer_space) for item in relation.items)
+        asked = ((prompt(text, item.subject), relation.options_of(item)) for item in relation.items)
         # Not strict: a model that answers too few prompts is found by the check that the result is complete.
         for item, answer in zip(relation.items, model.score(asked, settings.scoring), strict=False):
             scores = answer.reduce(settings.reduction)
             if not np.isfinite(scores).all():
-                raise NonFiniteScores(
-                    f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}, "
-                    f"template {template}.",
-                    "Try --dtype float32; if it stays so, the weights are damaged.",
-                )
-            yield {"relation": relation.id, "template": template} | row(relation, text, item, scores, answer.exact)
+                raise not_finite(model, relation, item, template)
+            statement = prompt(text, item.subject)
+            yield {"relation": relation.id, "template": template} | row(relation, statement, item, scores, answer.exact)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
@@ -72,10 +71,18 @@ class MultipleChoice:
         return [column for column in rows.columns if column not in Columns.__annotations__]
 
 
+def not_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
+    return NonFiniteScores(
+        f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}, template {template}.",
+        "Try --dtype float32; if it stays so, the weights are damaged.",
+    )
+
+
 def row(
-    relation: Relation, template: str, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
+    relation: Relation, asked: Prompt, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
 ) -> dict[str, Any]:
     """What one item's option scores say."""
+    options = relation.options_of(item)
     order = np.argsort(-scores, kind="stable")
     prediction = int(order[0])
     correct = prediction in item.answers
@@ -93,8 +100,8 @@ def row(
         "margin": float(scores[right].max() - scores[~right].max()) if known and not right.all() else None,
         "scores": scores.tolist(),
         "exact": exact.tolist(),
-        "answer_label": relation.answer_space[item.answers[0]],
-        "prediction_label": relation.answer_space[prediction],
-        "statement": prompt(template, item.subject).fill(relation.answer_space[prediction]).text,
+        "answer_label": options[item.answers[0]],
+        "prediction_label": options[prediction],
+        "statement": asked.fill(options[prediction], OTHER_BLANK).text,
         **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
     }
