@@ -190,8 +190,9 @@ def best_by_group(benchmark: Benchmark, dimension: str) -> dict[str, Score]:
 
 
 def model_versions(hub_id: str) -> QuerySet[Model]:
-    """Every commit of a model, and its published figures, the newest first."""
-    return Model.objects.filter(hub_id=hub_id).order_by("-created", "-pk")
+    """Every commit of a model, the newest first, then what only has published figures."""
+    published_last = Case(When(source=Model.Source.PUBLISHED, then=1), default=0)
+    return Model.objects.filter(hub_id=hub_id).order_by(published_last, "-created", "-pk")
 
 
 def model_runs(hub_id: str) -> QuerySet[Run]:

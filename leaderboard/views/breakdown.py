@@ -1,4 +1,4 @@
-"""One dimension of a run: the same groups as a table and as a chart."""
+"""What several pages show of a run: its dimensions as tables and charts, where its figures come from."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -64,3 +64,20 @@ def summary(title: str, points: Sequence[Point]) -> str:
         return f"{title}: nothing was measured."
     low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
     return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
+
+
+def provenance(run: Run) -> cells.Cell:
+    """Measured here, or the source in short; in full it is in the CSV and on the run's page."""
+    label = run.get_provenance_display().lower()
+    if not run.reference:
+        return cells.text(label)
+    return cells.Cell(f"{label}: {run.reference}", f"{label}: {_cited(run)}", run.reference_url, run.reference)
+
+
+def _cited(run: Run) -> str:
+    """The source as people cite it: first author and year, where they are known."""
+    about = run.provenance_record.get("source", {})
+    first, *others = about.get("authors", "").split(", ")
+    if not first:
+        return run.reference
+    return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(about.get("year") or "")]))

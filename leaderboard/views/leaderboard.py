@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.queries import Slice
 from leaderboard.standings import FACETS, Leaderboard, LeaderboardFilter, Standing, leaderboard
 from leaderboard.tables import PAGE_SIZE, Column, Table
-from leaderboard.views.breakdown import bounds
+from leaderboard.views.breakdown import bounds, provenance
 from leaderboard.views.page import show
 
 PROVENANCE = Run.Provenance
@@ -139,28 +139,9 @@ def _slice_column(part: Slice) -> Column[Standing]:
 
 def _about_run() -> list[Column[Standing]]:
     return [
-        Column("provenance", "Source", _provenance),
+        Column("provenance", "Source", lambda row: provenance(row.run), align="wide"),
         Column("date", "Date", lambda row: cells.day(row.run.finished)),
     ]
-
-
-def _provenance(row: Standing) -> Cell:
-    label = row.run.get_provenance_display().lower()
-    run = row.run
-    if not run.reference:
-        return cells.text(label)
-    return cells.Cell(f"{label}: {run.reference}", f"{label}: {_source(run)}", run.reference_url, run.reference)
-
-
-def _source(run: Run) -> str:
-    """The source as people cite it; in full it stands on the run's page."""
-    about = run.provenance_record.get("source", {})
-    first, *others = about.get("authors", "").split(", ")
-    return (
-        f"{first.split()[-1]}{' et al.' if others else ''} {about.get('year') or ''}".strip()
-        if first
-        else run.reference
-    )
 
 
 def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:

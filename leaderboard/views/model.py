@@ -7,7 +7,7 @@ from leaderboard.charts import Chart
 from leaderboard.models import Run, Score
 from leaderboard.queries import Group
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, dimension_chart, dimension_table
+from leaderboard.views.breakdown import bounds, dimension_chart, dimension_table, provenance
 from leaderboard.views.page import show
 
 Row = tuple[Run, Score | None]
@@ -53,7 +53,7 @@ def runs_table(runs: list[Run]) -> Table[Row]:
             Column("state", "State", lambda row: cells.text(row[0].get_state_display())),
             Column("score", "Score", lambda row: cells.of_score(row[1]), align="score"),
             *bounds(lambda row: row[1]),
-            Column("provenance", "Source", _provenance),
+            Column("provenance", "Source", lambda row: provenance(row[0]), align="wide"),
             Column("date", "Date", lambda row: cells.day(row[0].finished or row[0].created)),
         ],
         rows=[(run, scores.get(run.pk)) for run in runs],
@@ -64,8 +64,3 @@ def runs_table(runs: list[Run]) -> Table[Row]:
 
 def _run(row: Row) -> cells.Cell:
     return cells.text(f"run {row[0].pk}", href=row[0].get_absolute_url())
-
-
-def _provenance(row: Row) -> cells.Cell:
-    run = row[0]
-    return cells.text(run.reference or run.get_provenance_display(), href=run.reference_url)

@@ -48,8 +48,8 @@ def ended_table(runs: list[Run]) -> Table[Run]:
         columns=[
             Column("model", "Model", lambda r: cells.text(r.model.hub_id, href=r.get_absolute_url()), align="head"),
             Column("benchmark", "Benchmark", lambda r: cells.text(r.benchmark.title)),
-            Column("code", "Code", lambda r: cells.text(r.code or r.state)),
-            Column("reason", "Reason", lambda r: cells.text(r.message)),
+            Column("code", "Code", lambda r: cells.text(r.code or r.state), align="wide"),
+            Column("reason", "Reason", lambda r: cells.text(r.message), align="wide"),
             Column("ended", "Ended", lambda r: cells.moment(r.finished)),
         ],
         rows=runs,
