@@ -9,7 +9,7 @@ from typing import Any
 from probing.benchmark import Benchmark
 from probing.disk import new_folder
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
-from probing.formats import FORMATS
+from probing.formats import FORMATS, format_of
 from probing.source import fetch
 
 EMBEDDED = Path(__file__).resolve().parent.parent / "fixtures"
@@ -98,7 +98,7 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     if not Path(name).is_dir():
         step = f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
-    return FORMATS["bear"](Path(name))
+    return FORMATS[format_of(Path(name))](Path(name))
 
 
 def _open_known(known: Entry, data_dir: Path) -> Benchmark:

@@ -1,7 +1,9 @@
 """Reading a benchmark's files: every fault becomes a `BadBenchmark` that names the file and the line."""
 
+import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,23 +60,46 @@ def read_lines(path: Path) -> list[JsonObject]:
     return [JsonObject(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
 
 
+def present(folder: Path, name: str) -> Path | None:
+    """The file of that name in the folder, as it is or gzipped (`name.gz`)."""
+    return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+
+
+def text_lines(path: Path) -> list[str]:
+    """The lines of a text file that may be gzipped."""
+    return _text(path).removesuffix("\n").split("\n")
+
+
 def digest(paths: Iterable[Path]) -> str:
-    """SHA-256 of what `sha256sum` prints for the files, sorted by name; the folders they lie in do not matter."""
-    lines = sorted((path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in paths)
+    """SHA-256 of what `sha256sum` prints for the files, sorted by name; the folders they lie in do not matter.
+
+    Gzipped files count as what is in them: packing a benchmark does not change it.
+    """
+    lines = sorted((path.name.removesuffix(".gz"), hashlib.sha256(_bytes(path)).hexdigest()) for path in paths)
     return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
 
 def _text(path: Path) -> str:
     if not path.is_file():
         raise BadBenchmark(f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder.")
-    if path.stat().st_size > LARGEST_FILE:
+    content = _bytes(path)
+    if len(content) > LARGEST_FILE:
         raise BadBenchmark(f"{path.name} is larger than {LARGEST_FILE:,} bytes.", "Split or shorten it.")
-    content = path.read_bytes()
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise BadBenchmark(f"{path.name}, line {line}: not UTF-8.", "Save the file as UTF-8.") from error
+
+
+def _bytes(path: Path) -> bytes:
+    """The file's content, unpacked, and not much more of it than a benchmark's file may have."""
+    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
+    try:
+        with opened as file:
+            return file.read(LARGEST_FILE + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadBenchmark(f"{path.name} is not a whole gzip file ({error}).", "Copy it again.") from error
 
 
 def _parse(text: str, place: str) -> dict[str, Any]:
