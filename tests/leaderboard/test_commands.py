@@ -105,6 +105,15 @@ def test_demo_notices_a_dead_child(data: Path) -> None:
             demo.expect_alive("worker", process)
 
 
+def test_demo_does_not_wait_for_a_hub_that_is_away(
+    small: Benchmark, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "BENCHMARK", "small")
+    sleep = ["-c", "import time; time.sleep(60)"]
+    with demo.child("worker", sleep) as process, pytest.raises(CommandError, match="does not answer"):
+        demo.Command().measure("org/causal", process)
+
+
 def test_demo_stops_its_children(data: Path) -> None:
     with demo.child("web", ["-c", "import time; time.sleep(60)"]) as process:
         assert process.poll() is None

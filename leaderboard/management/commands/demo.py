@@ -65,8 +65,15 @@ class Command(PlainCommand):
         if submission.run is None:
             problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state == "failed"]
             raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
-        follow(submission.run, lambda: expect_alive("worker", worker))
-        return submission.run
+        run = submission.run
+
+        def watch() -> None:
+            expect_alive("worker", worker)
+            if run.state == Run.State.WAITING:
+                raise CommandError(f"The run has to wait: {run.events.last().message} Then make demo goes on.")
+
+        follow(run, watch)
+        return run
 
 
 def refuse_used_port() -> None:
@@ -137,9 +144,9 @@ def expect_alive(name: str, process: subprocess.Popen) -> None:
 
 
 def expect_on_leaderboard(run: Run, site: str, web: subprocess.Popen) -> None:
-    """The page as a browser gets it must link to the model."""
+    """The page as a browser gets it must link to the run."""
     page = fetch(f"{site}/?benchmark={BENCHMARK}", web)
-    if run.model.get_absolute_url() not in page:
+    if run.get_absolute_url() not in page:
         raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. See {log_path('web')}.")
 
 

@@ -1,0 +1,48 @@
+import pytest
+from django.test import Client
+
+from leaderboard import queue
+from leaderboard.models import Benchmark, Model, Run
+
+
+@pytest.fixture
+def run(small: Benchmark) -> Run:
+    model = Model.objects.create(hub_id="org/name", commit="c0ffee")
+    return Run.objects.create(model=model, benchmark=small, settings_digest="d", state=Run.State.QUEUED)
+
+
+def act(client: Client, run: Run, action: str) -> str:
+    address = "/admin/leaderboard/run/"
+    return client.post(address, {"action": action, "_selected_action": [run.pk]}, follow=True).content.decode()
+
+
+def test_a_maintainer_can_cancel(admin_client: Client, run: Run) -> None:
+    assert "1 runs cancelled" in act(admin_client, run, "cancel")
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert run.events.get().message == "Cancelled by admin."
+
+
+def test_a_maintainer_can_queue_a_failed_run_again(
+    admin_client: Client, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "ring", lambda run_id: True)
+    Run.objects.fail(run, "internal", "It broke.")
+    assert "1 runs queued" in act(admin_client, run, "requeue")
+    run.refresh_from_db()
+    assert (run.state, run.code) == (Run.State.QUEUED, "")
+
+
+def test_a_silent_redis_is_told(admin_client: Client, run: Run) -> None:
+    assert "no Redis" in act(admin_client, run, "requeue")
+
+
+def test_nobody_changes_rows_by_hand(admin_client: Client, run: Run) -> None:
+    page = admin_client.get(f"/admin/leaderboard/run/{run.pk}/change/").content.decode()
+    assert 'name="_save"' not in page
+    assert admin_client.get("/admin/leaderboard/run/add/").status_code == 403
+
+
+@pytest.mark.parametrize("table", ["model", "benchmark", "run"])
+def test_every_list_opens(admin_client: Client, run: Run, table: str) -> None:
+    assert admin_client.get(f"/admin/leaderboard/{table}/").status_code == 200

@@ -1,0 +1,79 @@
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Model, Run, RunPart
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def run(small: Benchmark) -> Run:
+    model = Model.objects.create(hub_id="org/name", commit="c0ffee")
+    run = Run.objects.create(model=model, benchmark=small, settings_digest="d", state=Run.State.QUEUED)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=4)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=2)
+    return run
+
+
+def test_only_the_first_of_two_changes_a_state(run: Run) -> None:
+    late = Run.objects.get(pk=run.pk)
+    assert Run.objects.move(run, Run.State.SCORING, "Begun.")
+    assert not Run.objects.move(late, Run.State.DOWNLOADING)
+    assert late.state == Run.State.QUEUED
+    assert [(event.state, event.message) for event in run.events.all()] == [("scoring", "Begun.")]
+
+
+def test_an_ended_run_cannot_be_cancelled(run: Run) -> None:
+    Run.objects.move(run, Run.State.FINISHED)
+    assert not Run.objects.cancel(run, "Too late.")
+
+
+def test_a_failure_has_a_code_a_sentence_and_a_next_step(run: Run) -> None:
+    Run.objects.fail(run, "no-space", "The disk is full.", "Free some space.")
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.state, stored.code, stored.next_step) == (Run.State.FAILED, "no-space", "Free some space.")
+    assert stored.finished
+
+
+def test_one_question_has_one_run(run: Run) -> None:
+    with pytest.raises(IntegrityError):
+        Run.objects.create(model=run.model, benchmark=run.benchmark, settings_digest="d")
+
+
+def test_a_part_is_claimed_by_one_worker_only(run: Run) -> None:
+    first, second = RunPart.objects.claim(run, "a"), RunPart.objects.claim(run, "b")
+    assert (first.relation, second.relation) == ("P30", "P36")
+    assert RunPart.objects.claim(run, "c") is None
+
+
+def test_a_lease_that_runs_out_frees_the_part_and_counts_the_attempt(run: Run) -> None:
+    lost = RunPart.objects.claim(run, "a")
+    RunPart.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    taken = RunPart.objects.claim(run, "b")
+    assert (taken.pk, taken.worker, taken.attempts) == (lost.pk, "b", 2)
+    assert not RunPart.objects.renew(lost, 3)
+    assert RunPart.objects.renew(taken, 3)
+
+
+def test_the_same_worker_does_not_mistake_an_old_lease_for_its_own(run: Run) -> None:
+    old = RunPart.objects.claim(run, "a")
+    RunPart.objects.filter(pk=old.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    RunPart.objects.claim(run, "a")
+    assert not RunPart.objects.finish(old, {})
+
+
+def test_a_part_given_back_is_free_and_costs_no_attempt(run: Run) -> None:
+    part = RunPart.objects.claim(run, "a")
+    RunPart.objects.release(part)
+    assert RunPart.objects.claim(run, "b").attempts == 1
+
+
+def test_a_finished_part_stays_finished(run: Run) -> None:
+    part = RunPart.objects.claim(run, "a")
+    assert RunPart.objects.finish(part, {"device": "cpu"})
+    RunPart.objects.release(part)
+    stored = RunPart.objects.get(pk=part.pk)
+    assert (stored.done, stored.items_done, stored.lease_until) == (True, 4, None)
