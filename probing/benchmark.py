@@ -16,6 +16,7 @@ class Item:
     """One question: `subject` fills [X]; `answers` are the right options, as indices into the item's options.
 
     These are the relation's answer space unless the item has `options` of its own.
+    `wording`: the sentence, with [Y] at the blank, where no template of the relation makes it. `id`: a stable name.
     """
 
     index: int
@@ -24,12 +25,16 @@ class Item:
     subject_id: str = ""
     tags: Tags = field(default_factory=dict)
     options: tuple[str, ...] = ()
+    wording: str = ""
+    id: str = ""
 
 
 @dataclass(frozen=True)
 class Relation:
     """Items that share templates and an answer space. `index` of an item is its line in the relation's file.
 
+    `answer_tags`: what is known of each option, if anything. `questions`: how a chat model is asked (`[X]` is the
+    subject), after the message `system`.
     `cascades`: for each template the same with a which-clause, whose first blank is scored (methods 2.4), if known.
     """
 
@@ -41,9 +46,23 @@ class Relation:
     name: str = ""
     tags: Tags = field(default_factory=dict)
     cascades: tuple[str, ...] = ()
+    answer_tags: tuple[Tags, ...] = ()
+    questions: tuple[str, ...] = ()
+    system: str = ""
+
+    @property
+    def label(self) -> str:
+        """What rows and scores call it: its predicate, where several relations ask for one (methods 4).
+
+        The items of relations with the same label have different indices.
+        """
+        return str(self.tags.get("predicate", self.id))
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space
+
+    def template_of(self, item: Item, number: int) -> str:
+        return item.wording or self.templates[number]
 
     def tags_of(self, item: Item) -> dict[str, TagValue]:
         """The item's tags over those of its relation."""
@@ -55,6 +74,7 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
+    `notes`: what the reader of a result should know of how they were read (what was left out, what was drawn).
     """
 
     slug: str
@@ -63,6 +83,7 @@ class Benchmark:
     relations: tuple[Relation, ...]
     title: str = ""
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:
@@ -78,8 +99,9 @@ class Benchmark:
         if limit is not None and limit < 1:
             raise BadInput(f"A limit of {limit} leaves no items.", "Give a limit of 1 or more.")
         kept = self._tagged(tags or {})
-        chosen = [r for name in dict.fromkeys(relations) for r in self._named(name, kept)] if relations else kept
-        return replace(self, relations=tuple(replace(r, items=r.items[:limit]) for r in dict.fromkeys(chosen)))
+        chosen = [r for name in relations for r in self._named(name, kept)] if relations else kept
+        once = {relation.id: replace(relation, items=relation.items[:limit]) for relation in chosen}
+        return replace(self, relations=tuple(once.values()))
 
     def relation_of(self, label: str, index: int) -> Relation:
         """The relation that a row is about."""

@@ -91,7 +91,10 @@ def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
 
 
 def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> None:
-    """Raise `Incomplete` unless each item of each part is there exactly once, with finite scores."""
+    """Raise `Incomplete` unless each item of each part is there exactly once, with finite scores.
+
+    Rows of a probe that does not score options have no scores.
+    """
     expected = _expected(benchmark, settings)
     found = list(zip(*(rows[column].tolist() for column in KEY), strict=True)) if len(rows) else []
     missing = expected.keys() - set(found)
@@ -100,7 +103,7 @@ def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings)
         raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_name(first)}.", _AGAIN)
     if len(found) != len(expected):
         raise Incomplete(f"There are {len(found)} rows for {len(expected)} items and templates.", _AGAIN)
-    for key, scores in zip(found, rows["scores"], strict=True):
+    for key, scores in zip(found, rows["scores"], strict=True) if "scores" in rows else ():
         if len(scores) != expected[key] or not np.isfinite(np.asarray(scores, dtype=float)).all():
             raise Incomplete(f"The scores of {_name(key)} are not all there.", _AGAIN)
 
@@ -111,9 +114,10 @@ _AGAIN = "Run it again: what is complete is not repeated."
 def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
     """How many scores each row must have."""
     return {
-        (part.relation, part.template, item.index): len(benchmark[part.relation].options_of(item))
+        (relation.label, part.template, item.index): len(relation.options_of(item))
         for part in parts(benchmark, settings)
-        for item in benchmark[part.relation].items[: part.items]
+        for relation in [benchmark[part.relation]]
+        for item in relation.items[: part.items]
     }
 
 

@@ -26,7 +26,7 @@ from probing.probes import probe_named
 from probing.probes.probe import Probe, make, options
 from probing.result import Cost, Result, check_complete, join
 from probing.scoring.load import load
-from probing.settings import Part, Settings, parts
+from probing.settings import Part, Settings, narrowed, parts
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
@@ -101,7 +101,7 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
             raise BadInput(
                 f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
             )
-    chosen = {relation.id for relation in benchmark.select(settings.relations, settings.limit).relations}
+    chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
     in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
     settings = replace(
         settings,

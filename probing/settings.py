@@ -37,6 +37,15 @@ class Settings:
         return Scoring(pll=self.pll, reduction=self.reduction, decide=int(self.decide))
 
     @property
+    def tags(self) -> dict[str, str]:
+        """Which relations are asked, by tag, where a benchmark has them in several versions (methods 4)."""
+        return {
+            "language": self.language,
+            "culture_pair": str(self.options.get("pair", "")),
+            "objects": str(self.options.get("objects", "augmented")),
+        }
+
+    @property
     def digest(self) -> str:
         """SHA-256 of the settings as canonical JSON: part of a run's duplicate key."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
@@ -62,10 +71,15 @@ class Part(NamedTuple):
     items: int
 
 
+def narrowed(benchmark: Benchmark, settings: Settings) -> Benchmark:
+    """What of a benchmark a run is about."""
+    return benchmark.select(settings.relations, settings.limit, settings.tags)
+
+
 def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:
     """Every part that a complete run covers, in benchmark order."""
     found = []
-    for relation in benchmark.select(settings.relations, settings.limit).relations:
+    for relation in narrowed(benchmark, settings).relations:
         for template in settings.templates or range(len(relation.templates)):
             if not 0 <= template < len(relation.templates):
                 raise BadInput(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import accuracy_scores
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
-from probing.language_model import LanguageModel
+from probing.language_model import LanguageModel, OptionScores, Scoring
 from probing.probes.probe import Row
 from probing.settings import Settings
 from probing.template import Prompt, prompt
@@ -54,12 +54,25 @@ class MultipleChoice:
         text = relation.templates[template]
         asked = ((prompt(text, item.subject), relation.options_of(item)) for item in relation.items)
         # Not strict: a model that answers too few prompts is found by the check that the result is complete.
-        for item, answer in zip(relation.items, model.score(asked, settings.scoring), strict=False):
-            scores = answer.reduce(settings.reduction)
+        for item, found in zip(relation.items, model.score(asked, self.scoring(model, settings)), strict=False):
+            scores = self.option_scores(found, settings)
             if not np.isfinite(scores).all():
                 raise not_finite(model, relation, item, template)
             statement = prompt(text, item.subject)
-            yield {"relation": relation.id, "template": template} | row(relation, statement, item, scores, answer.exact)
+            about = {"relation": relation.label, "template": template}
+            yield about | row(relation, statement, item, scores, found.exact) | self.more(relation, item, found)
+
+    def scoring(self, model: LanguageModel, settings: Settings) -> Scoring:
+        """What the model is asked for."""
+        return settings.scoring
+
+    def option_scores(self, found: OptionScores, settings: Settings) -> NDArray[np.float64]:
+        """What the options are ranked by."""
+        return found.reduce(settings.reduction)
+
+    def more(self, relation: Relation, item: Item, found: OptionScores) -> Row:
+        """Columns that only a preset of this probe has."""
+        return {}
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
