@@ -68,9 +68,13 @@ def benchmarks() -> QuerySet[Benchmark]:
     )
 
 
-def variant(run: Run) -> str:
-    """What sets a run apart from others of its model: settings other than the benchmark's own."""
-    usual = Settings.from_json(run.benchmark.settings | {"probe": run.benchmark.probe}).to_json()
+def variants(benchmark: Benchmark, runs: Iterable[Run]) -> dict[int, str]:
+    """By run, what sets it apart from others of its model: settings other than the benchmark's own."""
+    usual = Settings.from_json(benchmark.settings | {"probe": benchmark.probe}).to_json()
+    return {run.pk: _variant(run, usual) for run in runs}
+
+
+def _variant(run: Run, usual: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_listed(value)}"
         for name, value in run.settings.items()

@@ -76,7 +76,9 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
             *(Column(name, words.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
-            Column("best", "Best model", lambda r: cells.of_score(best.get(r.id)), "Of those measured.", align="score"),
+            Column(
+                "best", "Best model", lambda r: cells.of_score(best.get(r.label)), "Of those measured.", align="score"
+            ),
         ],
         rows=relations,
         main=True,
@@ -87,8 +89,8 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
 
 def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
     benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
-    found = next((each for each in read_relations(benchmark) if each.id == relation), None)
-    scores = queries.slice_scores(benchmark, "relation", relation)
+    found = next((each for each in read_relations(benchmark) if relation in (each.id, each.label)), None)
+    scores = queries.slice_scores(benchmark, "relation", found.label if found else relation)
     context = {"benchmark": benchmark, "relation": found, "id": relation, "tags": _tags(found)}
     tables = [models_table(scores), *([items_table(found)] if found else [])]
     return show(request, "relation.html", context, tables, [models_chart(benchmark, scores)])

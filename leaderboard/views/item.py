@@ -1,5 +1,6 @@
 """/runs/<id>/items/<relation>/<template>/<index>/ : one item with every option's score."""
 
+from collections.abc import Sequence
 from math import exp
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from leaderboard.tables import Column, Table
 from leaderboard.views.page import show
 from probing.benchmark import Relation
 from probing.errors import ProbingError
-from probing.template import Statement, prompt
+from probing.template import prompt
 
 
 class Option(NamedTuple):
@@ -30,35 +31,36 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
         row = items.item(run, relation, template, index)
-        asked = benchmarks.read(run.benchmark)[relation]
+        asked = benchmarks.read(run.benchmark).relation_of(relation, index)
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Item", "run": run}, status=404)
     except ProbingError as error:
         raise Http404(str(error)) from error
     if row is None:
         raise Http404("There is no such item in this run.")
+    labels = next(asked.options_of(item) for item in asked.items if item.index == index)
     context = {
         "run": run,
         "row": row,
-        "statement": statement(asked, row, row["answer"]),
-        "chosen": statement(asked, row, row["prediction"]),
+        "statement": statement(asked, row, labels[row["answer"]]),
+        "chosen": statement(asked, row, labels[row["prediction"]]),
     }
-    return show(request, "item.html", context, [table(options(asked, row))])
+    return show(request, "item.html", context, [table(options(labels, row))])
 
 
-def statement(relation: Relation, row: dict[str, Any], option: int) -> tuple[str, str, str]:
+def statement(relation: Relation, row: dict[str, Any], option: str) -> tuple[str, str, str]:
     """The filled template in three pieces: before the option, the option, after it."""
-    filled: Statement = prompt(relation.templates[row["template"]], row["subject"]).fill(relation.answer_space[option])
+    filled = prompt(relation.templates[row["template"]], row["subject"]).fill(option)
     return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
-def options(relation: Relation, row: dict[str, Any]) -> list[Option]:
+def options(labels: Sequence[str], row: dict[str, Any]) -> list[Option]:
     """Best first."""
     best = max(row["scores"])
     weights = [exp(score - best) for score in row["scores"]]
     found = [
         Option(label, score, weight / sum(weights), number in row["answers"], number == row["prediction"])
-        for number, (label, score, weight) in enumerate(zip(relation.answer_space, row["scores"], weights, strict=True))
+        for number, (label, score, weight) in enumerate(zip(labels, row["scores"], weights, strict=True))
     ]
     return sorted(found, key=lambda option: -option.score)
 

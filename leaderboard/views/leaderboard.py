@@ -68,7 +68,7 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
         caption=f"{asked.benchmark.title}: {title.lower()} of every model",
         columns=[
             *_about_model(),
-            *_variants(found.standings),
+            *_variants(asked, found.standings),
             *_main_score(queries.headline(asked.benchmark)),
             *map(_slice_column, asked.slices),
             *_about_run(),
@@ -98,11 +98,12 @@ def _about_model() -> list[Column[Standing]]:
     ]
 
 
-def _variants(rows: list[Standing]) -> list[Column[Standing]]:
+def _variants(asked: LeaderboardFilter, rows: list[Standing]) -> list[Column[Standing]]:
     """What sets runs of one model apart, where there is such a thing."""
-    if not any(queries.variant(row.run) for row in rows):
+    found = queries.variants(asked.benchmark, [row.run for row in rows])
+    if not any(found.values()):
         return []
-    return [Column("settings", "Settings", lambda row: cells.text(queries.variant(row.run)))]
+    return [Column("settings", "Settings", lambda row: cells.text(found[row.run.pk]))]
 
 
 def _rank(row: Standing) -> Cell:

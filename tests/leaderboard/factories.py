@@ -1,6 +1,7 @@
 """Rows for the pages' tests: as few as a test needs, each with sensible values."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
@@ -13,8 +14,12 @@ from django.core.files.storage import storages
 from leaderboard import benchmarks
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
 from probing.analysis.intervals import wilson
-from probing.probes.multiple_choice import MultipleChoice, row
-from probing.settings import Settings, parts
+from probing.benchmark import Item, Relation
+from probing.language_model import Asked, OptionScores, Scoring
+from probing.probes.multiple_choice import MultipleChoice
+from probing.settings import Settings
+from probing.template import prompt
+from tests.fakes import FakeModel
 
 NUMBERS = count(1)
 DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -86,17 +91,34 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
     return done
 
 
+@dataclass
+class Skilled(FakeModel):
+    """Knows the right option of an item the better, the more skill it has."""
+
+    skill: float = 1.0
+    right: Set[str] = frozenset()
+    chance: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        for blank, options in asked:
+            texts = [blank.fill(option).text for option in options]
+            scores = self.chance.normal(-30, 1, len(options)) + [self.skill * (text in self.right) for text in texts]
+            whole = tuple(np.array([score]) for score in scores)
+            yield OptionScores(whole, (slice(0, 1),) * len(options), np.ones(len(options), bool))
+
+
 def _rows(on: Benchmark, settings: Settings, skill: float, seed: int) -> Iterator[dict[str, Any]]:
-    content = benchmarks.read(on)
-    chance = np.random.default_rng(seed)
-    ease = {relation.id: chance.normal(0, 1) for relation in content.relations}
-    for part in parts(content, settings):
-        relation = content[part.relation]
-        for item in relation.items:
-            scores = chance.normal(-30, 1, len(relation.answer_space))
-            scores[item.answers[0]] += skill + ease[relation.id] - 0.2 * part.template
-            filled = row(relation, relation.templates[part.template], item, scores, np.ones(len(scores), bool))
-            yield {"relation": relation.id, "template": part.template, **filled}
+    content, chance = benchmarks.read(on), np.random.default_rng(seed)
+    for relation in content.relations:
+        ease = chance.normal(0, 1)
+        for number in settings.templates:
+            known = {_right(relation, number, item) for item in relation.items}
+            model = Skilled(skill=skill + ease - 0.2 * number, right=known, chance=chance)
+            yield from MultipleChoice().rows(model, relation, number, settings)
+
+
+def _right(relation: Relation, template: int, item: Item) -> str:
+    return prompt(relation.templates[template], item.subject).fill(relation.options_of(item)[item.answers[0]]).text
 
 
 def _tidy(rows: pd.DataFrame) -> list[dict[str, Any]]:
