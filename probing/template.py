@@ -21,22 +21,24 @@ class Prompt:
     """Text pieces with a blank between each two of them; the blank number `scored` takes the options.
 
     What the other blanks look like (mask token, end of text, nothing) is the model kind's business.
+    `verbatim`: leave the first letter as it is; it becomes upper case otherwise.
     """
 
     pieces: tuple[str, ...]
     scored: int = 0
+    verbatim: bool = False
 
     def fill(self, option: str, other: str = "") -> Statement:
-        """Put `option` into the scored blank and `other` into the rest; the first letter becomes upper case."""
+        """Put `option` into the scored blank and `other` into the rest."""
         blanks = [other] * (len(self.pieces) - 1)
         blanks[self.scored] = option
         left = "".join(piece + blank for piece, blank in zip(self.pieces, blanks[: self.scored], strict=False))
         left += self.pieces[self.scored]
         rest = zip(blanks[self.scored + 1 :], self.pieces[self.scored + 2 :], strict=True)
         right = self.pieces[self.scored + 1] + "".join(blank + piece for blank, piece in rest)
-        if left:
+        if left and not self.verbatim:
             left = upper_first(left)
-        else:
+        elif not self.verbatim:
             option = upper_first(option)
         return Statement(left + option + right, len(left), len(left) + len(option))
 

@@ -47,17 +47,27 @@ class JsonObject:
 
 def read_object(path: Path) -> JsonObject:
     """The file's single JSON object."""
-    return JsonObject(_parse(_text(path), path.name), path.name)
+    return parse_object(_content(path), path.name)
 
 
 def read_lines(path: Path) -> list[JsonObject]:
     """One JSON object a line; the last line may end in a newline, no line may be empty."""
-    text = _text(path)
+    return parse_lines(_content(path), path.name)
+
+
+def parse_lines(content: bytes, name: str) -> list[JsonObject]:
+    """The same of a file that was read already."""
+    text = _decoded(content, name)
     if not text.strip():
-        raise BadBenchmark(f"{path.name}: no items.", "Add at least one line or remove the relation.")
+        raise BadBenchmark(f"{name}: no items.", "Add at least one line or remove the relation.")
     lines = text.removesuffix("\n").split("\n")
-    places = (f"{path.name}, line {number}" for number in range(1, len(lines) + 1))
+    places = (f"{name}, line {number}" for number in range(1, len(lines) + 1))
     return [JsonObject(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
+
+
+def parse_object(content: bytes, name: str) -> JsonObject:
+    """The single JSON object of a file that was read already."""
+    return JsonObject(_parse(_decoded(content, name), name), name)
 
 
 def present(folder: Path, name: str) -> Path | None:

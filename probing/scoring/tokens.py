@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
@@ -46,6 +47,12 @@ class Encoder:
         self.special_tokens = special_tokens
         start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         self.start: tuple[int, ...] = () if special_tokens or start is None else (int(start),)
+
+    def without_start(self) -> "Encoder":
+        """The same with nothing in front: the first token of a causal statement is not scored."""
+        bare = copy(self)
+        bare.start = ()
+        return bare
 
     def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         batch = self.tokenizer([s.text for s in statements], add_special_tokens=self.special_tokens)

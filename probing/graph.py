@@ -1,0 +1,36 @@
+"""Knowledge graphs in words (methods 3.1): names of entities, a sentence template for each relation, triples."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+HEAD_SLOT = "{HEAD}"
+TAIL_SLOT = "{TAIL}"
+
+
+class Triple(NamedTuple):
+    """Head and tail are ids of entities."""
+
+    head: str
+    relation: str
+    tail: str
+
+
+@dataclass(frozen=True)
+class Graph:
+    """`names` and `templates` are by id; `categories` are those of an entity, where the graph says.
+
+    `notes`: what the reader of a result should know of how the graph was read (which splits, what was left out).
+    """
+
+    names: Mapping[str, str]
+    templates: Mapping[str, str]
+    triples: tuple[Triple, ...]
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def sentence(self, triple: Triple) -> str:
+        """The triple in words, without a final period. Names are put in at once, so that one may hold a slot."""
+        names = {HEAD_SLOT: self.names[triple.head], TAIL_SLOT: self.names[triple.tail]}
+        head_first = self.templates[triple.relation].partition(HEAD_SLOT)
+        return names[HEAD_SLOT].join(part.replace(TAIL_SLOT, names[TAIL_SLOT]) for part in head_first[::2])
