@@ -57,7 +57,7 @@ def score(value: float | None, low: float | None = None, high: float | None = No
         return Cell(None, NOT_MEASURED, kind="missing")
     note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
     bar = Bar(100 * value, _percent(low), _percent(high)) if 0 <= value <= 1 else None
-    return Cell(value, f"{value:.3f}", note=note, bar=bar, kind="score")
+    return Cell(value, f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}", "", note, bar, "score")
 
 
 def of_score(found: Score | None) -> Cell:
