@@ -92,10 +92,10 @@ def benchmarks_folder() -> Path:
 
 
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
-    """A benchmark by its slug or by its folder; a slug goes first, so write ./bear for a folder named like one."""
+    """A benchmark by its slug or by its folder (or archive); a slug goes first, so write ./bear for a folder named like one."""
     if str(name) in CATALOG:
         return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
-    if not Path(name).is_dir():
+    if not Path(name).exists():
         step = f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
     return FORMATS[format_of(Path(name))](Path(name))

@@ -4,14 +4,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probing.benchmark import Benchmark
-from probing.formats import bear, stest
+from probing.formats import bear, dlama, geography, lama, stest
 
-FORMATS: dict[str, Callable[[Path], Benchmark]] = {"bear": bear.read, "stest": stest.read}
+FORMATS: dict[str, Callable[[Path], Benchmark]] = {
+    "bear": bear.read,
+    "dlama": dlama.read,
+    "geography": geography.read,
+    "lama": lama.read,
+    "stest": stest.read,
+}
 
-# A file by which a folder of the format is known.
-MARKS = {"stest": stest.RELATIONS}
+# The files by any of which a folder of the format is known.
+MARKS = {"stest": (stest.RELATIONS,), "geography": geography.FILES, "lama": (lama.RELATIONS,)}
 
 
 def format_of(folder: Path) -> str:
-    """The format whose mark the folder has, else BEAR's."""
-    return next((name for name, mark in MARKS.items() if (folder / mark).is_file()), "bear")
+    """The format whose mark the folder has, else BEAR's; only DLAMA's may be an archive."""
+    if dlama.fits(folder):
+        return "dlama"
+    return next((name for name, marks in MARKS.items() if any((folder / mark).is_file() for mark in marks)), "bear")

@@ -77,7 +77,7 @@ def present(folder: Path, name: str) -> Path | None:
 
 def text_lines(path: Path) -> list[str]:
     """The lines of a text file that may be gzipped."""
-    return _text(path).removesuffix("\n").split("\n")
+    return _decoded(_content(path), path.name).removesuffix("\n").split("\n")
 
 
 def digest(paths: Iterable[Path]) -> str:
@@ -85,21 +85,30 @@ def digest(paths: Iterable[Path]) -> str:
 
     Gzipped files count as what is in them: packing a benchmark does not change it.
     """
-    lines = sorted((path.name.removesuffix(".gz"), hashlib.sha256(_bytes(path)).hexdigest()) for path in paths)
+    return digest_of((path.name.removesuffix(".gz"), _bytes(path)) for path in paths)
+
+
+def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
+    """The same of names and contents."""
+    lines = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in contents)
     return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
 
-def _text(path: Path) -> str:
+def _content(path: Path) -> bytes:
     if not path.is_file():
         raise BadBenchmark(f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder.")
     content = _bytes(path)
     if len(content) > LARGEST_FILE:
         raise BadBenchmark(f"{path.name} is larger than {LARGEST_FILE:,} bytes.", "Split or shorten it.")
+    return content
+
+
+def _decoded(content: bytes, name: str) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise BadBenchmark(f"{path.name}, line {line}: not UTF-8.", "Save the file as UTF-8.") from error
+        raise BadBenchmark(f"{name}, line {line}: not UTF-8.", "Save the file as UTF-8.") from error
 
 
 def _bytes(path: Path) -> bytes:
