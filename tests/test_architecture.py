@@ -15,9 +15,11 @@ PACKAGES = ("probing", "leaderboard")
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
     {"probing", "probing.errors"},
-    {"probing.benchmark", "probing.template", "probing.disk"},
+    {"probing.benchmark", "probing.template", "probing.disk", "probing.graph"},
+    {"probing.sampling"},
+    {"probing.geography"},
     {"probing.formats", "probing.language_model", "probing.source"},
-    {"probing.catalog", "probing.settings", "probing.analysis", "probing.architectures"},
+    {"probing.catalog", "probing.settings", "probing.analysis", "probing.architectures", "probing.prompting"},
     {"probing.probes", "probing.model_files"},
     {"probing.result"},
     {"probing.partial", "probing.scoring"},

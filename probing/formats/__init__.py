@@ -4,18 +4,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from probing.benchmark import Benchmark
-from probing.formats import bear, dlama, geography, lama, stest
+from probing.formats import bear, dlama, geography, knowledge_graph, lama, stest
 
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {
     "bear": bear.read,
     "dlama": dlama.read,
     "geography": geography.read,
+    "knowledge_graph": knowledge_graph.read,
     "lama": lama.read,
     "stest": stest.read,
 }
 
 # The files by any of which a folder of the format is known.
-MARKS = {"stest": (stest.RELATIONS,), "geography": geography.FILES, "lama": (lama.RELATIONS,)}
+MARKS = {
+    "stest": (stest.RELATIONS,),
+    "geography": geography.FILES,
+    "lama": (lama.RELATIONS,),
+    "knowledge_graph": (knowledge_graph.TEMPLATES,),
+}
 
 
 def format_of(folder: Path) -> str:

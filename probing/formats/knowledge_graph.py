@@ -59,16 +59,22 @@ def read(folder: Path) -> Benchmark:
     inner = _graph_folder(folder)
     templates = read_object(_needed(inner, TEMPLATES))
     files = graph_files(inner)
+    plan = read_sampling(inner)
     if stored := present(inner, SENTENCES):
-        graph, sentences, notes = None, read_sentences(stored), read_sampling(inner).notes
+        sentences, notes = read_sentences(stored), plan.notes
     else:
-        plan = read_sampling(inner)
         graph = read_graph(inner)
         sentences, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
     names = {relation: templates.text(relation) for relation in dict.fromkeys(s.triple.relation for s in sentences)}
     found = _digest(files, sentences)
-    version = "+".join([*_missing_splits(files), found[:12]])
-    return Benchmark(inner.resolve().name.lower(), version, found, _relations(names, sentences), files=files, notes=notes)
+    return Benchmark(
+        slug=inner.resolve().name.lower(),
+        version="+".join([*_some_splits(files), found[:12]]),
+        digest=found,
+        relations=_relations(names, sentences),
+        files=files,
+        notes=notes,
+    )
 
 
 def read_graph(folder: Path) -> Graph:
@@ -153,7 +159,8 @@ def _triple_files(folder: Path) -> list[Path]:
     found = [path for path in (present(folder, name) for name in TRIPLES) if path]
     if not found:
         raise BadBenchmark(
-            f"There are no triples in {folder}.", "Add train.txt, valid.txt, test.txt or triples.tsv: head, relation, tail."
+            f"There are no triples in {folder}.",
+            "Add train.txt, valid.txt, test.txt or triples.tsv: head, relation, tail.",
         )
     return found
 
@@ -206,7 +213,7 @@ def _entities_list(path: Path) -> Entities:
     return Entities(names, categories, strict=True)
 
 
-def _missing_splits(files: Sequence[Path]) -> list[str]:
+def _some_splits(files: Sequence[Path]) -> list[str]:
     """The splits that are there, where some are not: such a graph is another than the whole one."""
     found = [name for name in SPLITS if any(path.name.startswith(f"{name}.") for path in files)]
     return found if len(found) < len(SPLITS) else []
@@ -220,7 +227,8 @@ def _relations(names: Mapping[str, str], sentences: Sequence[Sentence]) -> tuple
     if len(set(ids.values())) < len(ids):
         raise BadBenchmark("Two relations differ only in signs that addresses cannot have.", "Rename one of them.")
     return tuple(
-        Relation(ids[relation], (ANSWER_SLOT,), (), _items(of), name=names[relation]) for relation, of in grouped.items()
+        Relation(ids[relation], (ANSWER_SLOT,), (), _items(of), name=names[relation])
+        for relation, of in grouped.items()
     )
 
 

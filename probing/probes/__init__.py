@@ -1,10 +1,20 @@
 """The ways to ask: one module and one line per probe."""
 
 from probing.errors import BadInput
+from probing.probes.cloze import Cloze
 from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.perplexity import Perplexity
 from probing.probes.probe import Probe
+from probing.probes.similarity import Similarity
+from probing.probes.specificity import Specificity
 
-PROBES: dict[str, type[Probe]] = {"multiple_choice": MultipleChoice}
+PROBES: dict[str, type[Probe]] = {
+    "cloze": Cloze,
+    "multiple_choice": MultipleChoice,
+    "perplexity": Perplexity,
+    "similarity": Similarity,
+    "specificity": Specificity,
+}
 
 
 def probe_named(name: str) -> type[Probe]:

@@ -1,0 +1,152 @@
+"""Perplexity (methods 3.3): how surprised is the model by true statements, and how much more by false ones?"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import ClassVar, NamedTuple, TypedDict
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.perplexity import perplexity_scores
+from probing.benchmark import Relation
+from probing.errors import BadInput, NonFiniteScores
+from probing.language_model import Kind, LanguageModel, Scoring
+from probing.probes.probe import Row
+from probing.settings import Settings
+from probing.template import Prompt
+
+BY = ("token", "word")
+# The statement is the option, and stays as it is.
+WHOLE = Prompt(("", ""), verbatim=True)
+
+
+class Columns(TypedDict):
+    """What every row has; any further column is a tag. `repetitions`: those that drew the statement."""
+
+    relation: str
+    template: int
+    index: int
+    subject: str
+    subject_id: str
+    statement: str
+    true: bool
+    repetitions: list[int]
+    scores: list[float]
+    log_prob: float
+    tokens: int
+    words: int
+    perplexity: float
+
+
+class Measured(NamedTuple):
+    """A sentence and its figures; `log_prob` is the sum over its `tokens` scored tokens."""
+
+    text: str
+    tokens: int
+    log_prob: float
+    perplexity: float
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """One row per distinct sentence: perplexity (causal, BOS in front), or pseudo-perplexity (masked, token by token).
+
+    `by`: what the log-probability is divided by, `token` or `word` (text between spaces).
+    `public_code`: compute it as the paper's public code does (methods 3.3), for comparison with published figures only.
+    """
+
+    name: ClassVar[str] = "perplexity"
+    by: str = "token"
+    public_code: bool = False
+
+    def __post_init__(self) -> None:
+        if self.by not in BY:
+            raise BadInput(f"perplexity: by cannot be {self.by!r}.", f"Choose from: {', '.join(BY)}.")
+        if self.public_code and self.by != "token":
+            raise BadInput("The public code divides by tokens.", "Leave out by, or public_code.")
+
+    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        if not all("truth" in item.tags for item in relation.items):
+            raise BadInput(
+                f"Relation {relation.id} does not say which of its statements are true.",
+                "Choose a benchmark made from a knowledge graph, or another probe.",
+            )
+        measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
+        # Not strict: a model that answers too few prompts is found by the check that the result is complete.
+        for item, found in zip(relation.items, measured, strict=False):
+            tags = relation.tags_of(item)
+            yield {
+                "relation": relation.id,
+                "template": template,
+                "index": item.index,
+                "subject": item.subject,
+                "subject_id": item.subject_id,
+                "statement": found.text,
+                "true": tags.pop("truth") == "true",
+                "repetitions": [int(number) for number in tags.pop("repetitions")],
+                "scores": [found.log_prob],
+                "log_prob": found.log_prob,
+                "tokens": found.tokens,
+                "words": len(found.text.split()),
+                "perplexity": found.perplexity,
+                **tags,
+            }
+
+    def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured]:
+        """The sentences in their order, as the model scores them."""
+        texts: deque[str] = deque()
+
+        def asked() -> Iterator[tuple[Prompt, tuple[str]]]:
+            for text in sentences:
+                texts.append(text)
+                yield WHOLE, (text,)
+
+        scoring = Scoring(pll="original", start=not self.public_code)
+        for found in model.score(asked(), scoring):
+            yield self._measured(texts.popleft(), found.log_probs[0], model)
+
+    def _measured(self, text: str, log_probs: NDArray[np.float64], model: LanguageModel) -> Measured:
+        found = Measured(text, len(log_probs), float(log_probs.sum()), self._value(text, log_probs, model.card.kind))
+        if not isfinite(found.perplexity):
+            raise NonFiniteScores(
+                f"{model.card.id} gave a perplexity that is not a number for {text[:80]!r}.",
+                "Try --dtype float32; if it stays so, the weights are damaged.",
+            )
+        return found
+
+    def _value(self, text: str, log_probs: NDArray[np.float64], kind: Kind) -> float:
+        if self.public_code:
+            return public_code(log_probs, kind)
+        return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
+
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        return pd.DataFrame(rows)
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return perplexity_scores(rows)
+
+    def dimensions(self, rows: pd.DataFrame) -> list[str]:
+        return [column for column in rows.columns if column not in Columns.__annotations__]
+
+
+def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:
+    """As published (methods 3.3), from the tokens' log-probabilities without a start token.
+
+    Masked: the sum over the T tokens is divided by T + 2. Causal: of T tokens the first has no log-probability and the
+    last is never seen; the mean of the others is multiplied by (T - 1) / T.
+    """
+    if kind == "masked":
+        return _exp(-log_probs.sum() / (len(log_probs) + 2))
+    tokens = len(log_probs) + 1
+    if tokens < 3:
+        raise BadInput("The public code needs sentences of three tokens or more.", "Leave out public_code.")
+    return _exp(-log_probs[:-1].mean() * (tokens - 1) / tokens)
+
+
+def _exp(value: float) -> float:
+    """Infinity where no float is large enough."""
+    with np.errstate(over="ignore"):
+        return float(np.exp(value))
