@@ -1,6 +1,6 @@
 """S-TEST folders (methods 2.1): `relations.jsonl` with the templates, one `<relation>.jsonl` of pairs each.
 
-The pairs lie in the folder itself or in `S-TEST/`. Files for other promptings (`P19-cp.jsonl`, `P19-fp.jsonl`) hold the
+The pairs lie beside it or in `S-TEST/`. Files for other promptings (`P19-cp.jsonl`, `P19-fp.jsonl`) hold the
 same pairs and are read as those of their relation; a template for `-cp` is the relation's cascade.
 """
 
@@ -13,11 +13,13 @@ from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 RELATIONS = "relations.jsonl"
 PAIRS = "S-TEST"
+DATA = "data"  # where the official repository keeps both
 CASCADE, FEW_SHOT = "-cp", "-fp"
 
 
 def read(folder: Path) -> Benchmark:
     """Each pair becomes an item with two options of its own, the coarse answer and, as the right one, the fine."""
+    folder = folder if (folder / RELATIONS).is_file() or not (folder / DATA / RELATIONS).is_file() else folder / DATA
     about = _about(folder / RELATIONS)
     lists = _lists(folder, about)
     relations = tuple(_relation(name, paths[0], about) for name, paths in lists.items())
@@ -44,7 +46,7 @@ def _base(name: str) -> str:
 def _lists(folder: Path, about: dict[str, JsonObject]) -> dict[str, list[Path]]:
     """By relation, in the order of the templates, its files of pairs: several only if they are the same."""
     place = folder / PAIRS if (folder / PAIRS).is_dir() else folder
-    paths = sorted(path for path in place.glob("*.jsonl") if path.name != RELATIONS)
+    paths = sorted((path for path in place.glob("*.jsonl") if path.name != RELATIONS), key=lambda path: path.stem)
     for path in paths:
         if _base(path.stem) not in about:
             raise BadBenchmark(f"{path.name} has no template in {RELATIONS}.", "Add a line for it or remove the file.")

@@ -32,8 +32,11 @@ def blanks(asked: Sequence[Asked], encoder: Encoder, kind: Kind, blank: str) -> 
     statements: list[Statement] = []
     for prompt, options in asked:
         statements += [_empty(prompt, kind, blank), *(_filled(prompt, option, kind, blank) for option in options)]
-    encoded = iter(encoder.encode(statements))
-    return [_blank(next(encoded), [next(encoded) for _ in options], kind) for _, options in asked]
+    encoded, special = iter(encoder.encode(statements)), encoder.tokenizer.all_special_ids
+    if kind == "causal":
+        return [_behind(next(encoded), [next(encoded) for _ in options], special) for _, options in asked]
+    mask = encoder.tokenizer.mask_token_id
+    return [_hidden(next(encoded), [next(encoded) for _ in options], mask, special) for _, options in asked]
 
 
 def _empty(prompt: Prompt, kind: Kind, blank: str) -> Statement:
@@ -49,19 +52,36 @@ def _filled(prompt: Prompt, option: str, kind: Kind, blank: str) -> Statement:
     return statement if kind == "masked" else Statement(statement.text[: statement.end], statement.start, statement.end)
 
 
-def _blank(empty: Encoded, filled: Sequence[Encoded], kind: Kind) -> Blank:
-    position = empty.scored[empty.answer.start] if kind == "masked" else len(empty.ids) - 1
-    place = position if kind == "masked" else position + 1
-    before, after = empty.ids[:place], empty.ids[position + 1 :]
-    tokens = [_between(statement.ids, before, after) for statement in filled]
-    return Blank(empty.ids, position, np.array(tokens, np.int64))
+def _behind(empty: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -> Blank:
+    """The blank behind a causal model's text."""
+    tokens = [_between(statement.ids, empty.ids, (), special) for statement in filled]
+    return Blank(empty.ids, len(empty.ids) - 1, np.array(tokens, np.int64))
 
 
-def _between(ids: Ids, before: Ids, after: Ids) -> int:
-    """The one token that the option adds, or -1 where it is several, none, or changes its neighbours."""
+def _hidden(empty: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
+    """The blank in the middle of a masked model's text, in the tokenization that most options share.
+
+    Beside a mask token some tokenizers (SentencePiece) cut the text otherwise than beside a word; there the mask takes
+    the place of an option's token.
+    """
+    frames = {(empty.ids, empty.scored[empty.answer.start]): None}
+    for statement in filled:
+        if len(places := statement.scored[statement.answer]) == 1:
+            ids = statement.ids
+            frames[(*ids[: places[0]], mask, *ids[places[0] + 1 :]), places[0]] = None
+    found = []
+    for ids, place in frames:
+        before, after = ids[:place], ids[place + 1 :]
+        tokens = [_between(statement.ids, before, after, special) for statement in filled]
+        found.append(Blank(ids, place, np.array(tokens, np.int64)))
+    return max(found, key=lambda blank: int((blank.options >= 0).sum()))
+
+
+def _between(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:
+    """The one token that the option adds, or -1 where it is several, none, unknown, or changes its neighbours."""
     place = len(before)
     one = len(ids) == place + 1 + len(after) and ids[:place] == before and ids[place + 1 :] == after
-    return ids[place] if one else -1
+    return ids[place] if one and ids[place] not in special else -1
 
 
 class Filler:

@@ -1,0 +1,192 @@
+"""Specificity (methods 2): of two true answers, does the model prefer the finer one?
+
+A preset of multiple choice: two options, the coarse answer and the fine one, which is the right one. Where both are
+single tokens, they are compared at the blank; `scores` are those of the whole answers, so that no pair is lost.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.specificity import specificity_scores
+from probing.benchmark import Relation
+from probing.errors import BadInput
+from probing.language_model import Asked, LanguageModel, Scoring
+from probing.probes import multiple_choice
+from probing.probes.multiple_choice import not_finite, row
+from probing.probes.probe import Row
+from probing.probes.similarity import cosines
+from probing.prompting import PROMPTINGS, Question
+from probing.settings import Settings
+from probing.template import Prompt
+
+BEST = 100  # words kept of each distribution: ten of them are nearly always shared by all models
+NONE = np.full(2, np.nan)
+
+Pair = NDArray[np.float64]
+
+
+class Columns(multiple_choice.Columns):
+    """What every row has.
+
+    `*_log_prob`, `*_rank`: at the blank, NaN and 0 where the answer is not a single token of the vocabulary; ranks are
+    among the whole vocabulary. `natural_log_prob`: the same with the subject hidden. `clause_score`: only for causal
+    models under cascade prompting. `specific`: whether the fine answer is strictly more probable, missing where one of
+    the two is not a single token. `best`: the most probable words at the blank. `demonstrations`: indices of the items
+    shown before this one.
+    """
+
+    prompting: str
+    coarse_label: str
+    fine_log_prob: float
+    coarse_log_prob: float
+    fine_rank: int
+    coarse_rank: int
+    specific: bool | None
+    fine_natural_log_prob: float
+    coarse_natural_log_prob: float
+    fine_cosine: float
+    coarse_cosine: float
+    fine_clause_score: float
+    coarse_clause_score: float
+    demonstrations: list[int]
+    best: list[str]
+
+
+@dataclass(frozen=True)
+class AtBlank:
+    """The distribution at one item's blank: its options' log-probabilities and ranks, and the best words."""
+
+    log_probs: Pair
+    ranks: NDArray[np.int64]
+    best: tuple[str, ...]
+
+    @property
+    def single(self) -> bool:
+        """Whether both options are single tokens."""
+        return bool(np.isfinite(self.log_probs).all())
+
+
+@dataclass(frozen=True)
+class Specificity:
+    """One row per pair. `prompting`: vanilla, few-shot or cascade; `shots`: demonstrations before each question."""
+
+    name: ClassVar[str] = "specificity"
+    prompting: str = "vanilla"
+    shots: int = 10
+
+    def __post_init__(self) -> None:
+        if self.prompting not in PROMPTINGS:
+            raise BadInput(f"No prompting is called {self.prompting!r}.", f"Choose from: {', '.join(PROMPTINGS)}.")
+        if self.shots < 1:
+            raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
+
+    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        questions = list(PROMPTINGS[self.prompting](relation, template, self.shots, settings.seed))
+        pairs = [_pair(relation, question) for question in questions]
+        asked = list(zip([question.prompt for question in questions], pairs, strict=True))
+        bare = list(zip([question.bare for question in questions], pairs, strict=True))
+        blanks, natural = at_blank(model, asked, BEST), at_blank(model, bare, 0)
+        parts = zip(
+            questions,
+            blanks,
+            natural,
+            cosines(model, [(question.item.subject, pair) for question, pair in zip(questions, pairs, strict=True)]),
+            _whole_answers(model, asked, blanks, settings),
+            self._clauses(model, asked),
+            strict=True,
+        )
+        for question, blank, hidden, cosine, scores, clause in parts:
+            if not np.isfinite(scores).all():
+                raise not_finite(model, relation, question.item, template)
+            yield {
+                "relation": relation.id,
+                "template": template,
+                "prompting": self.prompting,
+                **row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
+                **_columns(question, blank, hidden, cosine, clause),
+            }
+
+    def _clauses(self, model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair]:
+        """Causal models do not see a cascade's clause from its first blank; here it is scored behind each option."""
+        if self.prompting == "cascade" and model.card.kind == "causal":
+            return _clause_scores(model, asked)
+        return (NONE for _ in asked)
+
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return specificity_scores(rows)
+
+    def dimensions(self, rows: pd.DataFrame) -> list[str]:
+        return [column for column in rows.columns if column not in Columns.__annotations__]
+
+
+def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
+    options = relation.options_of(question.item)
+    if len(options) != 2:
+        raise BadInput(
+            f"Item {question.item.index} of {relation.id} has {len(options)} options; specificity compares two.",
+            "Choose a benchmark of pairs, such as stest, or another probe.",
+        )
+    return options
+
+
+def at_blank(model: LanguageModel, asked: Sequence[Asked], k: int) -> list[AtBlank]:
+    """For each prompt its options at its blank; one distribution serves all that ask the same prompt."""
+    options: dict[Prompt, dict[str, int]] = {}
+    for prompt, pair in asked:
+        known = options.setdefault(prompt, {})
+        for option in pair:
+            known.setdefault(option, len(known))
+    distinct = ((prompt, tuple(known)) for prompt, known in options.items())
+    fillings = dict(zip(options, model.fill(distinct, k), strict=True))
+
+    def seen(prompt: Prompt, pair: Sequence[str]) -> AtBlank:
+        places, filling = [options[prompt][option] for option in pair], fillings[prompt]
+        return AtBlank(filling.options[places], filling.ranks[places], filling.tokens)
+
+    return [seen(prompt, pair) for prompt, pair in asked]
+
+
+def _whole_answers(
+    model: LanguageModel, asked: Sequence[Asked], blanks: Sequence[AtBlank], settings: Settings
+) -> Iterator[Pair]:
+    """Each option's score by all of its tokens; that of a single token is known from the blank."""
+    scoring = Scoring(pll=settings.pll, span="answer")
+    rest = model.score((each for each, blank in zip(asked, blanks, strict=True) if not blank.single), scoring)
+    for blank in blanks:
+        yield blank.log_probs if blank.single else next(rest).reduce(settings.reduction)
+
+
+def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair]:
+    """Log-probability of each option and of the clause behind it, up to the second blank."""
+    clauses = ((Prompt((prompt.pieces[0], prompt.pieces[1].rstrip())), pair) for prompt, pair in asked)
+    for found in model.score(clauses, Scoring()):
+        starts = [answer.start for answer in found.answers]
+        yield np.array([tokens[start:].sum() for tokens, start in zip(found.log_probs, starts, strict=True)])
+
+
+def _columns(question: Question, blank: AtBlank, hidden: AtBlank, cosine: Pair, clause: Pair) -> dict[str, Any]:
+    """The row's own columns, with the pair's two values side by side: options are coarse, fine."""
+    pairs = {
+        "log_prob": blank.log_probs,
+        "rank": blank.ranks,
+        "natural_log_prob": hidden.log_probs,
+        "cosine": cosine,
+        "clause_score": clause,
+    }
+    (fine,) = question.item.answers
+    return {
+        "coarse_label": question.item.options[1 - fine],
+        **{f"fine_{name}": pair[fine].item() for name, pair in pairs.items()},
+        **{f"coarse_{name}": pair[1 - fine].item() for name, pair in pairs.items()},
+        "specific": bool(blank.log_probs[fine] > blank.log_probs[1 - fine]) if blank.single else None,
+        "demonstrations": list(question.shown),
+        "best": list(blank.best),
+    }
