@@ -24,6 +24,7 @@ class Scoring:
     causal models ignore it.
     `span`: score the whole statement, or the option's tokens only (given the text left of it, for causal models).
     `reduction`: sum or mean of the token log-probabilities.
+    `start`: put a beginning-of-sequence token in front for causal models, so that the first token is scored too.
     `decide`: 0 scores every option to the end; k > 0 only makes sure of the k best, ties included, and leaves
     upper bounds for the options that cannot be among them.
     """
@@ -32,6 +33,7 @@ class Scoring:
     reduction: Reduction = "sum"
     decide: int = 0
     span: Span = "statement"
+    start: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,17 @@ class Filling:
     log_probs: NDArray[np.float64]
     options: NDArray[np.float64]
     ranks: NDArray[np.int64]
+
+
+class Continuation(str):
+    """What a model wrote; `ends`: for each of its tokens, how much of the text is written by then, in characters."""
+
+    ends: tuple[int, ...]
+
+    def __new__(cls, text: str, ends: Sequence[int] = ()) -> "Continuation":
+        made = super().__new__(cls, text)
+        made.ends = tuple(ends)
+        return made
 
 
 @dataclass(frozen=True)
@@ -139,7 +152,9 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def generate(self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = "") -> Iterator[str]:
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
         """Greedy continuations of at most `tokens` tokens; with `chat`, answers through the model's chat template."""
         ...
 

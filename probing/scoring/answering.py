@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from probing.errors import UnsupportedModel
-from probing.language_model import Asked, Filling
+from probing.language_model import Asked, Continuation, Filling
 from probing.scoring.embedding import embed
 from probing.scoring.filling import Filler
 from probing.scoring.generation import generate
@@ -19,7 +19,9 @@ class AnsweringModel(HFModel):
     def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
         return Filler(self, k, words).fill(asked)
 
-    def generate(self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = "") -> Iterator[str]:
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
         if self.kind == "masked":
             raise UnsupportedModel(f"{self.card.id} is a masked model and writes no text.", "Choose a causal model.")
         return generate(self, texts, tokens, chat=chat, system=system)

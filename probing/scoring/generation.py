@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import torch
-from transformers import GenerationConfig
+from transformers import GenerationConfig, PreTrainedTokenizerBase
 
 from probing.errors import UnsupportedModel
+from probing.language_model import Continuation
 from probing.scoring import plain
 from probing.scoring.hf_model import HFModel
 
@@ -17,13 +18,13 @@ Ids = tuple[int, ...]
 
 def generate(
     model: HFModel, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
-) -> Iterator[str]:
+) -> Iterator[Continuation]:
     """Continuations in the order of the texts."""
     stream = iter(texts)
     while window := list(islice(stream, WINDOW)):
         inputs = [_ids(model, text, chat, system) for text in window]
         distinct = list(dict.fromkeys(inputs))
-        answers: dict[Ids, str] = {}
+        answers: dict[Ids, Continuation] = {}
         for indices in plain.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
             positions = len(batch) * (len(batch[0]) + tokens)
@@ -46,7 +47,7 @@ def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
 
 
 @torch.inference_mode()
-def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[str]:
+def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continuation]:
     end = model.tokenizer.eos_token_id
     pad = model.tokenizer.pad_token_id
     settings = GenerationConfig(
@@ -54,4 +55,10 @@ def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[str]:
     )
     ids = torch.tensor(batch, device=model.network.device)
     found = model.network.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=settings)
-    return [str(text) for text in model.tokenizer.batch_decode(found[:, ids.shape[1] :], skip_special_tokens=True)]
+    return [_continuation(model.tokenizer, written) for written in found[:, ids.shape[1] :].tolist()]
+
+
+def _continuation(tokenizer: PreTrainedTokenizerBase, written: list[int]) -> Continuation:
+    """The text of the tokens and where each of them ends; half a character counts once it is whole."""
+    texts = tokenizer.batch_decode([written[: n + 1] for n in range(len(written))], skip_special_tokens=True)
+    return Continuation(texts[-1], [len(text.removesuffix("\ufffd")) for text in texts])

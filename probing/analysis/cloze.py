@@ -1,0 +1,75 @@
+"""Cloze rows as tidy scores (methods 5.5): in-top-k and in-near-k, averaged over fact types.
+
+A value is the plain mean over relations (fact types) of the mean over their sentences, within a group too. Its
+interval joins the relations' Wilson intervals by the square-root rule for a sum of independent proportions (Zou and
+Donner's MOVER): for one relation it is Wilson's own.
+"""
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import COLUMNS
+from probing.analysis.breakdown import OVERALL, members
+from probing.analysis.intervals import wilson
+from probing.errors import BadInput
+
+KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
+MAJOR = 20  # sentences that make a fact type a major one
+
+
+def cloze_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
+    """`accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
+
+    Sentences that could not be put to the model count nowhere, except in what makes a fact type a major one.
+    """
+    rows = rows.assign(major=majors(rows)) if "fact_type" in dimensions else rows
+    asked = rows[rows["correct"].notna()]
+    if asked.empty:
+        raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
+    several = ["major"] if "fact_type" in dimensions else []
+    named = metrics(asked)
+    tables = [
+        macro(asked, metric, values, dimension)
+        for dimension in [OVERALL, *several, *dimensions, "relation"]
+        for metric, values in named.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def metrics(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    """For each metric, whether it holds for each row."""
+    method = rows["method"].iloc[0]
+    rank = rows["rank"].astype("Int64")
+    found = {"accuracy": rows["correct"].astype(bool)}
+    found |= {f"in_{method}_{k}": (rank <= k).fillna(False).astype(bool) for k in KS[method]}
+    if method == "top":
+        found["not_one_token"] = ~rows["one_token"].astype(bool)
+    return found
+
+
+def majors(rows: pd.DataFrame) -> pd.Series:
+    """Whether a row's fact type is a major one."""
+    sentences = rows.groupby("relation")["index"].transform("nunique")
+    return pd.Series(np.where(sentences >= MAJOR, "major", "minor"), rows.index)
+
+
+def macro(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """The mean over relations of the share of items for which `values` holds, per group of a dimension."""
+    table = members(rows, dimension)
+    table["relation"] = rows["relation"].to_numpy()[table["row"]]
+    table["part"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
+    sums = table.groupby(["group", "relation"], sort=False)[["weight", "part"]].sum()
+    groups = sums.groupby("group", sort=False)
+    found = [
+        (metric, dimension, str(group), *_mean(part["part"] / part["weight"], part["weight"])) for group, part in groups
+    ]
+    return pd.DataFrame(found, columns=COLUMNS)
+
+
+def _mean(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float]:
+    """value, n, low, high of the plain mean of independent shares."""
+    bounds = np.array([wilson(share, size) for share, size in zip(shares, n, strict=True)])
+    below, above = shares.to_numpy() - bounds[:, 0], bounds[:, 1] - shares.to_numpy()
+    value, weight = float(shares.mean()), 1 / len(shares)
+    low, high = value - weight * np.sqrt((below**2).sum()), value + weight * np.sqrt((above**2).sum())
+    return value, round(float(n.sum()), 9), max(0.0, float(low)), min(1.0, float(high))
