@@ -5,6 +5,7 @@
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,14 +52,18 @@ def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenize
     )
 
 
-def word_piece(vocabulary: int = 300) -> PreTrainedTokenizerFast:
-    """BERT's kind of tokenizer, cased."""
+def word_piece() -> PreTrainedTokenizerFast:
+    """BERT's kind of tokenizer, cased. Its pieces are cut here: the trainer cuts them differently each time."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    words = sorted(set(re.findall(r"\w+", " ".join(SENTENCES))))
+    letters = sorted(set("".join(SENTENCES)) - {" "})
+    pieces = [*letters, *(f"##{letter}" for letter in letters), *(word[:4] for word in words)]
+    pieces += [f"##{word[4:7]}" for word in words if len(word) > 4]
+    vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys([*special, *pieces]))}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=vocabulary, special_tokens=special))
     tokenizer.post_processor = processors.BertProcessing(
         ("[SEP]", tokenizer.token_to_id("[SEP]")), ("[CLS]", tokenizer.token_to_id("[CLS]"))
     )
@@ -77,7 +82,8 @@ def metaspace_unigram(vocabulary: int = 400) -> PreTrainedTokenizerFast:
     trainer = trainers.UnigramTrainer(vocab_size=vocabulary, special_tokens=special, unk_token="<unk>")
     tokenizer.train_from_iterator(SENTENCES, trainer)
     learned = json.loads(tokenizer.to_str())["model"]["vocab"]
-    pieces = [(piece, score) for piece, score in learned] + [(byte, -20.0) for byte in bytes_]
+    learned = learned[: len(special)] + sorted(learned[len(special) :])  # the trainer's order differs each time
+    pieces = [(piece, round(score, 3)) for piece, score in learned] + [(byte, -20.0) for byte in bytes_]
     tokenizer.model = models.Unigram(pieces, unk_id=special.index("<unk>"), byte_fallback=True)
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]

@@ -18,7 +18,7 @@ from probing.language_model import OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
@@ -189,7 +189,7 @@ class CausalModel(AnsweringModel):
         expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
             off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
-        except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+        except REFUSALS as error:
             return self.note_plain(type(error).__name__)  # the network refuses such a mask or cache
         return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
 

@@ -10,12 +10,15 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Asked, Kind, ModelCard, OptionScores, Scoring, Usage
 from probing.scoring.batching import Budget, ceiling
-from probing.scoring.tokens import Encoder, Window, windows
+from probing.scoring.tokens import Encoded, Encoder, Window, windows
 
 Floats = NDArray[np.float64]
 
+# What networks make of inputs that they are not written for: the self-checks take it for a no.
+REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # The self-check compares single tokens; half precision rounds logits to about a percent.
 TOLERANCE = {"float32": 2e-4}
 HALF_TOLERANCE = 0.25
@@ -41,8 +44,11 @@ class HFModel(ABC):
         self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
         self.card = card or self._card_of(network)
         self.usage = Usage()
-        vocabulary = network.config.get_text_config().vocab_size
-        self.budget = Budget(network.device, ceiling(network.device, vocabulary), batch_tokens, self.usage.notes)
+        config = network.config.get_text_config()
+        self._vocabulary: int = config.vocab_size
+        self._longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
+        most = ceiling(network.device, self._vocabulary)
+        self.budget = Budget(network.device, most, batch_tokens, self.usage.notes)
 
     @classmethod
     def _card_of(cls, network: PreTrainedModel) -> ModelCard:
@@ -101,8 +107,30 @@ class HFModel(ABC):
         return TOLERANCE.get(self.dtype, HALF_TOLERANCE)
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
-        for window in windows(asked, self.encoder, self.blank, scoring.span):
+        encoder = self.encoder if scoring.start else self.encoder.without_start()
+        for window in windows(asked, encoder, self.blank, scoring.span):
+            for statement in window.statements:
+                self._refuse_unfit(statement)
             yield from self._score_window(window, scoring)
+
+    def _refuse_unfit(self, statement: Encoded) -> None:
+        """Raise where the network has no place or no name for a token, or where nothing is left to score."""
+        if len(statement.ids) > self._longest:
+            raise BadInput(
+                f"A statement has {len(statement.ids)} tokens, the model takes {self._longest}: "
+                f"{self.tokenizer.decode(statement.ids[:20])} ...",
+                "Shorten it or choose a model that reads more.",
+            )
+        if not statement.scored:
+            raise BadInput(
+                f"The tokenizer leaves nothing to score of {self.tokenizer.decode(statement.ids)!r}.",
+                "Remove the option or choose another model.",
+            )
+        if max(statement.ids) >= self._vocabulary:
+            raise UnsupportedModel(
+                f"The tokenizer has tokens that the model does not know ({self._vocabulary} or higher).",
+                "Save the model with the tokenizer that it was trained with.",
+            )
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@ from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import Floats, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
 Ints = NDArray[np.int64]
@@ -226,7 +226,7 @@ class MaskedModel(AnsweringModel):
         order, expected = self._forward_plain(asks, count)
         try:
             found = self._forward(asks, count)[1]
-        except (TypeError, ValueError, RuntimeError, IndexError, KeyError, AttributeError) as error:
+        except REFUSALS as error:
             return self.note_plain(type(error).__name__)  # the network's parts do not fit together this way
         off = float((found.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_plain(f"off by {off:.2g} in the self-check")

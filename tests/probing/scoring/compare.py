@@ -51,7 +51,7 @@ def assert_decided(
     assert len(found) == len(wanted)
     for scores, options in zip(found, wanted, strict=True):
         reduced = scores.reduce("mean" if reduction == "mean" else "sum")
-        right = np.array([sum(tokens) / (len(tokens) if reduction == "mean" else 1) for tokens in options])
+        right = np.array([sum(tokens) / (max(len(tokens), 1) if reduction == "mean" else 1) for tokens in options])
         np.testing.assert_allclose(reduced[scores.exact], right[scores.exact], atol=CLOSE, rtol=0)
         assert (reduced >= right - CLOSE).all()
         winners = np.argsort(-right, kind="stable")[:best]

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Asked, Scoring
 from probing.scoring.causal import ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import answers, assert_decided, assert_equal, expected
+from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
 from tests.probing.scoring.networks import PLAIN_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
@@ -50,12 +51,26 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
     assert [len(tokens) for tokens in scores.log_probs] == [n + bool(start) for n in (1, 1, 2, 1, 2, 3)]
 
 
-@pytest.mark.parametrize("decide", [0, 1])
-def test_single_tokens_without_a_start_token_have_nothing_to_score(decide: int) -> None:
+def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
+    """Its score would be 0, better than any other."""
     model = stub(["a", "b", "c"], start="")
-    (scores,) = answers(model, [(prompt("[Y]", ""), ["a", "b"])], Scoring(decide=decide))
-    assert scores.reduce().tolist() == [0.0, 0.0]
-    assert scores.reduce("mean").tolist() == [0.0, 0.0]
+    with pytest.raises(BadInput, match="nothing to score of 'a'"):
+        answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
+
+
+def test_a_statement_that_is_too_long_is_an_error() -> None:
+    tokenizer = byte_level_bpe()  # 128 tokens, as the network
+    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    fits, too_long = ((prompt("[X] [Y]", "7" * count), ["7"]) for count in (125, 126))
+    answers(model, [fits])
+    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
+        answers(model, [too_long])
+
+
+def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:
+    model = CausalModel(SHARING["gpt2"](300), byte_level_bpe(vocabulary=400))
+    with pytest.raises(UnsupportedModel, match="300 or higher"):
+        answers(model, ASKED)
 
 
 @pytest.mark.parametrize("adds_it", [True, False])
@@ -161,7 +176,7 @@ def test_a_statement_longer_than_the_window_is_scored_plainly() -> None:
     model = CausalModel(
         SHARING["mistral, window wider than the statements"](400), byte_level_bpe(start="<s>", vocabulary=400)
     )
-    asked = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 60)]
+    asked = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 30)]
     reference = obvious.causal(model.network, model.tokenizer)
     for each in asked:
         assert_equal(answers(model, [each]), expected([each], reference))

@@ -5,7 +5,9 @@ from typing import get_args
 import numpy as np
 import pytest
 
+from probing.errors import BadInput
 from probing.language_model import PLL, Asked, Scoring
+from probing.scoring.batching import Budget
 from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
@@ -82,6 +84,7 @@ def test_each_distinct_masked_input_is_computed_once(pll: PLL) -> None:
 def test_padding_is_next_to_nothing() -> None:
     model = stub()
     many = [(prompt(f"[X] b [Y] d{' c' * (i % 17)}", f"w{i}"), [f"w{n}" for n in range(30)]) for i in range(30)]
+    model.budget = Budget(model.network.device, ceiling=512, fixed=512)
     before = model.usage.positions, model.usage.padding
     answers(model, many)
     positions, padding = model.usage.positions - before[0], model.usage.padding - before[1]
@@ -93,6 +96,13 @@ def test_every_statement_counts_once() -> None:
     before = model.usage.statements
     answers(model, asked())
     assert model.usage.statements - before == pytest.approx(48)
+
+
+def test_an_option_of_which_nothing_is_left_is_an_error() -> None:
+    tokenizer = word_piece()
+    model = MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
+    with pytest.raises(BadInput, match="nothing to score"):
+        answers(model, [(prompt("[Y]", ""), ["Chad", "\u200b"])])
 
 
 def test_deciding_computes_less() -> None:

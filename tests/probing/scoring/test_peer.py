@@ -1,0 +1,66 @@
+"""The published implementation of the method says the same on the starter benchmark."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from lm_pub_quiz import Evaluator
+
+from probing.benchmark import Benchmark
+from probing.formats import bear
+from probing.language_model import PLL, Asked, Reduction, Scoring
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel
+from probing.scoring.masked import MaskedModel
+from probing.template import prompt
+from tests.probing.scoring.compare import CLOSE, answers
+from tests.probing.scoring.networks import HEAD_APART, SHARING
+from tests.tiny_models import byte_level_bpe, word_piece
+
+STARTER = Path(__file__).parents[3] / "fixtures" / "starter"
+RELATIONS = 4
+VARIANTS = [pll for pll in get_args(PLL) if pll != "whole_answer"]  # which the peer does not have
+
+
+@pytest.fixture(scope="module")
+def starter() -> Benchmark:
+    return bear.read(STARTER)
+
+
+def causal() -> HFModel:
+    tokenizer = byte_level_bpe(start="<s>")
+    tokenizer.pad_token = tokenizer.eos_token
+    return CausalModel(SHARING["llama"](len(tokenizer)), tokenizer)
+
+
+def masked() -> HFModel:
+    tokenizer = word_piece()
+    return MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
+
+
+def compare(model: HFModel, kind: str, benchmark: Benchmark, scoring: Scoring, **settings: Any) -> None:
+    """One item of some relations with each template, at most twelve options each."""
+    peer = Evaluator.from_model(model.network, tokenizer=model.tokenizer, model_type=kind, device="cpu", **settings)
+    for relation in benchmark.relations[:: len(benchmark.relations) // RELATIONS]:
+        item, options = relation.items[0], relation.answer_space[:12]
+        asked: list[Asked] = [(prompt(template, item.subject), options) for template in relation.templates]
+        for template, found in zip(relation.templates, answers(model, asked, scoring), strict=True):
+            theirs = peer.score_answers(
+                template=template, answers=options, subject=item.subject, reduction=scoring.reduction, batch_size=64
+            )
+            np.testing.assert_allclose(found.reduce(scoring.reduction), theirs, atol=CLOSE, rtol=0)
+
+
+@pytest.mark.parametrize("reduction", get_args(Reduction))
+@pytest.mark.parametrize(("make", "kind"), [(causal, "CLM"), (masked, "MLM")])
+def test_scores_equal_the_peers(
+    make: Callable[[], HFModel], kind: str, reduction: Reduction, starter: Benchmark
+) -> None:
+    compare(make(), kind, starter, Scoring(reduction=reduction))
+
+
+@pytest.mark.parametrize("pll", VARIANTS)
+def test_every_variant_equals_the_peers(pll: PLL, starter: Benchmark) -> None:
+    compare(masked(), "MLM", starter, Scoring(pll=pll), pll_metric=pll)
