@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -73,7 +72,7 @@ def wait_for(url: str) -> None:
         try:
             urllib.request.urlopen(url, timeout=5)
             return
-        except URLError:
+        except OSError:
             time.sleep(0.2)
     raise TimeoutError(f"{url} did not answer within {START_SECONDS} seconds.")
 
