@@ -127,7 +127,8 @@ def probe_part(
     """The rows of one part; `on_items` hears, batch by batch, how many of its items are done by now."""
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
     probe, usage = probe_of(settings), model.usage
-    before, options_each = usage.statements, len(relation.answer_space)
+    before = usage.statements
+    options_each = sum(len(relation.options_of(item)) for item in relation.items) / len(relation.items)
     usage.on_work = lambda: on_items(min(part.items, int((usage.statements - before) / options_each)))
     try:
         rows = list(probe.rows(model, relation, part.template, settings))
@@ -155,7 +156,12 @@ def record(
     """What run.json holds. Times are UTC; memory is the largest that this process has held, in bytes."""
     return {
         "model": asdict(model.card),
-        "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+        "benchmark": {
+            "slug": benchmark.slug,
+            "version": benchmark.version,
+            "digest": benchmark.digest,
+            "notes": list(benchmark.notes),
+        },
         "probe": settings.probe,
         "settings": settings.to_json(),
         "settings_digest": settings.digest,

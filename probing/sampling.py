@@ -73,12 +73,11 @@ class Deck:
     sampling: Sampling
 
     def repetition(self, random: Random) -> Iterator[tuple[Triple, bool]]:
-        """The true triples of one repetition, then its false ones. The true ones differ if there are enough."""
+        """A true triple and a false one in turn. The true ones differ if there are enough."""
         triples, samples = self.graph.triples, self.sampling.samples
         enough = samples <= len(triples)
         for triple in random.sample(triples, samples) if enough else random.choices(triples, k=samples):
             yield triple, True
-        for _ in range(samples):
             yield self._false_triple(random), False
 
     def _false_triple(self, random: Random) -> Triple:
@@ -148,4 +147,3 @@ class Deck:
         for triple in self.graph.triples:
             found[triple.relation].update(self.graph.categories.get(triple[part]) or (triple[part],))
         return found
-

@@ -1,8 +1,8 @@
 """Perplexities of stored rows as tidy scores (methods 3.4): do models find true statements less perplexing?
 
-Every repetition is one experiment with two samples of perplexities. A p-value says how sure the difference is and falls
-with the size of the sample; Cohen's d and the superiority (the probability that a true statement is less perplexing than
-a false one) say how large it is. They are taken over all distinct sentences, with 95 % intervals.
+Every repetition is one experiment with two samples of perplexities. A p-value says how sure the difference is, and
+falls with the size of the sample; Cohen's d and the superiority (the probability that a true statement is less
+perplexing than a false one) say how large it is. They are taken over all distinct sentences, with 95 % intervals.
 """
 
 from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def _by_repetition(rows: pd.DataFrame) -> Iterator[Score]:
     for repetition in sorted({number for several in rows["repetitions"] for number in several}):
         true, false = samples(rows, repetition)
         if min(len(true), len(false)) < 2:
-            return
+            continue
         one = partial(_point, dimension=REPETITION, group=str(repetition), n=len(true) + len(false))
         for name, test in tests(true, false).items():
             found.setdefault(name, []).append(test)
@@ -86,7 +86,8 @@ def _by_repetition(rows: pd.DataFrame) -> Iterator[Score]:
         yield one("superiority", superiority(true, false)[0])
         yield one("cohens_d", cohens_d(true, false)[0])
         lower.append(true.mean() < false.mean())
-    yield from _over_repetitions(found, lower, len(rows))
+    if found:
+        yield from _over_repetitions(found, lower, len(rows))
 
 
 def _over_repetitions(found: dict[str, list[Test]], lower: Sequence[bool], n: int) -> Iterator[Score]:

@@ -113,9 +113,8 @@ def _decoded(content: bytes, name: str) -> str:
 
 def _bytes(path: Path) -> bytes:
     """The file's content, unpacked, and not much more of it than a benchmark's file may have."""
-    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
     try:
-        with opened as file:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return file.read(LARGEST_FILE + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadBenchmark(f"{path.name} is not a whole gzip file ({error}).", "Copy it again.") from error

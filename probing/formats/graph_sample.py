@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ NOTES = "notes"
 class Plan:
     """How to draw, and what there is to say of it."""
 
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     remarks: tuple[str, ...] = ()
 
     @property
@@ -42,12 +42,12 @@ def read_sampling(folder: Path) -> Plan:
         return Plan()
     about = read_object(path)
     known = {option.name: type(option.default) for option in fields(Sampling)}
-    for name, value in about.values.items():
-        if name != NOTES and name not in known:
-            raise about.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(known)}.")
-        if name != NOTES and type(value) is not known[name]:
-            raise about.fault(f"{name} cannot be {value!r:.80}", f"Give it a value like {_example(name)}.")
     options: Mapping[str, Any] = {name: value for name, value in about.values.items() if name != NOTES}
+    for name, value in options.items():
+        if name not in known:
+            raise about.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(known)}.")
+        if type(value) is not known[name]:
+            raise about.fault(f"{name} cannot be {value!r:.80}", f"Give it a value like {_example(name)}.")
     return Plan(Sampling(**options), about.texts(NOTES))
 
 

@@ -2,7 +2,8 @@
 
 A folder holds, each plain or gzipped:
 - `relation_mapping.json`: for each relation a sentence with `{HEAD}` and `{TAIL}`;
-- `train`, `valid` and `test` (whichever are there) or `triples`: head, relation, tail; `.txt` and `.tsv` with tabs, `.csv`;
+- `train`, `valid` and `test` (whichever are there) or `triples`: head, relation, tail; `.txt` or `.tsv` with tabs,
+  or `.csv`;
 - names, in one of three ways: `entities.tsv` or `entities.csv` (id, name, any number of categories);
   `entity2wikidata.json` (FB15k-237); nothing, where entities are WordNet synsets such as `land_reform.n.01`;
 - `sampling.json`, if the sample should be another than the default (fields of `probing.sampling.Sampling`);
