@@ -54,6 +54,16 @@ BEAR_CITATION = """\
 }
 """
 
+STEST_COMMIT = "254df820c42bb26d225d433ae3d7bd3675e0743c"
+STEST_CITATION = """\
+@inproceedings{huang2023specific,
+  title = {Can Language Models Be Specific? How?},
+  author = {Huang, Jie and Chang, Kevin Chen-Chuan and Xiong, Jinjun and Hwu, Wen-mei},
+  booktitle = {Findings of the Association for Computational Linguistics: ACL 2023},
+  year = {2023},
+}
+"""
+
 CATALOG: dict[str, Entry] = {
     "starter": Entry(
         slug="starter",
@@ -76,6 +86,28 @@ CATALOG: dict[str, Entry] = {
         paths=("BEAR", "relation_info.json"),
         digest="eed65ee0d50dc05809d2cbe737e6382865e9ef7f943bdb04bb5c9acea404cb1e",
         citation=BEAR_CITATION,
+    ),
+    "pairs": Entry(
+        slug="pairs",
+        title="Starter pairs",
+        format="stest",
+        description="A small set that ships with Clozeboard: a finer and a coarser answer, which does a model prefer?",
+        licence="CC0 1.0",
+        probe="specificity",
+    ),
+    "stest": Entry(
+        slug="stest",
+        title="S-TEST",
+        format="stest",
+        description="20,628 pairs of a finer and a coarser answer over five relations of Wikidata.",
+        licence="Apache License 2.0",
+        probe="specificity",
+        source="https://github.com/jeffhj/S-TEST",
+        commit=STEST_COMMIT,
+        archive=f"https://github.com/jeffhj/S-TEST/archive/{STEST_COMMIT}.tar.gz",
+        paths=("data",),
+        digest="a108d5c496992aed8f84a15bf2e85c32af40a9d9ba1d01620e90a586e5dbe43e",
+        citation=STEST_CITATION,
     ),
 }
 

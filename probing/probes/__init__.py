@@ -5,6 +5,7 @@ from probing.probes.cloze import Cloze
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.perplexity import Perplexity
 from probing.probes.probe import Probe
+from probing.probes.ranking import Ranking
 from probing.probes.similarity import Similarity
 from probing.probes.specificity import Specificity
 
@@ -12,6 +13,7 @@ PROBES: dict[str, type[Probe]] = {
     "cloze": Cloze,
     "multiple_choice": MultipleChoice,
     "perplexity": Perplexity,
+    "ranking": Ranking,
     "similarity": Similarity,
     "specificity": Specificity,
 }
