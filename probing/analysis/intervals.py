@@ -13,3 +13,13 @@ def wilson(proportion: float, n: float) -> tuple[float, float]:
     centre = proportion + Z * Z / (2 * n)
     scale = 1 + Z * Z / n
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:
+    """Newcombe's interval for the difference of two independent proportions, from Wilson's of each."""
+    (low_1, high_1), (low_2, high_2) = wilson(first, n_first), wilson(second, n_second)
+    difference = first - second
+    return (
+        difference - sqrt((first - low_1) ** 2 + (high_2 - second) ** 2),
+        difference + sqrt((high_1 - first) ** 2 + (second - low_2) ** 2),
+    )

@@ -60,7 +60,8 @@ class MultipleChoice:
                 raise not_finite(model, relation, item, template)
             statement = prompt(text, item.subject)
             about = {"relation": relation.label, "template": template}
-            yield about | row(relation, statement, item, scores, found.exact) | self.more(relation, item, found)
+            columns = row(relation, statement, item, scores, found.exact)
+            yield about | columns | self.more(model, item, found, settings)
 
     def scoring(self, model: LanguageModel, settings: Settings) -> Scoring:
         """What the model is asked for."""
@@ -70,7 +71,7 @@ class MultipleChoice:
         """What the options are ranked by."""
         return found.reduce(settings.reduction)
 
-    def more(self, relation: Relation, item: Item, found: OptionScores) -> Row:
+    def more(self, model: LanguageModel, item: Item, found: OptionScores, settings: Settings) -> Row:
         """Columns that only a preset of this probe has."""
         return {}
 
@@ -96,9 +97,7 @@ def row(
 ) -> dict[str, Any]:
     """What one item's option scores say."""
     options = relation.options_of(item)
-    order = np.argsort(-scores, kind="stable")
-    prediction = int(order[0])
-    correct = prediction in item.answers
+    prediction, correct, rank = ranked(scores, item)
     right = np.isin(np.arange(len(scores)), item.answers)
     known = bool(exact.all())
     return {
@@ -109,7 +108,7 @@ def row(
         "answers": list(item.answers),
         "prediction": prediction,
         "correct": correct,
-        "rank": int(np.argmax(right[order])) + 1 if known or correct else None,
+        "rank": rank if known or correct else None,
         "margin": float(scores[right].max() - scores[~right].max()) if known and not right.all() else None,
         "scores": scores.tolist(),
         "exact": exact.tolist(),
@@ -118,3 +117,10 @@ def row(
         "statement": asked.fill(options[prediction], OTHER_BLANK).text,
         **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
     }
+
+
+def ranked(scores: NDArray[np.float64], item: Item) -> tuple[int, bool, int]:
+    """The best option, the first of equals; whether it is right; the place of the best-ranked right option, from 1."""
+    order = np.argsort(-scores, kind="stable")
+    rank = int(np.argmax(np.isin(order, item.answers))) + 1
+    return int(order[0]), rank == 1, rank
