@@ -17,12 +17,10 @@ STATE = Run.State
 WORKING = (STATE.DOWNLOADING, STATE.SCORING, STATE.AGGREGATING)
 OPEN = (STATE.CHECKING, STATE.QUEUED, *WORKING, STATE.WAITING)
 
-# The metric of the leaderboard's main column: by benchmark where it has its own, else by probe.
+# The metric of the main column, where it is not accuracy: by benchmark where it has its own, else by probe.
 HEADLINES = {
     "geography": "in_near_15",
     "trex": "relative_accuracy_lm_pub_quiz",
-    "multiple_choice": "accuracy",
-    "cloze": "accuracy",
     "ranking": "p_at_1",
     "specificity": "specificity",
     "perplexity": "p_value_median",
@@ -32,7 +30,7 @@ HEADLINES = {
 
 def headline(benchmark: Benchmark) -> str:
     """The one metric that a benchmark is ranked by."""
-    return HEADLINES.get(benchmark.slug) or HEADLINES[benchmark.probe]
+    return HEADLINES.get(benchmark.slug) or HEADLINES.get(benchmark.probe, "accuracy")
 
 
 @dataclass(frozen=True, order=True)
