@@ -137,7 +137,7 @@ def starter(transactional_db: None) -> Benchmark:
 def test_two_workers_share_a_run(local_hub: Hub, database_path: Path, starter: Benchmark) -> None:
     with queue.embedded_server(), worker(database_path, "--name", "a"), worker(database_path, "--name", "b"):
         until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 2)
-        run = submit("org/causal", starter.slug, settings=SHORT).run
+        run = submit("org/masked", starter.slug, settings=SHORT).run
         until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 120)
     assert set(run.parts.values_list("worker", flat=True)) == {"a", "b"}
 
