@@ -1,15 +1,17 @@
 """What guessing would score: the chance of every group, stored as a run so that pages show it as a pinned row."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from django.db import transaction
 from django.utils import timezone
+from numpy.typing import NDArray
 
 from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
+from leaderboard.queries import headline
 from probing.benchmark import Benchmark as Content
-from probing.language_model import Asked, ModelCard, OptionScores, Scoring, Usage
+from probing.language_model import Asked, Filling, ModelCard, OptionScores, Scoring, Usage
 from probing.probes import probe_named
 from probing.probes.probe import make
 from probing.settings import Settings, parts
@@ -29,10 +31,17 @@ class Indifferent:
             count = len(options)
             yield OptionScores((np.zeros(1),) * count, (slice(0, 1),) * count, np.ones(count, dtype=bool))
 
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        for _, options in asked:
+            yield Filling((), np.zeros(0), np.zeros(len(options)), np.ones(len(options), dtype=int))
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        return (np.ones(1, np.float32) for _ in texts)
+
 
 def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run:
     """The baseline's run of this benchmark version, replaced if it is there."""
-    scores = _chance(content, settings)
+    scores = _chance(content, settings).assign(metric=headline(benchmark))
     model, _ = Model.objects.get_or_create(hub_id=HUB_ID, commit="", source=Model.Source.PUBLISHED)
     with transaction.atomic():
         run, _ = Run.objects.update_or_create(
@@ -53,7 +62,7 @@ def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> 
 
 
 def _chance(content: Content, settings: Settings) -> pd.DataFrame:
-    """The scores of metric `chance`, as accuracies: they are what guessing scores on average."""
+    """The scores of metric `chance`: what guessing gets on average where the main metric counts."""
     probe = make(probe_named(settings.probe), settings.options)
     model = Indifferent()
     rows = [
@@ -62,5 +71,5 @@ def _chance(content: Content, settings: Settings) -> pd.DataFrame:
         for row in probe.rows(model, content[part.relation], part.template, settings)
     ]
     scores = probe.scores(probe.frame(rows))
-    chance = scores[scores.metric == "chance"].assign(metric="accuracy", low=None, high=None)
+    chance = scores[scores.metric == "chance"].assign(low=None, high=None)
     return chance.astype(object).where(chance.notna(), None)
