@@ -69,7 +69,7 @@ def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, ob
         "title": title or (known.title if known else slug),
         "digest": content.digest,
         "format": format,
-        "probe": known.probe if known else "multiple_choice",
+        "probe": known.probe if known else content.probe,
         "settings": dict(known.settings) if known else {},
         "relations": len(content.relations),
         "items": content.size,

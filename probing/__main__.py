@@ -11,7 +11,7 @@ import pandas as pd
 import probing
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
-from probing.catalog import benchmarks_folder, download
+from probing.catalog import benchmarks_folder, download, open_benchmark
 from probing.errors import BadInput, ProbingError
 from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
@@ -60,7 +60,7 @@ def _add_run(running: argparse.ArgumentParser) -> None:
     add = running.add_argument
     add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
     add("--benchmark", required=True, metavar="SLUG_OR_FOLDER")
-    add("--probe", default="multiple_choice", choices=sorted(PROBES))
+    add("--probe", default="", choices=sorted(PROBES), help="default: the benchmark's usual one")
     add("--relation", action="extend", nargs="+", default=[], metavar="ID", help="default: all")
     add("--template", action="extend", nargs="+", type=int, metavar="N", help="default: 0")
     add("--language", default="", help="of the prompts, where a benchmark has several")
@@ -79,12 +79,14 @@ def _add_run(running: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> None:
+    benchmark = open_benchmark(given.benchmark)
+    probe = given.probe or benchmark.probe
     # By way of the package, so that the other commands do not wait for torch.
     result: Result = probing.run(
         given.model,
-        given.benchmark,
+        benchmark,
         out=given.out,
-        probe=given.probe,
+        probe=probe,
         relations=given.relation,
         templates=given.template or (0,),
         limit=given.limit,
@@ -97,7 +99,7 @@ def _run(given: argparse.Namespace) -> None:
         dtype=given.dtype,
         batch_tokens=given.batch_tokens,
         seed=given.seed,
-        **parse(probe_named(given.probe), given.set),
+        **parse(probe_named(probe), given.set),
     )
     _print_by_dimension(result.scores[result.scores["dimension"] == OVERALL])
     print(f"\nAll scores: python -m probing show {given.out}")

@@ -74,6 +74,7 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
+    `probe`: how it is asked unless told otherwise.
     `notes`: what the reader of a result should know of how they were read (what was left out, what was drawn).
     """
 
@@ -82,6 +83,7 @@ class Benchmark:
     digest: str
     relations: tuple[Relation, ...]
     title: str = ""
+    probe: str = "multiple_choice"
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 

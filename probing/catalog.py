@@ -41,7 +41,7 @@ class Entry:
 
     def read(self, folder: Path) -> Benchmark:
         """The benchmark in `folder`, under this entry's name."""
-        return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title)
+        return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title, probe=self.probe)
 
 
 BEAR_COMMIT = "3818fdc029d335b603631255c135d2a87b0bd24d"
@@ -61,6 +61,15 @@ STEST_CITATION = """\
   author = {Huang, Jie and Chang, Kevin Chen-Chuan and Xiong, Jinjun and Hwu, Wen-mei},
   booktitle = {Findings of the Association for Computational Linguistics: ACL 2023},
   year = {2023},
+}
+"""
+
+LLMKG_COMMIT = "b6616323dd3e4edeecbaab9d7a8a732f3f4fcf8f"
+LLMKG_CITATION = """\
+@misc{gomez2022llmkg,
+  title = {Evaluating Language Models for Common Sense Reasoning on Knowledge Graphs using Perplexity distributions},
+  author = {Gomez, Federico Reyes},
+  howpublished = {https://github.com/frg100/llmkg},
 }
 """
 
@@ -108,6 +117,30 @@ CATALOG: dict[str, Entry] = {
         paths=("data",),
         digest="a108d5c496992aed8f84a15bf2e85c32af40a9d9ba1d01620e90a586e5dbe43e",
         citation=STEST_CITATION,
+    ),
+    "graph": Entry(
+        slug="graph",
+        title="Starter graph",
+        format="knowledge_graph",
+        description="A small graph that ships with Clozeboard: are true statements less perplexing than false ones?",
+        licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
+        probe="perplexity",
+        settings={"pll": "original"},
+    ),
+    "wn18rr": Entry(
+        slug="wn18rr",
+        title="WN18RR",
+        format="knowledge_graph",
+        description="93,003 triples of WordNet over 11 relations, as sentences.",
+        licence="MIT; content from WordNet 3.0 under its own licence",
+        probe="perplexity",
+        settings={"pll": "original"},
+        source="https://github.com/frg100/llmkg",
+        commit=LLMKG_COMMIT,
+        archive=f"https://github.com/frg100/llmkg/archive/{LLMKG_COMMIT}.tar.gz",
+        paths=("llmkg/data/WN18RR/text",),
+        digest="a26f5884f62719fd017230cd6f297c049f72131843d7be98be6795c8fea2fbfc",
+        citation=LLMKG_CITATION,
     ),
 }
 

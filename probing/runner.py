@@ -36,7 +36,7 @@ def run(
     benchmark: str | Path | Benchmark,
     *,
     out: str | Path | None = None,
-    probe: str = "multiple_choice",
+    probe: str = "",
     relations: str | Sequence[str] = (),
     templates: int | Sequence[int] = (0,),
     limit: int | None = None,
@@ -55,11 +55,12 @@ def run(
     """Probe a model (hub id, folder, GGUF file or loaded) on a benchmark (slug, folder or loaded).
 
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
-    the same call goes on from there. Empty `relations` or `templates` mean all. `probe_options` are the probe's own.
+    the same call goes on from there. Empty `relations` or `templates` mean all, an empty `probe` the benchmark's usual
+    one. `probe_options` are the probe's own.
     """
     content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
     settings = Settings(
-        probe=probe,
+        probe=probe or content.probe,
         relations=(relations,) if isinstance(relations, str) else tuple(relations),
         templates=(templates,) if isinstance(templates, int) else tuple(templates),
         limit=limit,

@@ -73,6 +73,7 @@ def read(folder: Path) -> Benchmark:
         version="+".join([*_some_splits(files), found[:12]]),
         digest=found,
         relations=_relations(names, sentences),
+        probe="perplexity",
         files=files,
         notes=notes,
     )
