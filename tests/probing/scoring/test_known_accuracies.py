@@ -1,0 +1,20 @@
+"""A real model on the real benchmark: the numbers that are known."""
+
+from pathlib import Path
+
+import pytest
+
+from probing.runner import run
+
+
+@pytest.mark.slow
+def test_smollm2_predicts_as_known_whether_all_is_scored_or_decided(smollm2: Path, real_bear: Path) -> None:
+    """Template 0, the first 20 items of three relations."""
+    full, decided = (
+        run(smollm2, real_bear, relations=["P30", "P36", "P19"], limit=20, decide=decide, progress=False).items
+        for decide in (False, True)
+    )
+    assert full.groupby("relation")["correct"].mean().to_dict() == {"P19": 0.25, "P30": 0.60, "P36": 0.55}
+    assert full["prediction"].to_list() == decided["prediction"].to_list()
+    exact = decided["exact"].explode()
+    assert 0 < exact.mean() < 0.5
