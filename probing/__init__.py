@@ -3,9 +3,12 @@
 import importlib
 from typing import Any
 
+# Found on first use: they load torch, which `import probing` must not.
+LAZY = {"run": "probing.runner", "unified": "probing.scoring.vocabulary"}
+
 
 def __getattr__(name: str) -> Any:
-    """`probing.run`, found on first use: it loads torch, which `import probing` must not."""
-    if name == "run":
-        return importlib.import_module("probing.runner").run
+    """`probing.run` and the like."""
+    if name in LAZY:
+        return getattr(importlib.import_module(LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,12 +3,14 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import NoReturn, get_args
 
 import pandas as pd
 
 import probing
+from probing.analysis import unified
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from probing.catalog import benchmarks_folder, download, open_benchmark
@@ -47,8 +49,9 @@ def parser() -> Parser:
     showing = commands.add_parser("show", help="print a result's scores")
     showing.add_argument("folder", metavar="DIR")
     showing.set_defaults(command=_show)
-    comparing = commands.add_parser("compare", help="paired differences between two results")
-    comparing.add_argument("folders", metavar="DIR", nargs=2)
+    comparing = commands.add_parser("compare", help="paired differences between results")
+    comparing.add_argument("folders", metavar="DIR", nargs="+", help="two, or with --unified any number")
+    comparing.add_argument("--unified", action="store_true", help="specificity on the words that all models have")
     comparing.set_defaults(command=_compare)
     fetching = commands.add_parser("download", help="fetch a benchmark from its official source")
     fetching.add_argument("slug", metavar="SLUG")
@@ -113,14 +116,44 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _compare(given: argparse.Namespace) -> None:
-    first, second = (Result.load(folder) for folder in given.folders)
-    for name in ("benchmark", "probe"):
-        if first.record[name] != second.record[name]:
-            raise BadInput(f"The two results differ in their {name}.", "Compare results on the same benchmark.")
+    folders = dict.fromkeys(given.folders)
+    if len(folders) < 2 or (len(folders) > 2 and not given.unified):
+        raise BadInput(f"{len(folders)} results cannot be compared.", "Give two different ones; more with --unified.")
+    results = {folder: Result.load(folder) for folder in folders}
+    first, second, *_ = results.values()
+    for name, result in product(("benchmark", "probe"), results.values()):
+        if first.record[name] != result.record[name]:
+            raise BadInput(f"The results differ in their {name}.", "Compare results on the same benchmark.")
+    if given.unified:
+        _compare_unified(results)
+        return
     probe = probe_named(first.record["probe"])()
     table = compare(first.items, second.items, probe.dimensions(first.items))
     print(f"first: {first.record['model']['id']}   second: {second.record['model']['id']}")
     _print_by_dimension(table)
+
+
+def _compare_unified(results: dict[str, Result]) -> None:
+    """Specificity of a fixed set of models: on the pairs and among the words that all of them have."""
+    if any(result.record["probe"] != "specificity" for result in results.values()):
+        raise BadInput("Only results of the probe specificity have a unified vocabulary.", "Leave --unified out.")
+    models = [result.record["model"] for result in results.values()]
+    words = probing.unified({model["id"]: model["commit"] for model in models})
+    rows = unified.common({name: result.items for name, result in results.items()}, words)
+    table = unified.shares(rows, words)
+    for name, result in results.items():
+        options = result.record["settings"]["options"]
+        print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
+    alone = ", ".join(f"{result.items['specific'].notna().sum():,}" for result in results.values())
+    print(f"\n{len(words):,} words and {len(next(iter(rows.values()))):,} pairs in common (pairs of each: {alone})")
+    for (metric, _), part in table.groupby(["metric", "dimension"], sort=False):
+        print(f"\n{metric}")
+        _print_table(part.drop(columns=["metric", "dimension"]))
+    print("\ndifference to the first")
+    _print_table(unified.differences(rows))
+    matrix = unified.correlation(table)
+    print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
+    print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))
 
 
 def _download(given: argparse.Namespace) -> None:
@@ -132,8 +165,11 @@ def _download(given: argparse.Namespace) -> None:
 def _print_by_dimension(table: pd.DataFrame) -> None:
     for dimension, rows in table.groupby("dimension", sort=False):
         print(f"\n{dimension}")
-        columns = rows.drop(columns="dimension")
-        print(columns.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))
+        _print_table(rows.drop(columns="dimension"))
+
+
+def _print_table(rows: pd.DataFrame) -> None:
+    print(rows.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))
 
 
 def _complain(message: str, code: int) -> int:

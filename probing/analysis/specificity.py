@@ -24,7 +24,7 @@ Line = list[Any]
 
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Every metric by relation and overall, where `overall` is the unweighted mean over relations."""
-    lines = [line for metric, hits in shares(rows) for line in _lines(metric, hits, rows["relation"])]
+    lines = [line for metric, hits in shares(rows) for line in share_lines(metric, hits, rows["relation"])]
     return pd.DataFrame([*lines, *_chance(rows)], columns=COLUMNS)
 
 
@@ -48,7 +48,7 @@ def _greater(rows: pd.DataFrame, value: str) -> pd.Series:
     return (fine > coarse).astype("boolean").where(fine.notna() & coarse.notna())
 
 
-def _lines(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[Line]:
+def share_lines(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[Line]:
     """One line per relation, then their mean; a relation without a pair that counts leaves the mean unknown."""
     table = hits.astype("Float64").groupby(relation, sort=False).agg(["mean", "count"])
     values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(int)

@@ -9,7 +9,13 @@ from typing import Any
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.utils import logging
 
 from probing.architectures import kind_of, known_model_types
@@ -71,6 +77,13 @@ def load(
     )
     found = MaskedModel if kind == "masked" else CausalModel
     return found(network, tokenizer, card, batch_tokens)
+
+
+def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
+    """The tokenizer alone, and the kind of model that it belongs to."""
+    files = locate(model, commit)
+    kind = _kind(files)
+    return _tokenizer(files, kind), kind
 
 
 def _device(name: str) -> torch.device:
