@@ -4,7 +4,7 @@ Methods 4.4 and 4.5. A gap is the first culture's P@1 minus that of the West (or
 interval is Newcombe's for two independent proportions, its p-value that of the two-sided z-test with pooled variance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import erfc, sqrt
 
 import numpy as np
@@ -32,31 +32,55 @@ WITH_ORIGIN = (OVERALL, CULTURE, "culture_pair_culture", "culture_pair_language_
 ORIGINS = ("wrong_own_culture", "wrong_other_culture", "wrong_both_cultures", "wrong_no_culture")
 
 
+# Metric -> the column that says which rows are right.
+RANKED = {"p_at_1": "correct", "p_at_1_statement": "correct_statement"}
+ANSWERED = {
+    "accuracy_substring": "correct",
+    "accuracy_substring_normalised": "correct_normalised",
+    "accuracy_exact": "correct_exact",
+}
+
+
 def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     """P@1, P@5, mean reciprocal rank and chance everywhere; gaps and origins where there are two cultures."""
     tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _ranked(rows, dimension)]
-    if {"culture_pair", "language", CULTURE} <= set(rows.columns):
-        crossed = rows.assign(**{name: _joined(rows, tags) for name, tags in CROSSED.items()})
-        tables += [table for name in CROSSED for table in _right(crossed, name)]
-        tables += [gaps(crossed, name) for name in WITH_GAP]
-        tables += [table for name in WITH_ORIGIN for table in _origins(crossed, name)]
+    tables += _by_culture(rows, RANKED)
+    if has_cultures(rows):
+        tables += [table for name in WITH_ORIGIN for table in _origins(crossed(rows), name)]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
-def _joined(rows: pd.DataFrame, tags: Sequence[str]) -> pd.Series:
-    return rows[list(tags)].agg(" ".join, axis=1)
+def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
+    """The three ways to find an answer in what a model wrote, everywhere; gaps by the first of them."""
+    tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _right(rows, ANSWERED, dimension)]
+    return pd.concat([*tables, *_by_culture(rows, ANSWERED)], ignore_index=True)
 
 
-def _right(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
-    found = [proportion(rows, "p_at_1", rows["correct"], dimension)]
-    if "correct_statement" in rows:
-        found.append(proportion(rows, "p_at_1_statement", rows["correct_statement"], dimension))
-    return found
+def has_cultures(rows: pd.DataFrame) -> bool:
+    return {"culture_pair", "language", CULTURE} <= set(rows.columns)
+
+
+def crossed(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a column for each of `CROSSED`."""
+    return rows.assign(**{name: rows[list(tags)].agg(" ".join, axis=1) for name, tags in CROSSED.items()})
+
+
+def _by_culture(rows: pd.DataFrame, metrics: Mapping[str, str]) -> list[pd.DataFrame]:
+    if not has_cultures(rows):
+        return []
+    rows = crossed(rows)
+    shares = [table for name in CROSSED for table in _right(rows, metrics, name)]
+    return [*shares, *(gaps(rows, name) for name in WITH_GAP)]
+
+
+def _right(rows: pd.DataFrame, metrics: Mapping[str, str], dimension: str) -> list[pd.DataFrame]:
+    known = {metric: column for metric, column in metrics.items() if column in rows}
+    return [proportion(rows, metric, rows[column], dimension) for metric, column in known.items()]
 
 
 def _ranked(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
     """P@5 and mean reciprocal rank only where every rank is known: deciding leaves those of wrong items open."""
-    found = [*_right(rows, dimension), chance(rows, dimension)]
+    found = [*_right(rows, RANKED, dimension), chance(rows, dimension)]
     if not rows["rank"].isna().any():
         ranks = rows["rank"].astype(int)
         found += [proportion(rows, "p_at_5", ranks <= 5, dimension), _mean_reciprocal_rank(rows, 1 / ranks, dimension)]

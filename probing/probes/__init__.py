@@ -1,6 +1,7 @@
 """The ways to ask: one module and one line per probe."""
 
 from probing.errors import BadInput
+from probing.probes.answering import Answering
 from probing.probes.cloze import Cloze
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.perplexity import Perplexity
@@ -10,6 +11,7 @@ from probing.probes.similarity import Similarity
 from probing.probes.specificity import Specificity
 
 PROBES: dict[str, type[Probe]] = {
+    "answering": Answering,
     "cloze": Cloze,
     "multiple_choice": MultipleChoice,
     "perplexity": Perplexity,

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from probing.analysis.culture import ranking_scores
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput, UnsupportedModel
+from probing.errors import UnsupportedModel
 from probing.language_model import LanguageModel, OptionScores, Scoring, Span
 from probing.probes.multiple_choice import Columns, MultipleChoice, ranked
 from probing.probes.probe import Row
 from probing.settings import Settings
 
-OBJECTS = ("augmented", "raw")
 # Tags that say the same as the relation, or the same in every row.
 VERSION = ("predicate", "objects")
 TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
@@ -48,11 +47,7 @@ class Ranking(MultipleChoice):
     name: ClassVar[str] = "ranking"
 
     pair: str = ""
-    objects: str = OBJECTS[0]
-
-    def __post_init__(self) -> None:
-        if self.objects not in OBJECTS:
-            raise BadInput(f"ranking: objects cannot be {self.objects!r}.", f"Choose from: {', '.join(OBJECTS)}.")
+    objects: str = "augmented"
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         """There may be thousands of candidates: their scores are kept in single precision."""

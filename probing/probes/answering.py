@@ -1,0 +1,114 @@
+"""Answers by generation (methods 4.6): a chat model is asked a question and may write what it likes."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, TypedDict
+
+import pandas as pd
+
+from probing.analysis.culture import answering_scores
+from probing.benchmark import Item, Relation
+from probing.errors import BadInput
+from probing.language_model import LanguageModel
+from probing.probes.probe import Row
+from probing.settings import Settings
+from probing.template import SUBJECT_SLOT
+
+
+class Columns(TypedDict):
+    """What every row has; any further column is a tag.
+
+    `prediction_label`: the whole response. `correct`: whether a valid object's label is a substring of it, letter by
+    letter as in the paper; `correct_normalised`: the same without regard to case and compatible forms;
+    `correct_exact`: whether it is a label and nothing else. `rank` and `margin` are always empty.
+    """
+
+    relation: str
+    template: int
+    index: int
+    subject: str
+    subject_id: str
+    answer: int
+    answers: list[int]
+    answer_label: str
+    prediction_label: str
+    correct: bool
+    correct_normalised: bool
+    correct_exact: bool
+    rank: int | None
+    margin: float | None
+    statement: str
+
+
+# Tags that say the same as the relation, or the same in every row.
+VERSION = ("predicate", "objects")
+
+
+@dataclass(frozen=True)
+class Answering:
+    """One row per item.
+
+    `chat`: through the model's chat template, after the benchmark's system message. `tokens`: how far to write.
+    `pair`, `objects`: as in ranking.
+    """
+
+    name: ClassVar[str] = "answering"
+
+    pair: str = ""
+    objects: str = "augmented"
+    chat: bool = True
+    tokens: int = 40
+
+    def __post_init__(self) -> None:
+        if self.tokens < 1:
+            raise BadInput(f"answering: tokens cannot be {self.tokens}.", "Give 1 or more.")
+
+    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        if not relation.questions:
+            language = relation.tags.get("language", "any language")
+            step = "Name relations that have one with --relation, and their language with --language."
+            raise BadInput(f"There is no question for {relation.label} in {language}.", step)
+        questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
+        written = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
+        for item, question, response in zip(relation.items, questions, written, strict=False):
+            yield {"relation": relation.label, "template": template} | row(relation, item, question, str(response))
+
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
+
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return answering_scores(rows, self.dimensions(rows))
+
+    def dimensions(self, rows: pd.DataFrame) -> list[str]:
+        return [name for name in rows.columns if name not in (*Columns.__annotations__, *VERSION)]
+
+
+def row(relation: Relation, item: Item, question: str, response: str) -> Row:
+    """What one response says."""
+    labels = [relation.answer_space[answer] for answer in item.answers]
+    return {
+        "index": item.index,
+        "subject": item.subject,
+        "subject_id": item.subject_id,
+        "answer": item.answers[0],
+        "answers": list(item.answers),
+        "answer_label": labels[0],
+        "prediction_label": response.strip(),
+        "correct": contains(response, labels),
+        "correct_normalised": contains(normalised(response), map(normalised, labels)),
+        "correct_exact": response.strip() in labels,
+        "rank": None,
+        "margin": None,
+        "statement": question,
+        **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
+    }
+
+
+def contains(response: str, labels: Iterable[str]) -> bool:
+    return any(label in response for label in labels)
+
+
+def normalised(text: str) -> str:
+    """Case folded and in Unicode's compatibility composition (NFKC)."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
