@@ -4,7 +4,12 @@ import importlib
 from typing import Any
 
 # Found on first use: they load torch, which `import probing` must not.
-LAZY = {"run": "probing.runner", "unified": "probing.scoring.vocabulary"}
+LAZY = {
+    "run": "probing.runner",
+    "load": "probing.scoring.load",
+    "unified": "probing.scoring.vocabulary",
+    "Corrector": "probing.scoring.correction",
+}
 
 
 def __getattr__(name: str) -> Any:

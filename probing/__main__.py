@@ -1,8 +1,10 @@
-"""The command line: `python -m probing run | show | compare | download`."""
+"""The command line: `python -m probing run | show | compare | perplexity | sample | download`."""
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import NoReturn, get_args
@@ -14,11 +16,17 @@ from probing.analysis import unified
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from probing.catalog import benchmarks_folder, download, open_benchmark
+from probing.disk import refuse_occupied
 from probing.errors import BadInput, ProbingError
+from probing.formats.files import text_lines
+from probing.formats.graph_sample import Plan, read_sampling, store
+from probing.formats.knowledge_graph import read_graph
 from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
+from probing.probes.perplexity import BY, Perplexity
 from probing.probes.probe import parse
 from probing.result import Result
+from probing.sampling import draw
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,6 +61,8 @@ def parser() -> Parser:
     comparing.add_argument("folders", metavar="DIR", nargs="+", help="two, or with --unified any number")
     comparing.add_argument("--unified", action="store_true", help="specificity on the words that all models have")
     comparing.set_defaults(command=_compare)
+    _add_perplexity(commands.add_parser("perplexity", help="how perplexing a model finds your own sentences"))
+    _add_sample(commands.add_parser("sample", help="draw true and false statements from a knowledge graph"))
     fetching = commands.add_parser("download", help="fetch a benchmark from its official source")
     fetching.add_argument("slug", metavar="SLUG")
     fetching.set_defaults(command=_download)
@@ -79,6 +89,32 @@ def _add_run(running: argparse.ArgumentParser) -> None:
     add("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe's own")
     add("--out", required=True, type=Path, metavar="DIR")
     running.set_defaults(command=_run)
+
+
+def _add_perplexity(asking: argparse.ArgumentParser) -> None:
+    add = asking.add_argument
+    add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
+    add("--sentences", required=True, type=Path, metavar="FILE", help="one sentence a line")
+    add("--by", default=Perplexity.by, choices=BY, help="what the log-probability is divided by")
+    add("--public-code", action="store_true", help="as the paper's public code computes it")
+    add("--commit", default="", help="of a hub model; default: the newest")
+    add("--device", default="auto")
+    add("--dtype", default="float32")
+    add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
+    asking.set_defaults(command=_perplexity)
+
+
+def _add_sample(drawing: argparse.ArgumentParser) -> None:
+    add = drawing.add_argument
+    add("graph", metavar="GRAPH", type=Path, help="the folder of a knowledge graph")
+    add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
+    add("--repetitions", type=int, metavar="R")
+    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn anew to make it false; 1 is hardest")
+    add("--within-category", action="store_true", default=None, help="draw only what is of the same category")
+    add("--seed", type=int)
+    add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")
+    add("--out", required=True, type=Path, metavar="DIR")
+    drawing.set_defaults(command=_sample)
 
 
 def _run(given: argparse.Namespace) -> None:
@@ -160,6 +196,38 @@ def _download(given: argparse.Namespace) -> None:
     target = benchmarks_folder() / given.slug
     benchmark = download(given.slug, target)
     print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
+
+
+def _perplexity(given: argparse.Namespace) -> None:
+    sentences = [line.strip() for line in text_lines(given.sentences) if line.strip()]
+    if not sentences:
+        raise BadInput(f"{given.sentences} has no sentences.", "Write one a line.")
+    probe = Perplexity(by=given.by, public_code=given.public_code)
+    model = probing.load(
+        given.model,
+        commit=given.commit,
+        device=given.device,
+        dtype=given.dtype,
+        batch_tokens=given.batch_tokens,
+    )
+    for found in probe.measure(model, sentences):
+        line = {"text": found.text, "tokens": found.tokens, "perplexity": found.perplexity}
+        print(json.dumps(line, ensure_ascii=False), flush=True)
+
+
+def _sample(given: argparse.Namespace) -> None:
+    refuse_occupied(given.out)
+    graph, plan = read_graph(given.graph), read_sampling(given.graph)
+    asked = {option.name: getattr(given, option.name) for option in fields(plan.sampling)}
+    sampling = replace(plan.sampling, **{name: value for name, value in asked.items() if value is not None})
+    sentences, remarks = draw(graph, sampling), plan.remarks
+    if given.correct:
+        corrector = probing.Corrector.load(given.correct)
+        texts = corrector.correct([sentence.text for sentence in sentences])
+        sentences = tuple(replace(sentence, text=text) for sentence, text in zip(sentences, texts, strict=True))
+        remarks = (*remarks, corrector.remark)
+    store(given.out, graph, sentences, Plan(sampling, remarks))
+    print(f"{len(sentences):,} sentences are in {given.out}.")
 
 
 def _print_by_dimension(table: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Grammar correction by a text-to-text model (methods 3.1; the paper's section 5.1.2): optional, once for all models."""
+"""Grammar correction by a text-to-text model (methods 3.1; the paper's 5.1.2): optional, once for all models."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,9 +40,7 @@ class Corrector:
         except BROKEN as error:
             first = str(error).strip().split("\n")[0]
             raise UnsupportedModel(f"{model} is not a text-to-text model that can be loaded: {first}") from error
-        digests = ", ".join(
-            f"{name} {digest[:12]}" for name, digest in files.digests().items() if "safetensors" in name
-        )
+        digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests().items())
         return cls(network.eval(), tokenizer, f"Grammar corrected by {model} {files.commit} ({digests}).")
 
     def correct(self, sentences: Sequence[str]) -> Iterator[str]:
