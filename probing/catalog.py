@@ -82,6 +82,14 @@ CATALOG: dict[str, Entry] = {
         licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
         settings={"templates": (0, 1, 2)},
     ),
+    "culture": Entry(
+        slug="culture",
+        title="Culture pairs",
+        format="dlama",
+        description="Facts about the countries of three pairs of cultures, in English, Arabic, Korean and Spanish.",
+        licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
+        probe="ranking",
+    ),
     "bear": Entry(
         slug="bear",
         title="BEAR",
@@ -157,7 +165,7 @@ def benchmarks_folder() -> Path:
 
 
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
-    """A benchmark by its slug or by its folder (or archive); a slug goes first, so write ./bear for a folder named like one."""
+    """A benchmark by its slug or its folder or archive; a slug goes first: write ./bear for a folder of that name."""
     if str(name) in CATALOG:
         return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
     if not Path(name).exists():

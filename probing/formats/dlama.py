@@ -84,7 +84,8 @@ def read(path: Path) -> Benchmark:
     relations = tuple(_relations(facts, _wordings(texts)))
     if not relations:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
-    return Benchmark(path.resolve().name.lower().split(".")[0], found[:12], found, relations, files=files)
+    name = path.resolve().name.lower().split(".")[0]
+    return Benchmark(name, found[:12], found, relations, files=files, probe="ranking")
 
 
 def _place(path: Path) -> Path:
