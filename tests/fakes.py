@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from probing.language_model import Asked, ModelCard, OptionScores, Scoring, Usage
+from probing.language_model import Asked, Filling, ModelCard, OptionScores, Scoring, Usage
 from probing.template import Statement
 
 FAKE_CARD = ModelCard(
@@ -35,6 +35,26 @@ class FakeModel:
             tokens = tuple(self._tokens(statement) for statement in statements)
             self.usage.add(len(options), sum(map(len, tokens)), 0)
             yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        """A word is a token; the vocabulary of a prompt is its options, which are ranked among themselves."""
+        for prompt, options in asked:
+            statements = [prompt.fill(option, "_") for option in options]
+            log_probs = np.array(
+                [
+                    -_number(s.text[: s.end]) if " " not in o else np.nan
+                    for s, o in zip(statements, options, strict=True)
+                ]
+            )
+            order = [place for place in np.argsort(-log_probs) if np.isfinite(log_probs[place])]
+            ranks = np.array([order.index(place) + 1 if place in order else 0 for place in range(len(options))])
+            self.usage.add(1, len(statements[0].text.split()), 0)
+            yield Filling(tuple(options[place] for place in order[:k]), log_probs[order[:k]], log_probs, ranks)
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        for text in texts:
+            self.usage.add(1, len(text.split()), 0)
+            yield np.array([_number(f"{text} {axis}") - 5 for axis in range(3)], np.float32)
 
     def _tokens(self, statement: Statement) -> NDArray[np.float64]:
         if statement.text in self.knows:
