@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from leaderboard import benchmarks, cells, charts, queries, words
+from leaderboard import benchmarks, cells, charts, queries, sections, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Score
 from leaderboard.tables import Column, Table
@@ -47,7 +47,9 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "headline": words.metric(queries.headline(benchmark)),
     }
     best = queries.best_by_group(benchmark, "relation")
-    return show(request, "benchmark.html", context, [relations_table(benchmark, relations, best)])
+    shown = context["sections"] = sections.of_benchmark(benchmark)
+    tables = [relations_table(benchmark, relations, best), *(section.table for section in shown if section.table)]
+    return show(request, "benchmark.html", context, tables, [section.chart for section in shown if section.chart])
 
 
 def read_relations(benchmark: Benchmark) -> list[Relation]:

@@ -2,14 +2,14 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from leaderboard import cells, queries, words
+from leaderboard import cells, queries, sections, words
 from leaderboard.models import Run, Score
+from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
 from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
@@ -18,25 +18,16 @@ from probing.settings import Settings
 STATE = Run.State
 
 
-@dataclass(frozen=True)
-class Section:
-    """One dimension: its chart with its table beside it, found by `name` among the page's charts and tables."""
-
-    name: str
-    title: str
-
-
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     found = queries.breakdowns(run, scores)
-    tables = [all_scores(scores), *(dimension_table(run, name, groups) for name, groups in found.items())]
-    drawn = [dimension_chart(run, name, groups) for name, groups in found.items()]
+    shown = [*sections.of_run(run), *(dimension_section(run, name, groups) for name, groups in found.items())]
     context = {
         "run": run,
         "overall": [score for score in scores if score.dimension == "overall"],
         "main": _main(run, scores),
-        "sections": [Section(name, words.dimension(name)) for name in found],
+        "sections": shown,
         "events": run.events.all(),
         "live": run.state in queries.OPEN,
         "working": run.state in queries.WORKING,
@@ -45,7 +36,13 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "record": provenance(run),
         "phases": phases(run),
     }
-    return show(request, "run.html", context, tables, drawn)
+    tables = [all_scores(scores), *(section.table for section in shown if section.table)]
+    return show(request, "run.html", context, tables, [section.chart for section in shown if section.chart])
+
+
+def dimension_section(run: Run, name: str, groups: Sequence[queries.Group]) -> Section:
+    title = f"By {words.dimension(name).lower()}"
+    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups))
 
 
 def _main(run: Run, scores: Sequence[Score]) -> Score | None:

@@ -1,0 +1,16 @@
+"""Sections of run and benchmark pages that only one probe has: one module and one line per probe."""
+
+from leaderboard.models import Benchmark, Run
+from leaderboard.sections.section import Section, Sections
+
+SECTIONS: dict[str, Sections] = {}
+
+
+def of_run(run: Run) -> list[Section]:
+    """Nothing before the run is finished."""
+    finished = run.state == Run.State.FINISHED
+    return SECTIONS.get(run.benchmark.probe, Sections()).run(run) if finished else []
+
+
+def of_benchmark(benchmark: Benchmark) -> list[Section]:
+    return SECTIONS.get(benchmark.probe, Sections()).benchmark(benchmark)
