@@ -8,7 +8,6 @@ docs/performance.md has a picture.
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 import torch
@@ -116,11 +115,11 @@ class CausalModel(AnsweringModel):
         """
         if not len(nodes):
             return
-        count = max(len(nodes) // max(ROW, 2 * int(tree.depth.max(initial=0))), 1)
-        length = -(-len(nodes) // count)  # rows of equal length need no padding
-        rows = tree.rows(nodes, length, store.computed if store else None)
+        rows = tree.even_rows(nodes, max(ROW, 2 * int(tree.depth.max())), store.computed if store else None)
         found: list[tuple[Ints, torch.Tensor]] = []
-        while batch := list(islice(rows, max(self.budget.tokens // length, 1))):
+        while rows:
+            count = max(self.budget.tokens // len(rows[0][0]), 1)
+            batch, rows = rows[:count], rows[count:]
             positions = len(batch) * max(len(row) for row, _ in batch)
             found.extend(self.budget.run(lambda part: self._forward(tree, part, store), batch, positions))
             filled = sum(len(row) for row, _ in batch)

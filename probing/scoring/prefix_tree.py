@@ -97,3 +97,10 @@ class PrefixTree:
             take = max(length - len(again), 1)
             yield np.concatenate([again, nodes[start : start + take]]), len(again)
             start += take
+
+    def even_rows(self, nodes: Ints, longest: int, computed: NDArray[np.bool_] | None = None) -> list[tuple[Ints, int]]:
+        """As few rows of at most `longest` as there can be, each about as long as any other, so that few are padded."""
+        rows = list(self.rows(nodes, longest, computed))
+        spare = longest * len(rows) - sum(len(row) for row, _ in rows)
+        even = list(self.rows(nodes, longest - spare // len(rows), computed))
+        return even if len(even) == len(rows) else rows

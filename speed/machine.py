@@ -1,0 +1,50 @@
+"""The machine, named by its cores and kind of processor only, and how fast it multiplies matrices."""
+
+import os
+import platform
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+from torch import nn
+
+SQUARES = (512, 1024, 2048, 4096)
+SECONDS = 0.3  # of repeated products for each shape
+CPUINFO = Path("/proc/cpuinfo")
+
+
+def describe() -> dict[str, Any]:
+    cores = len(os.sched_getaffinity(0))
+    return {"cores": cores, "processor": _processor(), "torch_threads": torch.get_num_threads()}
+
+
+def _processor() -> str:
+    lines = CPUINFO.read_text().splitlines() if CPUINFO.exists() else []
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def square_rate() -> float:
+    """The best rate of float32 products of square matrices, in GFLOP/s."""
+    return max(2e-9 * size**3 / _product_seconds(size, size, size) for size in SQUARES)
+
+
+def shapes_rate(network: nn.Module, rows: int) -> float:
+    """The rate, in GFLOP/s, of one product with each of the network's linear layers, `rows` positions at a time."""
+    shapes = Counter((m.in_features, m.out_features) for m in network.modules() if isinstance(m, nn.Linear))
+    work = sum(2e-9 * rows * inner * columns * count for (inner, columns), count in shapes.items())
+    return work / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
+
+
+def _product_seconds(rows: int, inner: int, columns: int) -> float:
+    """Median time of one float32 product with transposed weights, as linear layers have them."""
+    left, right = torch.rand(rows, inner), torch.rand(columns, inner).T
+    times: list[float] = []
+    while sum(times) < SECONDS or len(times) < 3:
+        begin = time.perf_counter()
+        torch.mm(left, right)
+        times.append(time.perf_counter() - begin)
+    return median(times)

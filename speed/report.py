@@ -1,0 +1,87 @@
+"""The one table, and the notes below it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+COLUMNS = (
+    "model",
+    "way",
+    "statements/s",
+    "times peer",
+    "must be",
+    "positions",
+    "/ real",
+    "/ distinct",
+    "padding",
+    "of shapes' rate",
+    "of best rate",
+    "peak MiB",
+    "score diff.",
+    "same predictions",
+)
+
+
+def table(contests: Sequence[dict[str, Any]]) -> str:
+    """As Markdown, so that it can be read in a terminal and pasted into a document."""
+    cells = [COLUMNS, *(_cells(contest["model"]["name"], row) for contest in contests for row in contest["rows"])]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(COLUMNS))]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+    ]
+    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], rule, *lines[1:]])
+
+
+def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
+    return (
+        model,
+        row["way"],
+        f"{row['statements_per_second']:,.1f}",
+        f"{row['ratio']:.2f}",
+        f"≥ {row['must_be']:g}" if row["must_be"] else "",
+        f"{row['positions']:,}",
+        f"{row['of_real']:.2f}",
+        f"{row['of_distinct']:.2f}",
+        f"{row['padding']:.1%}",
+        f"{row['of_shapes_rate']:.0%}",
+        f"{row['of_square_rate']:.0%}",
+        f"{row['peak_bytes'] / 2**20:,.0f}",
+        f"{row['largest_difference']:.1e}",
+        f"{row['same_predictions']:.0%}",
+    )
+
+
+def notes(contest: dict[str, Any]) -> str:
+    """What the table leaves out of one contest."""
+    asked, budget = contest["work"], contest["budget"]
+    errors = ", ".join(f"{way} {error:+.0%}" for way, error in contest["estimate_error"].items())
+    return "\n".join(
+        [
+            f"{contest['model']['name']}: {asked['statements']:,} statements, template 0 of "
+            f"{', '.join(asked['relations'])} ({asked['benchmark']}, {asked['items_per_relation']} items each); "
+            f"accuracy {contest['accuracy']:.2f}; the peer takes {contest['peer_batch']} sequences at a time.",
+            f"  Trained here: {contest['model']['training']}" if contest["model"]["training"] else "",
+            f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
+            f"  The time estimated after a tenth of the statements was off by: {errors}.",
+        ]
+    ).replace("\n\n", "\n")
+
+
+def growth_table(rows: Sequence[dict[str, Any]]) -> str:
+    lines = [
+        f"  {row['options']:>5,} options: {row['statements']:>5,} statements of {row['real_positions']:>6,} positions, "
+        f"{row['distinct_prefixes']:>6,} distinct prefixes, {row['positions']:>6,} computed: {row['seconds']:.2f} s, "
+        f"{row['ms_per_statement']:.2f} ms a statement, {row['ms_per_prefix']:.2f} ms a prefix"
+        for row in rows
+    ]
+    return "\n".join(["Larger answer spaces, full scoring:", *lines])
+
+
+def missed(contests: Sequence[dict[str, Any]]) -> list[str]:
+    """What must hold and does not."""
+    return [
+        f"{contest['model']['name']}, {row['way']}: {row['ratio']:.2f} times the peer, must be {row['must_be']:g}."
+        for contest in contests
+        for row in contest["rows"]
+        if row["must_be"] and row["ratio"] < row["must_be"]
+    ]

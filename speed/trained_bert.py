@@ -1,0 +1,152 @@
+"""A masked model of BERT base's size that has learned the facts it is asked about.
+
+`--decide` lives on a model's preferences; one with random weights has none. This one is trained from nothing, in
+minutes on two cores: only its first layers, while all further ones are identities. An identity layer costs what any
+layer costs, so speed is that of BERT base; knowledge is not, and no accuracy of this model means anything.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from torch import nn
+from tqdm import tqdm
+from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+from probing.disk import new_folder
+from probing.language_model import Asked
+from probing.scoring.tokens import Encoded, Encoder
+from speed.work import work
+
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+VOCABULARY = 1500  # so small that names fall into pieces, as they do for BERT
+LAYERS = 2  # those that learn
+STEPS = 400
+BATCH = 32
+RATE = 5e-4
+HIDE_ANSWER, HIDE_WORD = 0.5, 0.15
+IGNORED = -100
+
+
+class TrainedBert(NamedTuple):
+    network: BertForMaskedLM
+    tokenizer: PreTrainedTokenizerFast
+    training: dict[str, Any]
+
+
+def trained_bert() -> TrainedBert:
+    """The trained model; trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
+    corpus = work()
+    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{corpus.benchmark}"
+    if not folder.is_dir():
+        _train([question.true_statement for question in corpus], folder)
+    network = AutoModelForMaskedLM.from_pretrained(folder).eval()
+    training = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    return TrainedBert(network, AutoTokenizer.from_pretrained(folder), training)
+
+
+def _train(asked: Sequence[Asked], folder: Path) -> None:
+    texts = [prompt.fill(option) for prompt, (option,) in asked]
+    tokenizer = word_piece([text.text for text in texts])
+    statements = Encoder(tokenizer, special_tokens=True).encode(texts)
+    torch.manual_seed(0)
+    network = BertForMaskedLM(BertConfig())
+    loss = _fit(network, statements, tokenizer.mask_token_id)
+    facts = {"statements": len(statements), "steps": STEPS, "batch": BATCH, "layers": LAYERS, "loss": round(loss, 3)}
+    with new_folder(folder) as temporary:
+        network.save_pretrained(temporary)
+        tokenizer.save_pretrained(temporary)
+        (temporary / "training.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def word_piece(texts: Sequence[str]) -> PreTrainedTokenizerFast:
+    """BERT's kind of tokenizer, cased, learned from the texts."""
+    special = list(SPECIAL.values())
+    tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL["unk_token"]))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=special))
+    start, end = ((name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]"))
+    tokenizer.post_processor = processors.BertProcessing(end, start)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL)
+
+
+def _fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> float:
+    """Train the first layers on masked words; the mean loss of the last tenth of the steps."""
+    layers = network.bert.encoder.layer
+    _make_identities(layers)
+    network.bert.encoder.layer = layers[:LAYERS]
+    learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW(learning, lr=RATE, weight_decay=0.0, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=STEPS, pct_start=0.1)
+    generator = np.random.default_rng(0)
+    losses = []
+    for _ in tqdm(range(STEPS), desc="training BERT", disable=None):
+        chosen = generator.integers(len(statements), size=BATCH)
+        loss = _loss(network, *_masked([statements[i] for i in chosen], mask, generator))
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        schedule.step()
+        losses.append(loss.item())
+    network.bert.encoder.layer = layers
+    return float(np.mean(losses[-STEPS // 10 :]))
+
+
+def _make_identities(layers: nn.ModuleList) -> None:
+    """Layers whose two branches add nothing; exact as long as what comes in is normalised without scale and shift."""
+    layers[LAYERS - 1].output.LayerNorm.requires_grad_(False)
+    for layer in layers[LAYERS:]:
+        for branch in (layer.attention.output.dense, layer.output.dense):
+            nn.init.zeros_(branch.weight)
+            nn.init.zeros_(branch.bias)
+
+
+def _loss(network: BertForMaskedLM, ids: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    hidden = targets != IGNORED
+    with torch.autocast("cpu", torch.bfloat16):
+        states = network.bert(input_ids=ids, attention_mask=(ids != 0).long()).last_hidden_state
+        logits = network.cls(states[hidden])
+    return nn.functional.cross_entropy(logits.float(), targets[hidden])
+
+
+def _masked(
+    statements: Sequence[Encoded], mask: int, generator: np.random.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ids with words hidden, and what was hidden (`IGNORED` elsewhere); shape (statements, longest)."""
+    ids = np.zeros((len(statements), max(len(s.ids) for s in statements)), np.int64)
+    targets = np.full_like(ids, IGNORED)
+    for row, statement in enumerate(statements):
+        ids[row, : len(statement.ids)] = statement.ids
+        hidden = list(_hidden(statement, generator))
+        targets[row, hidden] = ids[row, hidden]
+        ids[row, hidden] = mask
+    return torch.from_numpy(ids), torch.from_numpy(targets)
+
+
+def _hidden(statement: Encoded, generator: np.random.Generator) -> Iterator[int]:
+    """Often the answer and a few other words, at least one; of each word its end, as PLL hides it."""
+    answer = {statement.words[position] for position in statement.scored[statement.answer]}
+    words = sorted({statement.words[position] for position in statement.scored})
+    chosen = {word for word in words if generator.random() < HIDE_WORD} | {generator.choice(words)}
+    if generator.random() < HIDE_ANSWER:
+        chosen |= answer
+    for word in chosen:
+        pieces = [position for position in statement.scored if statement.words[position] == word]
+        yield from pieces[generator.integers(len(pieces)) :]
+
+
+if __name__ == "__main__":
+    trained_bert()
