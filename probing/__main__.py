@@ -182,7 +182,7 @@ def _compare_unified(results: dict[str, Result]) -> None:
         print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
     alone = ", ".join(f"{result.items['specific'].notna().sum():,}" for result in results.values())
     print(f"\n{len(words):,} words and {len(next(iter(rows.values()))):,} pairs in common (pairs of each: {alone})")
-    for (metric, _), part in table.groupby(["metric", "dimension"], sort=False):
+    for metric, part in table.groupby("metric", sort=False):
         print(f"\n{metric}")
         _print_table(part.drop(columns=["metric", "dimension"]))
     print("\ndifference to the first")

@@ -32,7 +32,7 @@ def common(results: Rows, words: Collection[str] = ()) -> dict[str, pd.DataFrame
     if words:
         kept = {name: table[_both_in(table, words)].reset_index(drop=True) for name, table in kept.items()}
     if not len(next(iter(kept.values()))):
-        raise BadInput("The results have no pair in common.", "Compare results on the same benchmark.")
+        raise BadInput("No pair counts in all results.", "Compare models that share words, on the same relations.")
     return kept
 
 
