@@ -144,14 +144,14 @@ class CausalModel(AnsweringModel):
         cache = store.gather(past) if store else None
         padded = table < 0
         places, slot = np.unique(parents, return_inverse=True)
-        with self.head_only_at(self.to_device(places)):
-            logits = self.network(
-                input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
-                attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
-                position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
-                past_key_values=cache,
-                use_cache=cache is not None,
-            ).logits[0]
+        logits = self.logits_at(
+            self.to_device(places),
+            input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
+            attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
+            position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
+            past_key_values=cache,
+            use_cache=cache is not None,
+        )
         if store and cache is not None:
             store.add(cache, past.shape[1], place, tree)
         where = self.to_device(slot)
@@ -179,7 +179,7 @@ class CausalModel(AnsweringModel):
     def shares_prefixes(self) -> bool:
         """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way.
 
-        The tree fills a row as wide as in use: a network may go by places in it (GPT-Neo's window does).
+        The tree fills a row wider than those in use: a network may go by places in it (GPT-Neo's window does).
         """
         generator = np.random.default_rng(0)
         vocabulary = self.network.config.get_text_config().vocab_size
@@ -204,18 +204,16 @@ class CausalModel(AnsweringModel):
             )
 
     def _both_ways(self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Iterator[Floats]:
-        """Log-probabilities of all tokens but the first: at once beside others, and in two rounds with keys kept."""
-
-        def found(tree: PrefixTree, rounds: Sequence[NDArray[np.bool_]], store: KeyValues | None) -> Floats:
-            values = np.full(len(tree.token), np.nan)
-            for nodes in rounds:
-                self._compute(tree, np.flatnonzero(tree.inner & nodes), values, store=store)
-            return np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
-
+        """Log-probabilities of all tokens but the first: in one row beside others, and in two rounds with keys kept."""
         wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
-        yield found(wide, [wide.inner], None)
-        early = narrow.depth < 5
-        yield found(narrow, [early, ~early], KeyValues(len(narrow.token)))
+        at_once, in_two = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
+        children, log_probs = self._forward(wide, [(np.flatnonzero(wide.inner), 0)], None)
+        at_once[children] = known(log_probs)
+        store, early = KeyValues(len(narrow.token)), narrow.depth < 5
+        for part in (early, ~early):
+            self._compute(narrow, np.flatnonzero(narrow.inner & part), in_two, store=store)
+        for tree, values in ((wide, at_once), (narrow, in_two)):
+            yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

@@ -123,9 +123,7 @@ class Filler:
         if not model.fast:
             logits: torch.Tensor = model.network(input_ids=ids).logits.flatten(0, 1)[places]
             return logits
-        with model.head_only_at(places):
-            logits = model.network(input_ids=ids).logits[0]
-        return logits
+        return model.logits_at(places, input_ids=ids)
 
     def _filling(self, logits: torch.Tensor, options: NDArray[np.int64]) -> Filling:
         log_probs = logits.float().log_softmax(-1)

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -87,19 +86,20 @@ class HFModel(ABC):
     def blank(self) -> str:
         """What stands in a blank that is not scored."""
 
-    @contextmanager
-    def head_only_at(self, places: torch.Tensor) -> Iterator[None]:
-        """Let the output head see only some places of the flattened batch: logits of shape (1, places, vocabulary)."""
+    def logits_at(self, places: torch.Tensor, **inputs: Any) -> torch.Tensor:
+        """Logits of shape (places, vocabulary): the output head sees only some places of the flattened batch."""
 
-        def narrow(module: torch.nn.Module, args: Any, output: Any) -> Any:
-            output["last_hidden_state"] = output["last_hidden_state"].flatten(0, 1)[places][None]
-            return output
+        def narrow(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            return (args[0].flatten(0, 1)[places][None], *args[1:])
 
-        hook = self.network.base_model.register_forward_hook(narrow)
+        hook = self.network.get_output_embeddings().register_forward_pre_hook(narrow)
         try:
-            yield
+            logits: torch.Tensor = self.network(**inputs).logits
         finally:
             hook.remove()
+        if logits.shape[:2] != (1, len(places)):
+            raise RuntimeError("the output head is not called as expected")
+        return logits[0]
 
     @property
     def tolerance(self) -> float:
@@ -108,6 +108,8 @@ class HFModel(ABC):
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()
+        if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
+            encoder = encoder.apart()
         for window in windows(asked, encoder, self.blank, scoring.span):
             for statement in window.statements:
                 self._refuse_unfit(statement)

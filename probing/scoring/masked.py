@@ -196,11 +196,11 @@ class MaskedModel(AnsweringModel):
         ids[~seen] = self.tokenizer.pad_token_id or 0
         answered, rows = asks.of_inputs(inputs)
         places, slot = np.unique(rows * longest + asks.position[answered], return_inverse=True)
-        with self.head_only_at(self.to_device(places)):
-            logits = self.network(
-                input_ids=self.to_device(ids),
-                attention_mask=None if seen.all() else self.to_device(seen.astype(np.int64)),
-            ).logits[0]
+        logits = self.logits_at(
+            self.to_device(places),
+            input_ids=self.to_device(ids),
+            attention_mask=None if seen.all() else self.to_device(seen.astype(np.int64)),
+        )
         where = self.to_device(slot)
         log_probs = logits[where, self.to_device(asks.target[answered])].float() - log_sum_exp(logits)[where]
         return answered, log_probs.clamp(max=0.0)

@@ -38,6 +38,9 @@ class TableNetwork(PreTrainedModel):
         self.limit: float = float("inf")
         self.seen: list[list[int]] = []
 
+    def get_output_embeddings(self) -> torch.nn.Module:
+        return self.head
+
     def forward(self, input_ids: torch.Tensor, **_: Any) -> MaskedLMOutput:
         if input_ids.numel() > self.limit:
             raise torch.OutOfMemoryError("out of memory")
