@@ -20,7 +20,8 @@ Asked = tuple[Prompt, Sequence[str]]
 class Scoring:
     """How statements become option scores.
 
-    `pll`: which tokens a masked model hides together (methods 1.2; `whole_answer`: all of the option's, methods 4.4);
+    `pll`: which tokens a masked model hides together (methods 1.2; `whole_answer`: all of the option's,
+    which with span "answer" is tokenized apart from the text around it, methods 4.4);
     causal models ignore it.
     `span`: score the whole statement, or the option's tokens only (given the text left of it, for causal models).
     `reduction`: sum or mean of the token log-probabilities.

@@ -1,8 +1,8 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import accuracy_scores
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
-from probing.language_model import LanguageModel, OptionScores, Scoring
+from probing.language_model import Asked, LanguageModel
 from probing.probes.probe import Row
 from probing.settings import Settings
 from probing.template import Prompt, prompt
@@ -40,6 +40,14 @@ class Columns(TypedDict):
     statement: str
 
 
+class Answer(NamedTuple):
+    """Scores of the options, and which of them are exact; a preset may rank by a second kind of scores too."""
+
+    scores: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+    second: NDArray[np.float64] | None = None
+
+
 @dataclass(frozen=True)
 class MultipleChoice:
     """One row per item and template; the prediction is the best option, the first of equals.
@@ -54,24 +62,21 @@ class MultipleChoice:
         text = relation.templates[template]
         asked = ((prompt(text, item.subject), relation.options_of(item)) for item in relation.items)
         # Not strict: a model that answers too few prompts is found by the check that the result is complete.
-        for item, found in zip(relation.items, model.score(asked, self.scoring(model, settings)), strict=False):
-            scores = self.option_scores(found, settings)
-            if not np.isfinite(scores).all():
+        for item, answer in zip(relation.items, self.answers(model, asked, settings), strict=False):
+            if not np.isfinite(answer.scores).all():
                 raise not_finite(model, relation, item, template)
             statement = prompt(text, item.subject)
             about = {"relation": relation.label, "template": template}
-            columns = row(relation, statement, item, scores, found.exact)
-            yield about | columns | self.more(model, item, found, settings)
+            yield (
+                about | row(relation, statement, item, answer.scores, answer.exact) | self.more(relation, item, answer)
+            )
 
-    def scoring(self, model: LanguageModel, settings: Settings) -> Scoring:
-        """What the model is asked for."""
-        return settings.scoring
+    def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
+        """What the options of each prompt are ranked by."""
+        for found in model.score(asked, settings.scoring):
+            yield Answer(found.reduce(settings.reduction), found.exact)
 
-    def option_scores(self, found: OptionScores, settings: Settings) -> NDArray[np.float64]:
-        """What the options are ranked by."""
-        return found.reduce(settings.reduction)
-
-    def more(self, model: LanguageModel, item: Item, found: OptionScores, settings: Settings) -> Row:
+    def more(self, relation: Relation, item: Item, answer: Answer) -> Row:
         """Columns that only a preset of this probe has."""
         return {}
 

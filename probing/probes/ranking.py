@@ -5,8 +5,8 @@ however many they are. A causal model computes the text up to the blank once and
 tokens: at most c times their mean length, and for the second rule also what stands behind the blank, c times.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from probing.analysis.culture import ranking_scores
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
-from probing.language_model import LanguageModel, OptionScores, Scoring, Span
-from probing.probes.multiple_choice import Columns, MultipleChoice, ranked
+from probing.language_model import Asked, LanguageModel, OptionScores, Scoring
+from probing.probes.multiple_choice import Answer, Columns, MultipleChoice, ranked
 from probing.probes.probe import Row
 from probing.settings import Settings
+from probing.template import Prompt
 
 # Tags that say the same as the relation, or the same in every row.
 VERSION = ("predicate", "objects")
@@ -49,34 +50,26 @@ class Ranking(MultipleChoice):
     pair: str = ""
     objects: str = "augmented"
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+    def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
+        if model.card.kind == "causal" and not settings.decide:
+            return both_rules(model, asked)
+        texts = asked if model.card.kind == "masked" else ((before(text), options) for text, options in asked)
+        scoring = Scoring(pll="whole_answer", reduction="mean", decide=int(settings.decide), span="answer")
+        return (Answer(found.reduce("mean"), found.exact) for found in model.score(texts, scoring))
+
+    def more(self, relation: Relation, item: Item, answer: Answer) -> Row:
         """There may be thousands of candidates: their scores are kept in single precision."""
-        for row in super().rows(model, relation, template, settings):
-            tags = relation.answer_tags[row["prediction"]] if relation.answer_tags else {}
-            yield row | {
-                "scores": np.array(row["scores"], np.float32),
-                "exact": np.array(row["exact"], bool),
-                "prediction_cultures": list(tags.get("culture", ())),
-            }
-
-    def scoring(self, model: LanguageModel, settings: Settings) -> Scoring:
-        both_rules = model.card.kind == "causal" and not settings.decide
-        span: Span = "statement" if both_rules else "answer"
-        return Scoring(pll="whole_answer", reduction="mean", decide=int(settings.decide), span=span)
-
-    def option_scores(self, found: OptionScores, settings: Settings) -> NDArray[np.float64]:
-        tokens = [tokens[answer] for tokens, answer in zip(found.log_probs, found.answers, strict=True)]
-        if not all(map(len, tokens)):
-            raise UnsupportedModel(
-                "The model's tokenizer leaves nothing of some candidates.", "Choose a model for this language's script."
-            )
-        return np.array([each.mean() for each in tokens])
-
-    def more(self, model: LanguageModel, item: Item, found: OptionScores, settings: Settings) -> Row:
-        if self.scoring(model, settings).span == "answer":
-            return {}
-        prediction, correct, rank = ranked(found.reduce("sum"), item)
-        return {"prediction_statement": prediction, "rank_statement": rank, "correct_statement": correct}
+        prediction, _, _ = ranked(answer.scores, item)
+        tags = relation.answer_tags[prediction] if relation.answer_tags else {}
+        columns: Row = {
+            "scores": answer.scores.astype(np.float32),
+            "exact": answer.exact,
+            "prediction_cultures": list(tags.get("culture", ())),
+        }
+        if answer.second is not None:
+            prediction, correct, rank = ranked(answer.second, item)
+            columns |= {"prediction_statement": prediction, "rank_statement": rank, "correct_statement": correct}
+        return columns
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         frame = super().frame(rows)
@@ -87,3 +80,25 @@ class Ranking(MultipleChoice):
 
     def dimensions(self, rows: pd.DataFrame) -> list[str]:
         return [name for name in rows.columns if name not in (*RankingColumns.__annotations__, *VERSION)]
+
+
+def both_rules(model: LanguageModel, asked: Iterable[Asked]) -> Iterator[Answer]:
+    """Each prompt up to its blank and then whole, side by side, so that the two share what they have in common."""
+    twice = ((each, options) for text, options in asked for each in (before(text), text))
+    found = model.score(twice, Scoring())
+    for cut, whole in zip(found, found, strict=False):
+        yield Answer(answer_means(cut), cut.exact, whole.reduce("sum"))
+
+
+def before(text: Prompt) -> Prompt:
+    """The prompt without what follows the scored blank."""
+    return replace(text, pieces=(*text.pieces[: text.scored + 1], ""))
+
+
+def answer_means(found: OptionScores) -> NDArray[np.float64]:
+    """The mean log-probability of each option's own tokens."""
+    parts = [tokens[answer] for tokens, answer in zip(found.log_probs, found.answers, strict=True)]
+    if not all(map(len, parts)):
+        step = "Choose a model that knows this language's script."
+        raise UnsupportedModel("The model's tokenizer leaves nothing of some candidates.", step)
+    return np.array([part.mean() for part in parts])

@@ -54,6 +54,10 @@ class Encoder:
         bare.start = ()
         return bare
 
+    def apart(self) -> "Encoder":
+        """The same for masked statements whose option is tokenized apart from the text around it (methods 4.4)."""
+        return _Apart(self)
+
     def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         batch = self.tokenizer([s.text for s in statements], add_special_tokens=self.special_tokens)
         encoded = [self._encoded(batch, index, statement) for index, statement in enumerate(statements)]
@@ -78,6 +82,53 @@ class Encoder:
         counted = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(counted[0], counted[-1] + 1) if counted else slice(0, 0)
         return Encoded(ids, scored, answer, words)
+
+
+class _Apart(Encoder):
+    """Puts an option's own tokens where the text around it, tokenized around one mask, has that mask.
+
+    So options of as many tokens share one input, even where letters follow the blank at once, as in Korean.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        super().__init__(encoder.tokenizer, special_tokens=encoder.special_tokens)
+        self._options: dict[str, tuple[int, ...]] = {}
+        self._around: dict[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    def encode(self, statements: Sequence[Statement], span: Span = "answer") -> list[Encoded]:
+        """Only the option counts; the statements of a window repeat a few surroundings."""
+        self._around.clear()
+        return [self._spliced(statement) for statement in statements]
+
+    def _spliced(self, statement: Statement) -> Encoded:
+        text, start, end = statement.text, statement.start, statement.end
+        left, right = text[:start], text[end:]
+        if (left, right) not in self._around:
+            self._around[left, right] = self._split(left, right)
+        before, after = self._around[left, right]
+        option = self._tokens(text[start:end], spaced=left.endswith(" "))
+        ids = (*before, *option, *after)
+        scored = tuple(range(len(before), len(before) + len(option)))
+        return Encoded(ids, scored, slice(0, len(option)), (None,) * len(ids))
+
+    def _split(self, left: str, right: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The tokens before and after a mask between the two texts."""
+        encoding = self.tokenizer(f"{left}{self.tokenizer.mask_token}{right}").encodings[0]
+        mask = self.tokenizer.mask_token_id
+        at = next(
+            place
+            for place, (id_, (_, end)) in enumerate(zip(encoding.ids, encoding.offsets, strict=True))
+            if id_ == mask and end > len(left)
+        )
+        return tuple(encoding.ids[:at]), tuple(encoding.ids[at + 1 :])
+
+    def _tokens(self, option: str, *, spaced: bool) -> tuple[int, ...]:
+        text = f" {option}" if spaced else option
+        if text not in self._options:
+            encoding = self.tokenizer(text, add_special_tokens=False).encodings[0]
+            kept = zip(encoding.ids, encoding.offsets, strict=True)
+            self._options[text] = tuple(id_ for id_, (_, end) in kept if end > len(text) - len(option))
+        return self._options[text]
 
 
 def windows(
