@@ -1,0 +1,159 @@
+"""S-TEST folders: pairs, their templates, and what is wrong with a folder."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.catalog import CATALOG, open_benchmark
+from probing.errors import BadBenchmark
+from probing.formats import format_of, stest
+
+TEMPLATES = [
+    {"relation": "P19", "template": "[X] was born in [Y].", "label": "place of birth"},
+    {"relation": "P19-cp", "template": "[X] was born in [Y], which lies in [Y].", "label": "place of birth"},
+    {"relation": "P19-fp", "template": "[X] was born in [Y]."},
+    {"relation": "P361", "template": "[X] is part of [Y]."},
+]
+
+
+def pair(subject: str, fine: str, coarse: str) -> dict[str, Any]:
+    return {"sub_uri": f"Q{len(subject)}", "sub_label": subject, "obj_label": fine, "obj2_label": coarse}
+
+
+class Folder:
+    """A folder to spoil: change `templates` or `lists`, then `read()`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.templates = [dict(line) for line in TEMPLATES]
+        self.lists = {
+            "P19": [pair("Ann", "Paris", "France"), pair("Bob", "Lyon", "France"), pair("Ann", "Rome", "Italy")],
+            "P361": [pair("thumb", "hand", "body")],
+        }
+
+    def write(self, inner: str = "") -> Path:
+        (self.path / inner).mkdir(parents=True, exist_ok=True)
+        self._lines(self.path / "relations.jsonl", self.templates)
+        for name, lines in self.lists.items():
+            self._lines(self.path / inner / f"{name}.jsonl", lines)
+        return self.path
+
+    def _lines(self, path: Path, lines: list[dict[str, Any]]) -> None:
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path / "stest")
+
+
+def test_it_reads_pairs_as_items_with_two_options(folder: Folder) -> None:
+    benchmark = stest.read(folder.write())
+    assert (benchmark.slug, benchmark.size) == ("stest", 4)
+    relation = benchmark["P19"]
+    assert relation.items[0].options == ("France", "Paris")
+    assert relation.items[0].options[relation.items[0].answers[0]] == "Paris", "the fine answer is the right one"
+    assert relation.answer_space == ("France", "Paris", "Lyon", "Italy", "Rome")
+    assert relation.name == "place of birth"
+
+
+def test_equal_labels_stay_apart(folder: Folder) -> None:
+    items = stest.read(folder.write())["P19"].items
+    assert [(item.index, item.subject, item.options[1]) for item in items if item.subject == "Ann"] == [
+        (0, "Ann", "Paris"),
+        (2, "Ann", "Rome"),
+    ]
+
+
+def test_the_cascade_belongs_to_its_relation(folder: Folder) -> None:
+    benchmark = stest.read(folder.write())
+    assert benchmark["P19"].cascades == ("[X] was born in [Y], which lies in [Y].",)
+    assert benchmark["P361"].cascades == ()
+
+
+@pytest.mark.parametrize("inner", ["", "S-TEST"])
+def test_the_pairs_may_lie_beside_the_templates_or_below(folder: Folder, inner: str) -> None:
+    assert stest.read(folder.write(inner)).size == 4
+
+
+def test_the_official_repository_may_be_given_whole(folder: Folder) -> None:
+    folder.path = folder.path / "data"
+    folder.write("S-TEST")
+    assert stest.read(folder.path.parent).size == 4
+
+
+def test_files_of_other_promptings_hold_the_same_pairs(folder: Folder) -> None:
+    plain = stest.read(folder.write())
+    folder.lists |= {"P19-cp": folder.lists["P19"], "P19-fp": folder.lists["P19"]}
+    assert stest.read(folder.write()) == plain
+
+
+def test_a_cascade_file_alone_is_enough(folder: Folder) -> None:
+    folder.lists["P19-cp"] = folder.lists.pop("P19")
+    assert len(stest.read(folder.write())["P19"].items) == 3
+
+
+def test_files_of_one_relation_that_differ_are_refused(folder: Folder) -> None:
+    folder.lists["P19-fp"] = folder.lists["P19"][:1]
+    with pytest.raises(BadBenchmark, match=r"files of P19 hold different pairs.*Keep only P19\.jsonl"):
+        stest.read(folder.write())
+
+
+def test_pairs_without_a_template_are_refused(folder: Folder) -> None:
+    folder.lists["P20"] = folder.lists["P19"]
+    with pytest.raises(BadBenchmark, match=r"P20\.jsonl has no template"):
+        stest.read(folder.write())
+
+
+def test_a_folder_without_pairs_is_refused(folder: Folder) -> None:
+    folder.lists = {}
+    with pytest.raises(BadBenchmark, match="no pairs"):
+        stest.read(folder.write())
+
+
+def test_a_relation_twice_is_refused(folder: Folder) -> None:
+    folder.templates.append(folder.templates[0])
+    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 5: relation 'P19' occurs twice"):
+        stest.read(folder.write())
+
+
+@pytest.mark.parametrize(
+    ("line", "template", "fault"),
+    [(0, "born in [Y].", r"must have \[X\] once"), (0, "[X] was born.", r"\[Y\] once"), (1, "[X] in [Y].", "twice")],
+)
+def test_a_template_without_its_slots_is_refused(folder: Folder, line: int, template: str, fault: str) -> None:
+    folder.templates[line]["template"] = template
+    with pytest.raises(BadBenchmark, match=rf"line {line + 1}.*{fault}"):
+        stest.read(folder.write())
+
+
+def test_two_equal_answers_are_refused(folder: Folder) -> None:
+    folder.lists["P19"][1]["obj_label"] = "France"
+    with pytest.raises(BadBenchmark, match=r"P19\.jsonl, line 2: the fine and the coarse answer are both 'France'"):
+        stest.read(folder.write())
+
+
+def test_a_missing_field_is_named(folder: Folder) -> None:
+    del folder.lists["P19"][1]["obj2_label"]
+    with pytest.raises(BadBenchmark, match=r"P19\.jsonl, line 2: the field 'obj2_label' is missing"):
+        stest.read(folder.write())
+
+
+def test_a_folder_is_known_by_its_templates(folder: Folder) -> None:
+    assert format_of(folder.write()) == "stest"
+    assert open_benchmark(folder.path).size == 4
+
+
+def test_the_real_files_are_whole() -> None:
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
+    benchmark = stest.read(Path(data) / "stest")
+    assert benchmark.digest == CATALOG["stest"].digest
+    sizes = {relation.id: len(relation.items) for relation in benchmark.relations}
+    assert sizes == {"P19": 5000, "P106": 5000, "P131": 5000, "P279": 5000, "P361": 628}
+    assert {relation.id: len(relation.answer_space) for relation in benchmark.relations}["P106"] == 140
+    assert all(len(relation.cascades) == 1 for relation in benchmark.relations)
