@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 # Where the usual way of computing a p-value gives up (natural logarithm).
 SMALLEST = -690.0
 LARGEST = 1e150  # its square is still a float
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ def superiority(first: Floats, second: Floats) -> tuple[float, float, float]:
         spread = 1 + half * ((1 - theta) / (2 - theta) + theta / (1 + theta))
         return Z * sqrt(max(theta * (1 - theta), 0.0) * spread / (m * n))
 
-    low = brentq(lambda theta: found - theta - error(theta), 0, found) if found > 0 else 0.0
-    high = brentq(lambda theta: theta - found - error(theta), found, 1) if found < 1 else 1.0
+    # At 0 and 1 there is no error at all, which is a solution too, but not the one that is meant.
+    low = brentq(lambda theta: found - theta - error(theta), 0, min(found, 1 - TINY)) if found > 0 else 0.0
+    high = brentq(lambda theta: theta - found - error(theta), max(found, TINY), 1) if found < 1 else 1.0
     return found, float(low), float(high)

@@ -1,0 +1,129 @@
+"""Scores of perplexities: the paper's summary from its own p-values, and what every repetition and relation says."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_ind
+
+from probing.analysis.accuracy import COLUMNS
+from probing.analysis.perplexity import perplexity_scores, samples, summary
+
+# The paper's tables 3 and 4: mean, standard deviation, median, spread.
+TABLES = {
+    ("gpt2", "FB15k-237"): (8.37e-08, 2.45e-07, 2.70e-19, 1.13e-06),
+    ("gpt2", "WN18RR"): (3.52e-48, 1.57e-47, 1.71e-62, 8.01e-47),
+    ("gpt2-large", "FB15k-237"): (6.12e-07, 3.00e-06, 1.26e-25, 1.53e-05),
+    ("gpt2-large", "WN18RR"): (1.10e-59, 3.05e-59, 1.29e-75, 1.23e-58),
+    ("bert-base-cased", "FB15k-237"): (5.93e-22, 2.90e-21, 1.90e-30, 1.48e-20),
+    ("bert-base-cased", "WN18RR"): (2.42e-22, 1.18e-21, 4.41e-38, 6.04e-21),
+    ("roberta-base", "FB15k-237"): (5.98e-04, 2.93e-03, 1.89e-20, 1.50e-02),
+    ("roberta-base", "WN18RR"): (1.76e-25, 8.60e-25, 7.20e-43, 4.39e-24),
+}
+
+
+def rows(*lines: tuple[str, bool, float, list[int]]) -> pd.DataFrame:
+    found = pd.DataFrame(lines, columns=["relation", "true", "perplexity", "repetitions"])
+    return found.assign(tokens=2, log_prob=-2 * np.log(found["perplexity"]))
+
+
+@pytest.fixture
+def two_repetitions() -> pd.DataFrame:
+    return rows(
+        ("capital", True, 2.0, [1, 2]),
+        ("capital", True, 4.0, [1]),
+        ("river", True, 8.0, [2, 2]),
+        ("capital", False, 16.0, [1]),
+        ("capital", False, 32.0, [1, 2]),
+        ("river", False, 4.0, [2]),
+    )
+
+
+def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
+    found = scores[(scores["metric"] == metric) & (scores["dimension"] == dimension) & (scores["group"] == group)]
+    (only,) = found["value"]
+    return float(only)
+
+
+def test_a_repetition_has_its_sentences_as_often_as_it_drew_them(two_repetitions: pd.DataFrame) -> None:
+    assert [part.tolist() for part in samples(two_repetitions, 1)] == [[2.0, 4.0], [16.0, 32.0]]
+    assert [part.tolist() for part in samples(two_repetitions, 2)] == [[2.0, 8.0, 8.0], [32.0, 4.0]]
+    assert [part.tolist() for part in samples(two_repetitions)] == [[2.0, 4.0, 8.0], [16.0, 32.0, 4.0]]
+
+
+def test_each_repetition_has_the_papers_test(two_repetitions: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_repetitions)
+    expected = ttest_ind([2.0, 4.0], [16.0, 32.0]).pvalue
+    assert value(scores, "p_value", "repetition", "1") == pytest.approx(expected)
+    assert value(scores, "log10_p", "repetition", "1") == pytest.approx(np.log10(expected))
+    assert value(scores, "superiority", "repetition", "1") == 1.0
+
+
+def test_effects_are_of_the_distinct_sentences(two_repetitions: pd.DataFrame) -> None:
+    """Of nine pairs six have the true one lower, one is a tie, two have it higher."""
+    scores = perplexity_scores(two_repetitions)
+    assert value(scores, "superiority") == pytest.approx(7.5 / 9)
+    (row,) = scores[(scores["metric"] == "superiority") & (scores["dimension"] == "overall")].to_dict("records")
+    assert row["n"] == 6
+    assert row["low"] < row["value"] < row["high"]
+
+
+def test_relations_with_one_true_or_false_sentence_have_no_effect(two_repetitions: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_repetitions)
+    assert set(scores.loc[scores["dimension"] == "relation", "group"]) == {"capital"}
+    assert value(scores, "superiority", "relation", "capital") == 1.0
+
+
+def test_the_verdict_needs_a_small_p_and_lower_true_sentences() -> None:
+    clear = [("r", True, 1.0 + i / 10, [1]) for i in range(5)] + [("r", False, 9.0 + i / 10, [1]) for i in range(5)]
+    wrong_way = [("r", not true, perplexity, [2]) for _, true, perplexity, _ in clear]
+    assert value(perplexity_scores(rows(*clear)), "discriminates") == 1.0
+    assert value(perplexity_scores(rows(*clear, *wrong_way)), "discriminates") == 0.5
+
+
+def test_perplexities_are_told_by_truth_as_median_and_of_all_together(two_repetitions: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_repetitions)
+    assert value(scores, "perplexity_median", "truth", "false") == 16.0
+    assert value(scores, "perplexity_corpus", "truth", "true") == pytest.approx((2 * 4 * 8) ** (1 / 3))
+
+
+def test_scores_are_tidy_and_finite(two_repetitions: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_repetitions)
+    assert list(scores.columns) == COLUMNS
+    assert np.isfinite(scores["value"]).all()
+    assert not scores.duplicated(["metric", "dimension", "group"]).any()
+
+
+def test_a_p_value_of_zero_keeps_its_logarithm() -> None:
+    lines = [("r", True, 1 + i / 1000, [1]) for i in range(1000)] + [
+        ("r", False, 9 + i / 1000, [1]) for i in range(1000)
+    ]
+    scores = perplexity_scores(rows(*lines))
+    assert value(scores, "p_value_median") == 0.0
+    assert value(scores, "log10_p_median") < -1000
+
+
+def test_the_summary_is_of_the_population_and_does_not_underflow() -> None:
+    assert summary([1e-250, 3e-250]) == pytest.approx(
+        {"mean": 2e-250, "std": 1e-250, "median": 2e-250, "spread": 2e-250}
+    )
+    assert summary([0.0, 0.0])["std"] == 0.0
+
+
+def test_the_papers_tables_follow_from_its_raw_p_values() -> None:
+    """All to the two decimals printed, from the 25 p-values of each model and graph."""
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no raw p-values at hand")
+    published = json.loads((Path(data) / "published_results_extra.json").read_text(encoding="utf-8"))
+    raw = {
+        (one["hf_id"], one["graph"]): one["p_values"]
+        for one in published["llmkg_raw_p_values"]
+        if "word" not in one["label"].lower()
+    }
+    assert raw.keys() == TABLES.keys()
+    for key, printed in TABLES.items():
+        assert [f"{number:.2e}" for number in summary(raw[key]).values()] == [f"{n:.2e}" for n in printed], key

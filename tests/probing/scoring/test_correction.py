@@ -1,0 +1,61 @@
+"""Grammar correction: a text-to-text model rewrites every sentence, with the prefix and beams that the paper's has."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import T5Config, T5ForConditionalGeneration
+
+from probing.errors import UnsafeModel, UnsupportedModel
+from probing.scoring.correction import Corrector
+from tests.tiny_models import build_gpt2, metaspace_unigram, save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tokenizer = metaspace_unigram()
+    config = T5Config(
+        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2,
+        decoder_start_token_id=1, pad_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    return save(tmp_path_factory.mktemp("t5"), lambda: T5ForConditionalGeneration(config), tokenizer, seed=0)
+
+
+def test_it_rewrites_each_sentence_alone(folder: Path) -> None:
+    """Whatever else is in the batch: padding changes nothing."""
+    corrector = Corrector.load(str(folder))
+    sentences = ["Chad is in Africa", "Oslo", "The word oak is a kind of tree"]
+    together = list(corrector.correct(sentences))
+    assert together == [text for sentence in sentences for text in corrector.correct([sentence])]
+    assert len(together) == 3
+
+
+def test_it_asks_as_the_paper_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tokenizer spells the colon as a byte."""
+    corrector, asked = Corrector.load(str(folder)), {}
+    generate = corrector.network.generate
+
+    def listen(**options: Any) -> Any:
+        asked.update(options)
+        return generate(**options)
+
+    monkeypatch.setattr(corrector.network, "generate", listen)
+    list(corrector.correct(["Oslo"]))
+    assert corrector.tokenizer.decode(asked["input_ids"][0], skip_special_tokens=True) == "grammar<0x3A> Oslo"
+    assert (asked["generation_config"].num_beams, asked["generation_config"].min_length) == (5, 1)
+
+
+def test_it_says_which_model_it_is(folder: Path) -> None:
+    assert Corrector.load(str(folder)).remark.startswith(f"Grammar corrected by {folder}")
+    assert "model.safetensors" in Corrector.load(str(folder)).remark
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedModel, match="is not a text-to-text model"):
+        Corrector.load(str(build_gpt2(tmp_path)))
+
+
+def test_pickled_weights_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(UnsafeModel, match="no safetensors"):
+        Corrector.load(str(tmp_path))
