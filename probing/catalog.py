@@ -73,6 +73,15 @@ LLMKG_CITATION = """\
 }
 """
 
+GEOGRAPHY_CITATION = """\
+@inproceedings{ramrakhiyani2023geography,
+  title = {Zero-shot Probing of Pretrained Language Models for Geography Knowledge},
+  author = {Ramrakhiyani, Nitin and Varma, Vasudeva and Palshikar, Girish K. and Pawar, Sachin},
+  booktitle = {Proceedings of the 4th Workshop on Evaluation and Comparison of {NLP} Systems (Eval4NLP)},
+  year = {2023},
+}
+"""
+
 CATALOG: dict[str, Entry] = {
     "starter": Entry(
         slug="starter",
@@ -125,6 +134,15 @@ CATALOG: dict[str, Entry] = {
         paths=("data",),
         digest="a108d5c496992aed8f84a15bf2e85c32af40a9d9ba1d01620e90a586e5dbe43e",
         citation=STEST_CITATION,
+    ),
+    "geography": Entry(
+        slug="geography",
+        title="Geography",
+        format="geography",
+        description="Masked sentences over 23 fact types, from facts that ship with Clozeboard; wordings of the paper.",
+        licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
+        probe="cloze",
+        citation=GEOGRAPHY_CITATION,
     ),
     "graph": Entry(
         slug="graph",

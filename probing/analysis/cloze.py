@@ -27,24 +27,20 @@ def cloze_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
     if asked.empty:
         raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
     several = ["major"] if "fact_type" in dimensions else []
-    named = metrics(asked)
-    tables = [
-        macro(asked, metric, values, dimension)
-        for dimension in [OVERALL, *several, *dimensions, "relation"]
-        for metric, values in named.items()
-    ]
+    found = metrics(asked)
+    tables = [macro(asked, found, dimension) for dimension in [OVERALL, *several, *dimensions, "relation"]]
     return pd.concat(tables, ignore_index=True)
 
 
-def metrics(rows: pd.DataFrame) -> dict[str, pd.Series]:
-    """For each metric, whether it holds for each row."""
+def metrics(rows: pd.DataFrame) -> pd.DataFrame:
+    """One column per metric: 1 for each row for which it holds, else 0."""
     method = rows["method"].iloc[0]
     rank = rows["rank"].astype("Int64")
-    found = {"accuracy": rows["correct"].astype(bool)}
-    found |= {f"in_{method}_{k}": (rank <= k).fillna(False).astype(bool) for k in KS[method]}
+    found = {"accuracy": rows["correct"]}
+    found |= {f"in_{method}_{k}": (rank <= k).fillna(False) for k in KS[method]}
     if method == "top":
         found["not_one_token"] = ~rows["one_token"].astype(bool)
-    return found
+    return pd.DataFrame(found).astype(float)
 
 
 def majors(rows: pd.DataFrame) -> pd.Series:
@@ -53,20 +49,21 @@ def majors(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(np.where(sentences >= MAJOR, "major", "minor"), rows.index)
 
 
-def macro(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """The mean over relations of the share of items for which `values` holds, per group of a dimension."""
+def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """The mean over relations of each metric's share of items, per group of a dimension."""
     table = members(rows, dimension)
-    table["relation"] = rows["relation"].to_numpy()[table["row"]]
-    table["part"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
-    sums = table.groupby(["group", "relation"], sort=False)[["weight", "part"]].sum()
-    groups = sums.groupby("group", sort=False)
+    taken = values.iloc[table["row"]].mul(table["weight"].to_numpy(), axis=0).assign(weight=table["weight"].to_numpy())
+    keys = [table["group"].to_numpy(), rows["relation"].to_numpy()[table["row"]]]
+    sums = taken.groupby(keys, sort=False).sum()
     found = [
-        (metric, dimension, str(group), *_mean(part["part"] / part["weight"], part["weight"])) for group, part in groups
+        (metric, dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
+        for group, part in sums.groupby(level=0, sort=False)
+        for metric in values
     ]
     return pd.DataFrame(found, columns=COLUMNS)
 
 
-def _mean(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float]:
+def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float]:
     """value, n, low, high of the plain mean of independent shares."""
     bounds = np.array([wilson(share, size) for share, size in zip(shares, n, strict=True)])
     below, above = shares.to_numpy() - bounds[:, 0], bounds[:, 1] - shares.to_numpy()

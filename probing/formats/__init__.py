@@ -19,7 +19,6 @@ FORMATS: dict[str, Callable[[Path], Benchmark]] = {
 MARKS = {
     "stest": (stest.RELATIONS,),
     "geography": geography.FILES,
-    "lama": (lama.RELATIONS,),
     "knowledge_graph": (knowledge_graph.TEMPLATES,),
 }
 
@@ -28,4 +27,6 @@ def format_of(folder: Path) -> str:
     """The format whose mark the folder has, else BEAR's; only DLAMA's may be an archive."""
     if dlama.fits(folder):
         return "dlama"
+    if lama.fits(folder):
+        return "lama"
     return next((name for name, marks in MARKS.items() if any((folder / mark).is_file() for mark in marks)), "bear")

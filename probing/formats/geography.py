@@ -38,7 +38,7 @@ def read(folder: Path) -> Benchmark:
     found = digest([path])
     chosen = [key for key in FACT_TYPES if any(triple.fact_type.key == key for triple in triples)]
     relations = tuple(_relation(FACT_TYPES[key], triples) for key in chosen)
-    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, files=(path,))
+    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, probe="cloze", files=(path,))
 
 
 def read_triples(path: Path) -> list[Triple]:

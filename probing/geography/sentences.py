@@ -21,31 +21,10 @@ KINDS = (
     | {"of", "and", "ocean", "strait", "channel"}
 )
 # Words without content, which may stand twice.
-SMALL = frozenset(
-    {
-        "the",
-        "of",
-        "and",
-        "a",
-        "an",
-        "in",
-        "on",
-        "by",
-        "is",
-        "as",
-        "its",
-        "it",
-        "de",
-        "la",
-        "le",
-        "les",
-        "du",
-        "el",
-        "al",
-        "do",
-        "da",
-    }
-)
+SMALL = {
+    *("the", "of", "and", "a", "an", "in", "on", "by", "is", "as", "its", "it"),
+    *("de", "la", "le", "les", "du", "el", "al", "do", "da"),
+}
 
 
 @dataclass(frozen=True)

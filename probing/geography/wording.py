@@ -20,38 +20,13 @@ MUTED = {
     "mine": ("mine", "mines", "quarry"),
 }
 # First words that say little; the word behind them is asked for (methods 5, "our choice").
-GENERIC = frozenset(
-    {"mount", "mont", "monte", "lake", "gulf", "sea", "bay", "cape", "port", "saint", "san", "santa", "the"}
-)
+GENERIC = {"mount", "mont", "monte", "lake", "gulf", "sea", "bay", "cape", "port", "saint", "san", "santa", "the"}
 # Last words of names that take a verb in the plural; falls do not ("The Rhine Falls is located", the paper's Table 6).
-PLURAL = frozenset(
-    {
-        "mountains",
-        "ghats",
-        "ranges",
-        "highlands",
-        "hills",
-        "forests",
-        "woodlands",
-        "dunes",
-        "scablands",
-        "valleys",
-        "canyons",
-        "gorges",
-        "dells",
-        "ravines",
-        "resorts",
-        "mines",
-        "sanctuaries",
-        "reserves",
-        "parks",
-        "gardens",
-        "islands",
-        "wetlands",
-        "plains",
-        "caves",
-    }
-)
+PLURAL = {
+    *("mountains", "ghats", "ranges", "highlands", "hills", "forests", "woodlands", "dunes", "scablands", "valleys"),
+    *("canyons", "gorges", "dells", "ravines", "resorts", "mines", "sanctuaries", "reserves", "parks", "gardens"),
+    *("islands", "wetlands", "plains", "caves"),
+}
 VERBS = {
     "is": "are",
     "has": "have",

@@ -1,0 +1,59 @@
+"""LAMA's files, as T-REx has them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.errors import BadBenchmark
+from probing.formats import format_of
+from probing.formats.lama import read
+
+RELATIONS = [
+    {"relation": "P36", "template": "The capital of [X] is [Y] .", "label": "capital", "type": "1-1"},
+    {"relation": "P1001", "template": "[X] is a legal term in [Y] .", "label": "applies to", "type": "N-M"},
+]
+LINES = [
+    {"uuid": "1", "obj_uri": "Q585", "obj_label": "Oslo", "sub_uri": "Q20", "sub_label": "Norway", "evidences": []},
+    {"uuid": "2", "obj_uri": "Q85", "obj_label": "Cairo", "sub_uri": "Q79", "sub_label": "Egypt", "evidences": []},
+    {"uuid": "3", "obj_uri": "Q585", "obj_label": "Oslo", "sub_label": "Bokmål"},
+]
+
+
+def write(folder: Path, relations: list[dict[str, Any]] = RELATIONS, lists: str = "") -> Path:
+    (folder / lists).mkdir(exist_ok=True)
+    (folder / "relations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in relations))
+    (folder / lists / "P36.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    return folder
+
+
+@pytest.mark.parametrize("lists", ["", "TREx"])
+def test_it_reads_the_relations_that_have_a_list(lists: str, tmp_path: Path) -> None:
+    found = read(write(tmp_path, lists=lists))
+    (capital,) = found.relations
+    assert format_of(tmp_path) == "lama"
+    assert (capital.id, capital.name, capital.tags) == ("P36", "capital", {"cardinality": "1-1"})
+    assert capital.templates == ("The capital of [X] is [Y] .",)
+    assert capital.answer_space == ("Oslo", "Cairo")
+    assert [(item.subject, item.answers, item.subject_id) for item in capital.items] == [
+        ("Norway", (0,), "Q20"),
+        ("Egypt", (1,), "Q79"),
+        ("Bokmål", (0,), ""),
+    ]
+    assert found.probe == "cloze"
+
+
+def test_a_template_without_a_slot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"relations.jsonl, line 1: the template must have \[Y\] once"):
+        read(write(tmp_path, [RELATIONS[0] | {"template": "The capital of [X]."}]))
+
+
+def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match="has no list"):
+        read(write(tmp_path, RELATIONS[1:]))
+
+
+def test_a_relation_cannot_point_out_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match="no relation id"):
+        read(write(tmp_path, [RELATIONS[0] | {"relation": "../P36"}]))
