@@ -59,10 +59,10 @@ def _behind(empty: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -
 
 
 def _hidden(empty: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
-    """The blank in the middle of a masked model's text, in the tokenization that most options share.
+    """The blank in the middle of a masked model's text.
 
-    Beside a mask token some tokenizers (SentencePiece) cut the text otherwise than beside a word; there the mask takes
-    the place of an option's token.
+    Beside a mask token some tokenizers (SentencePiece) cut the text otherwise than beside a word. Where for that reason
+    no option fits, the mask takes the place of an option's token, in the shortest text that this gives.
     """
     frames = {(empty.ids, empty.scored[empty.answer.start]): None}
     for statement in filled:
@@ -74,7 +74,10 @@ def _hidden(empty: Encoded, filled: Sequence[Encoded], mask: int, special: Seque
         before, after = ids[:place], ids[place + 1 :]
         tokens = [_between(statement.ids, before, after, special) for statement in filled]
         found.append(Blank(ids, place, np.array(tokens, np.int64)))
-    return max(found, key=lambda blank: int((blank.options >= 0).sum()))
+    fitting = [blank for blank in found if (blank.options >= 0).any()]
+    if not fitting or fitting[0] is found[0]:
+        return found[0]
+    return min(fitting, key=lambda blank: len(blank.ids))
 
 
 def _between(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.template import Prompt, prompt, upper_first
+from probing.template import Prompt, prompt, upper_first, without_subject
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="[]"), max_size=12)
 
@@ -34,3 +34,15 @@ def test_a_subject_that_looks_like_a_slot_stays_a_subject() -> None:
 @pytest.mark.parametrize(("scored", "text"), [(0, "A, Oslo, B, ?, C"), (1, "A, ?, B, Oslo, C")])
 def test_the_other_blanks_take_what_the_model_kind_puts_there(scored: int, text: str) -> None:
     assert Prompt(("A, ", ", B, ", ", C"), scored).fill("Oslo", "?").text == text
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("[X] lies in [Y].", "_ lies in Lyon."),
+        ("[Y] is where [X] lies.", "Lyon is where _ lies."),
+        ("[X] lies in [Y], which lies in [Y].", "_ lies in Lyon, which lies in _."),
+    ],
+)
+def test_a_hidden_subject_leaves_the_first_answer_to_be_scored(template: str, text: str) -> None:
+    assert without_subject(template).fill("Lyon", "_").text == text

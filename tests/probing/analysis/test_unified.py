@@ -1,0 +1,101 @@
+"""Several specificity results side by side."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+
+from probing.analysis.unified import common, correlation, differences, mean_correlation, shares
+from probing.errors import BadInput
+
+
+def result(specific: str, relation: str = "P1", **columns: Any) -> pd.DataFrame:
+    """One pair per letter: y specific, n not, - not a single token."""
+    about = {"template": 0, "answer_label": "Lyon", "coarse_label": "France"}
+    rows = [
+        {"relation": relation, "index": i, "specific": {"y": True, "n": False, "-": None}[letter], "best": ["Lyon"]}
+        | about
+        | columns
+        for i, letter in enumerate(specific)
+    ]
+    return pd.DataFrame(rows).astype({"specific": "boolean"})
+
+
+def test_only_pairs_that_count_in_all_results_are_kept() -> None:
+    kept = common({"a": result("y-ny"), "b": result("yy-n"), "c": result("yyyy")})
+    assert [rows["index"].tolist() for rows in kept.values()] == [[0, 3]] * 3
+
+
+def test_both_answers_must_be_among_the_words() -> None:
+    rows = pd.concat([result("y"), result("y", "P2", coarse_label="Gaul")])
+    kept = common({"a": rows, "b": rows}, {"Lyon", "France"})
+    assert kept["a"]["relation"].tolist() == ["P1"]
+
+
+def test_results_without_a_common_pair_are_refused() -> None:
+    with pytest.raises(BadInput, match="No pair counts in all results"):
+        common({"a": result("y-"), "b": result("-y")})
+
+
+def test_shares_are_those_of_the_kept_pairs() -> None:
+    table = shares(common({"a": result("yyn"), "b": result("yn-")}))
+    overall = table[table["dimension"] == "overall"].set_index("result")
+    assert overall["value"].to_dict() == {"a": 1.0, "b": 0.5}
+    assert overall["n"].tolist() == [2, 2]
+
+
+def acc(best: list[str], words: set[str]) -> dict[str, tuple[float, float]]:
+    rows = result("y")
+    rows["best"] = [best]
+    table = shares({"a": rows}, words)
+    table = table[table["dimension"] == "overall"].set_index("metric")
+    return {metric: (line["value"], line["n"]) for metric, line in table.iterrows()}
+
+
+def test_acc_at_10_ranks_the_shared_words_only() -> None:
+    numbers = [str(i) for i in range(40)]
+    assert acc([*numbers, "Lyon"], {"Lyon", "France", *numbers[:9]})["acc_at_10_fine"] == (1, 1)
+    assert acc([*numbers, "Lyon"], {"Lyon", "France", *numbers[:10]})["acc_at_10_fine"] == (0, 1)
+    either = acc([*numbers, "France"], {"Lyon", "France", *numbers[:9]})
+    assert (either["acc_at_10_either"], either["acc_at_10_fine"]) == ((1, 1), (0, 1))
+
+
+def test_a_pair_whose_stored_words_do_not_tell_does_not_count() -> None:
+    value, n = acc(["Rome"], {"Lyon", "France", "Rome"})["acc_at_10_fine"]
+    assert np.isnan(value)
+    assert n == 0
+
+
+def test_a_difference_is_paired_and_tested() -> None:
+    table = differences({"a": result("nnnnnnyyyy"), "b": result("yyyyyynyyy")}).set_index("dimension")
+    relation, overall = table.loc["relation"], table.loc["overall"]
+    assert (relation["difference"], relation["gained"], relation["lost"]) == (pytest.approx(0.5), 6, 1)
+    assert relation["p"] == binomtest(6, 7).pvalue
+    assert relation["low"] < 0.5 < relation["high"]
+    assert overall["p"] == pytest.approx(relation["p"], abs=0.02), "with one relation it is McNemar's test"
+
+
+def test_the_overall_difference_weighs_relations_equally() -> None:
+    first, second = (pd.concat([result("n" * 10), result(two, "P2")]) for two in ("nn", "yn"))
+    table = differences({"a": first, "b": second}).set_index("dimension")
+    assert table.loc["overall", "difference"] == pytest.approx(0.25)
+
+
+def test_no_difference_has_p_1() -> None:
+    table = differences({"a": result("yn"), "b": result("yn")})
+    assert table["p"].tolist() == [1, 1]
+    assert table["low"].tolist() == table["high"].tolist() == [0, 0]
+
+
+def test_the_correlation_is_that_of_the_relations() -> None:
+    def several(*shares_of_ten: int) -> pd.DataFrame:
+        return pd.concat([result("y" * k + "n" * (10 - k), f"P{i}") for i, k in enumerate(shares_of_ten)])
+
+    table = shares({"a": several(1, 5, 9), "b": several(2, 6, 10), "c": several(9, 5, 1)})
+    matrix = correlation(table)
+    assert list(matrix) == ["a", "b", "c"]
+    assert matrix.loc["a", "b"] == pytest.approx(1)
+    assert matrix.loc["a", "c"] == pytest.approx(-1)
+    assert mean_correlation(matrix) == pytest.approx(-1 / 3)

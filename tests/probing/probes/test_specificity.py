@@ -1,0 +1,154 @@
+"""Specificity: one row per pair, with both answers at the blank."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput, NonFiniteScores
+from probing.language_model import Asked, Filling, OptionScores, Scoring
+from probing.probes.probe import Row, make
+from probing.probes.specificity import Columns, Specificity, at_blank
+from probing.settings import Settings
+from probing.template import Prompt
+from tests.fakes import FAKE_CARD, FakeModel
+
+ITEMS = (
+    Item(0, "Lyon", (1,), options=("Europe", "France")),
+    Item(1, "Cusco", (1,), options=("South America", "Peru")),
+    Item(2, "Lyon", (1,), options=("Europe", "Gaul")),
+)
+RELATION = Relation("lies", ("[X] lies in [Y].",), (), ITEMS, cascades=("[X] lies in [Y], which lies in [Y].",))
+
+
+@dataclass
+class Recorded(FakeModel):
+    """Remembers what it was asked."""
+
+    filled: list[Asked] = field(default_factory=list)
+    scored: list[Asked] = field(default_factory=list)
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        for each in asked:
+            self.filled.append(each)
+            yield from super().fill([each], k, words)
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        for each in asked:
+            self.scored.append(each)
+            yield from super().score([each], scoring)
+
+
+def rows(model: FakeModel, relation: Relation = RELATION, **options: object) -> list[Row]:
+    return list(make(Specificity, options).rows(model, relation, 0, Settings()))
+
+
+def test_it_yields_one_row_per_pair_with_the_columns_it_promises() -> None:
+    found = rows(FakeModel())
+    assert [row["index"] for row in found] == [0, 1, 2]
+    assert all(row.keys() == Columns.__annotations__.keys() for row in found)
+    assert (found[0]["answer_label"], found[0]["coarse_label"], found[0]["prompting"]) == (
+        "France",
+        "Europe",
+        "vanilla",
+    )
+
+
+def test_a_pair_is_specific_where_the_fine_answer_is_more_probable() -> None:
+    row = rows(FakeModel())[0]
+    assert row["specific"] == (row["fine_log_prob"] > row["coarse_log_prob"])
+    assert row["specific"] == row["correct"] == (row["fine_rank"] < row["coarse_rank"])
+    assert row["scores"] == [row["coarse_log_prob"], row["fine_log_prob"]]
+
+
+def test_an_answer_of_several_tokens_leaves_the_pair_undecided_but_scored() -> None:
+    model = Recorded()
+    row = rows(model)[1]
+    assert row["specific"] is None
+    assert np.isnan(row["coarse_log_prob"])
+    assert (row["fine_rank"], row["coarse_rank"]) == (1, 0)
+    assert np.isfinite(row["scores"]).all()
+    assert [options for _, options in model.scored] == [("South America", "Peru")], "single tokens are known already"
+
+
+def test_equal_probabilities_are_no_preference() -> None:
+    @dataclass
+    class Even(FakeModel):
+        def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+            for _, options in asked:
+                yield Filling((), np.zeros(0), np.full(len(options), -1.0), np.ones(len(options), int))
+
+    row = rows(Even())[0]
+    assert (row["specific"], row["correct"]) == (False, False)
+
+
+def test_one_distribution_serves_all_pairs_of_a_prompt() -> None:
+    model = Recorded()
+    rows(model)
+    asked = [prompt.fill("_", "?").text for prompt, _ in model.filled]
+    assert asked == ["Lyon lies in _.", "Cusco lies in _.", "? lies in _."]
+    assert model.filled[0][1] == ("Europe", "France", "Gaul")
+    assert len(model.filled[2][1]) == 5, "naturalness needs one distribution per relation"
+
+
+def test_pairs_get_their_own_options_back() -> None:
+    asked = [(Prompt(("It is ", ".")), pair) for pair in (("a", "b"), ("c", "a"))]
+    first, second = at_blank(FakeModel(), asked, 0)
+    assert first.log_probs[0] == second.log_probs[1]
+    assert first.log_probs[1] != second.log_probs[0]
+
+
+def test_few_shot_stores_its_demonstrations() -> None:
+    found = rows(FakeModel(), prompting="few-shot", shots=2)
+    assert sorted([*found[1]["demonstrations"], 1]) == [0, 1, 2]
+    assert "Lyon lies in France, " in found[1]["statement"] or "Lyon lies in Gaul, " in found[1]["statement"]
+
+
+def test_a_causal_models_cascade_is_scored_over_the_clause_too() -> None:
+    model = Recorded()
+    row = rows(model, prompting="cascade")[0]
+    assert model.scored[-1][0].fill("Peru").text.endswith("lies in Peru, which lies in")
+    assert row["fine_clause_score"] < 0
+    assert row["statement"].endswith(", which lies in ….")
+
+
+def test_a_masked_models_cascade_is_not() -> None:
+    model = FakeModel(card=replace(FAKE_CARD, kind="masked"))
+    assert np.isnan(rows(model, prompting="cascade")[0]["fine_clause_score"])
+
+
+def test_items_without_two_options_are_refused(benchmark: Benchmark) -> None:
+    with pytest.raises(BadInput, match=r"Item 0 of P30 has 3 options; specificity compares two.*stest"):
+        rows(FakeModel(), benchmark["P30"])
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"), [({"prompting": "zero"}, "vanilla, few-shot"), ({"shots": 0}, "1 or more")]
+)
+def test_unknown_options_are_refused(options: dict[str, object], fault: str) -> None:
+    with pytest.raises(BadInput, match=fault):
+        make(Specificity, options)
+
+
+def test_a_broken_network_is_not_taken_for_a_small_vocabulary() -> None:
+    @dataclass
+    class Broken(FakeModel):
+        def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+            for _, options in asked:
+                yield Filling((), np.zeros(0), np.full(len(options), np.nan), np.ones(len(options), int))
+
+        def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+            for _, options in asked:
+                nan = np.array([np.nan])
+                yield OptionScores((nan,) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool))
+
+    with pytest.raises(NonFiniteScores, match="lies, item 0"):
+        rows(Broken())
+
+
+def test_the_frame_has_the_same_types_whatever_is_missing() -> None:
+    probe = Specificity()
+    whole, part = (probe.frame(found) for found in (rows(FakeModel()), rows(FakeModel())[1:2]))
+    assert whole.dtypes.to_dict() == part.dtypes.to_dict()
