@@ -1,0 +1,258 @@
+"""DLAMA folders and archives: every shape that has been released, and every fault named."""
+
+import os
+import tarfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.catalog import open_benchmark
+from probing.errors import BadBenchmark
+from probing.formats import dlama, format_of
+from tests.probing.formats.dlama_folder import DlamaFolder, fact
+
+ARAB = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DlamaFolder:
+    return DlamaFolder(tmp_path / "pairs")
+
+
+@pytest.fixture(scope="session")
+def real_dlama() -> Path:
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real DLAMA at hand")
+    return Path(data) / "dlama"
+
+
+def test_it_reads_a_predicate_with_the_candidates_of_both_cultures(folder: DlamaFolder) -> None:
+    (relation,) = dlama.read(folder.write()).relations
+    assert relation.answer_space == ("Arabic", "English", "French", "Kurdish")
+    assert relation.answer_ids == ("Q13955", "Q1860", "Q150", "Q36368")
+    assert [tags["culture"] for tags in relation.answer_tags] == [("Arab",), ("West",), ("West",), ("Arab",)]
+    assert (relation.id, relation.label) == ("P37.arab-west.en", "P37")
+    assert relation.templates == ("People of [X] speak [Y].",)
+
+
+def test_an_item_has_all_valid_objects_and_four_tags(folder: DlamaFolder) -> None:
+    (relation,) = dlama.read(folder.write()).relations
+    iraq = next(item for item in relation.items if item.subject == "Iraq")
+    assert [relation.answer_space[answer] for answer in iraq.answers] == ["Arabic", "Kurdish"]
+    tags = relation.tags_of(iraq)
+    assert [tags[name] for name in ("culture", "culture_pair", "language", "predicate")] == [
+        "Arab",
+        "arab-west",
+        "en",
+        "P37",
+    ]
+
+
+def test_cultures_take_turns_so_that_a_limit_keeps_both(folder: DlamaFolder) -> None:
+    (relation,) = dlama.read(folder.write()).relations
+    assert [item.subject for item in relation.items] == ["Egypt", "France", "Iraq", "Canada", "Britain"]
+    assert [item.index for item in relation.items] == [0, 2, 1, 3, 4]
+
+
+def test_items_of_one_predicate_have_different_numbers_in_every_version(folder: DlamaFolder) -> None:
+    folder.add_arabic()
+    folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
+    relations = dlama.read(folder.write()).relations
+    assert {tuple(relation.tags[tag] for tag in ("language", "objects")) for relation in relations} == {
+        ("en", "augmented"),
+        ("ar", "augmented"),
+        ("en", "raw"),
+        ("ar", "raw"),
+    }
+    numbers = [item.index for relation in relations for item in relation.items]
+    assert sorted(numbers) == list(range(20))
+
+
+def test_a_predicate_without_a_template_is_left_out(folder: DlamaFolder) -> None:
+    folder.facts["arab-west/dlama/en/P17_general_ARAB_REGION.jsonl"] = [fact(1, "Cairo", {"Q79": "Egypt"})]
+    assert [relation.label for relation in dlama.read(folder.write()).relations] == ["P37"]
+
+
+def test_questions_come_with_their_system_message(folder: DlamaFolder) -> None:
+    (relation,) = dlama.read(folder.write()).relations
+    assert (relation.questions, relation.system) == (("What do people of [X] speak?",), "Be short.")
+
+
+@pytest.mark.parametrize(
+    ("region", "culture"),
+    [
+        ("ARAB_REGION", "Arab"),
+        ("SOUTH_AMERICA", "South America"),
+        ("EASTERN_ASIA", "Asia"),
+        ("JAPAN", "Asia"),
+        ("CHINA", "Asia"),
+        ("NORTH_AMERICA_AND_AUSTRALIA", "West"),
+    ],
+)
+def test_the_culture_is_that_of_the_region_in_the_uuid(folder: DlamaFolder, region: str, culture: str) -> None:
+    folder.facts = {"some_pair/cultlama/en/P37.jsonl": [fact(1, "There", {"Q2": "That"}, region)]}
+    (relation,) = dlama.read(folder.write()).relations
+    assert relation.items[0].tags["culture"] == culture
+    assert relation.tags["culture_pair"] == "some-pair"
+
+
+def test_a_single_object_may_be_a_plain_string(folder: DlamaFolder) -> None:
+    folder.facts[ARAB][0] |= {"obj_uri": "Q13955", "obj_label": "Arabic"}
+    (relation,) = dlama.read(folder.write()).relations
+    assert relation.answer_space[relation.items[0].answers[0]] == "Arabic"
+
+
+@pytest.mark.parametrize("change", [{"sub_label": None}, {"sub_label": ""}, {"obj_label": [""]}, {"obj_label": None}])
+def test_a_line_without_a_label_is_left_out(folder: DlamaFolder, change: dict[str, Any]) -> None:
+    folder.facts[ARAB][0] |= change
+    (relation,) = dlama.read(folder.write()).relations
+    assert "Egypt" not in {item.subject for item in relation.items}
+
+
+def test_a_line_of_no_known_culture_is_left_out(folder: DlamaFolder) -> None:
+    lines = [fact(1, "There", {"Q2": "That"}), fact(3, "Nowhere", {"Q2": "That"})]
+    del lines[1]["uuid"]
+    folder.facts = {"some_pair/cultlama/en/P37.jsonl": lines}
+    (relation,) = dlama.read(folder.write()).relations
+    assert [item.subject for item in relation.items] == ["There"]
+
+
+def test_an_archive_is_the_same_benchmark_as_its_folder(folder: DlamaFolder) -> None:
+    unpacked = dlama.read(folder.write())
+    other = DlamaFolder(folder.path.parent / "other")
+    archive = other.pack()
+    for path in (archive, archive.parent):
+        packed = dlama.read(path)
+        assert (packed.digest, packed.relations) == (unpacked.digest, unpacked.relations)
+
+
+def test_what_a_mac_or_an_attacker_adds_to_an_archive_is_passed_over(folder: DlamaFolder, tmp_path: Path) -> None:
+    plain = dlama.read(folder.write()).digest
+    names = ["arab-west/dlama/en/._P37_general_ARAB_REGION.jsonl", ".DS_Store", "../../outside.jsonl", "/etc/P1.jsonl"]
+    members = [tarfile.TarInfo(name) for name in names]
+    link = tarfile.TarInfo("arab-west/dlama/en/P36_general_ARAB_REGION.jsonl")
+    link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+    for member in members:
+        member.size = 5
+    archive = DlamaFolder(tmp_path / "deep" / "er" / "packed").pack(link, *members)
+    before = set(tmp_path.rglob("*"))
+    assert dlama.read(archive).digest == plain
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_an_archive_that_unpacks_to_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = folder.pack()
+    monkeypatch.setattr(dlama, "LARGEST", 100)
+    with pytest.raises(BadBenchmark, match="unpacks to more than 100 bytes"):
+        dlama.read(archive)
+
+
+def test_a_folder_that_holds_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dlama, "LARGEST", 100)
+    with pytest.raises(BadBenchmark, match="larger than 100 bytes"):
+        dlama.read(folder.write())
+
+
+def test_a_broken_archive_is_told_as_such(folder: DlamaFolder) -> None:
+    archive = folder.pack()
+    archive.write_bytes(archive.read_bytes()[:200])
+    with pytest.raises(BadBenchmark, match="cannot be unpacked"):
+        dlama.read(archive)
+
+
+def test_templates_may_lie_beside_the_folder(folder: DlamaFolder) -> None:
+    path = folder.write()
+    digest = dlama.read(path).digest
+    (path / "templates").rename(path.parent / "templates")
+    assert dlama.read(path).digest == digest
+
+
+def fault(folder: DlamaFolder, *expected: str) -> None:
+    with pytest.raises(BadBenchmark) as caught:
+        dlama.read(folder.write())
+    assert all(words in caught.value.message for words in expected), caught.value.message
+    assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"obj_label": ["Arabic", "Kurdish"]}, "1 obj_uri but 2 obj_label"),
+        ({"sub_uri": None}, "'sub_uri' holds None"),
+        ({"sub_label": 7}, "'sub_label' holds 7"),
+        ({"obj_label": [7]}, "'obj_label' holds 7"),
+    ],
+)
+def test_a_bad_line_is_named_with_its_file(folder: DlamaFolder, change: dict[str, Any], words: str) -> None:
+    folder.facts[ARAB][0] |= change
+    fault(folder, f"{ARAB}, line 1", words)
+
+
+@pytest.mark.parametrize("template", ["It speaks [Y].", "[X] speaks.", "[X] speaks [Y], [Y]."])
+def test_a_template_without_its_slots_is_named(folder: DlamaFolder, template: str) -> None:
+    folder.templates["en"][0]["template"] = template
+    fault(folder, "templates/en/templates.jsonl, line 1", "the template must have")
+
+
+@pytest.mark.parametrize(
+    ("questions", "words"),
+    [
+        ({"questions": {"P37": {"en": "What?"}}}, "the question of P37 must have {} once"),
+        ({"questions": {"P37": "What do people of {} speak?"}}, "questions.json, P37: not a JSON object"),
+        ({"questions": []}, "'questions' is not a JSON object"),
+        ({"system_message": {"en": 3}}, "'en' holds 3"),
+    ],
+)
+def test_bad_questions_are_named(folder: DlamaFolder, questions: Any, words: str) -> None:
+    folder.questions = questions
+    fault(folder, words)
+
+
+def test_no_templates_no_facts_and_nothing_in_common_are_faults(folder: DlamaFolder) -> None:
+    folder.templates["en"][0]["relation"] = "P1"
+    fault(folder, "no predicate has a template")
+    folder.path = folder.path.with_name("bare")
+    folder.templates, folder.questions = {}, None
+    fault(folder, "There are no templates")
+    with pytest.raises(BadBenchmark, match="holds no facts"):
+        dlama.read(folder.path.parent)
+
+
+def test_folders_and_archives_are_recognised(folder: DlamaFolder) -> None:
+    assert format_of(folder.write()) == "dlama"
+    archive = DlamaFolder(folder.path.parent / "other").pack()
+    assert format_of(archive) == format_of(archive.parent) == "dlama"
+    assert open_benchmark(archive).probe == "ranking"
+
+
+def test_it_reads_the_real_archive(real_dlama: Path) -> None:
+    benchmark = dlama.read(real_dlama / "cultlama_v1.tar.gz")
+    facts: Counter[tuple[object, ...]] = Counter()
+    for relation in benchmark.relations:
+        if relation.tags["language"] == "en":
+            culture = [str(item.tags["culture"]) for item in relation.items]
+            facts.update((relation.tags["objects"], relation.tags["culture_pair"], each) for each in culture)
+    assert facts == {
+        (objects, *rest): count
+        for objects in ("augmented", "raw")
+        for rest, count in {
+            ("arab-west", "Arab"): 5140,
+            ("arab-west", "West"): 5340,
+            ("asia-west", "Asia"): 4959,
+            ("asia-west", "West"): 5339,
+        }.items()
+    }
+    assert {relation.tags["language"] for relation in benchmark.relations} == {"en", "ar", "ko"}
+
+
+def test_it_reads_the_real_sample(real_dlama: Path) -> None:
+    benchmark = dlama.read(real_dlama / "sample")
+    assert benchmark.size == 234
+    assert {relation.tags["culture_pair"] for relation in benchmark.relations} == {
+        "arab-west",
+        "asia-west",
+        "southamerica-west",
+    }
