@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
+from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
 from probing.model_files import locate, refuse_pickles
@@ -33,6 +34,7 @@ class Corrector:
         if files.gguf:
             raise UnsupportedModel("Grammar is not corrected by GGUF models.", "Give a folder in Hugging Face format.")
         refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
+        logging.disable_progress_bar()
         where = {"local_files_only": True, "trust_remote_code": False}
         try:
             tokenizer = AutoTokenizer.from_pretrained(files.folder, **where)

@@ -118,7 +118,7 @@ def test_causal_perplexity_is_the_librarys_loss(build: object, tmp_path: Path) -
     for found in Perplexity().measure(model, SENTENCES):
         ids = [model.tokenizer.bos_token_id, *model.tokenizer(found.text, add_special_tokens=False).input_ids]
         tensor = torch.tensor([ids])
-        loss = model.network(input_ids=tensor, labels=tensor).loss
+        loss = model.network(input_ids=tensor, labels=tensor).loss.item()
         assert found.perplexity == pytest.approx(exp(loss), rel=1e-4)
         assert found.tokens == len(ids) - 1
 
