@@ -19,7 +19,10 @@ LAYERS = [
     {"probing.sampling"},
     {"probing.geography"},
     {"probing.formats", "probing.language_model", "probing.source"},
-    {"probing.catalog", "probing.settings", "probing.analysis", "probing.architectures", "probing.prompting"},
+    {
+        *("probing.catalog", "probing.settings", "probing.analysis", "probing.architectures", "probing.prompting"),
+        "probing.curation",
+    },
     {"probing.probes", "probing.model_files"},
     {"probing.result"},
     {"probing.partial", "probing.scoring"},

@@ -1,0 +1,276 @@
+"""Facts of two cultures in DLAMA's five steps (methods 4.3), in DLAMA's layout.
+
+1. find: the facts that a country's people, places or works take part in, with the subjects' Wikipedia articles
+2. sort: subjects by their longest (or most edited) article; those without one are dropped
+3. widen: all objects of the subjects, whatever their country
+4. name: labels in all languages, or the triple is dropped; the first subjects are kept
+5. augment: superclasses of the objects, or the territories that contain them
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from probing.curation import wordings
+from probing.curation.account import Account, write_lines, write_manifest
+from probing.curation.articles import Article, Articles, SortKey
+from probing.curation.cultures import Culture, Pair
+from probing.curation.endpoint import Endpoint, number
+from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
+from probing.curation.predicates import PREDICATES, Predicate
+from probing.curation.query import Query, articles, chunks
+from probing.disk import new_folder
+from probing.errors import BadInput
+from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
+
+NO_ITEM = "the object is unknown or no item"
+NO_ARTICLE = "the subject has no article on the sites"
+LESS_KNOWN = "beyond the first subjects"
+GONE = "gone when all objects were asked for"
+UNNAMED_SUBJECT = "the subject has no label in {}"
+UNNAMED_OBJECT = "the object has no label in {}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`at_most`: subjects per predicate and culture. `sort`: what makes a subject well known."""
+
+    pairs: tuple[Pair, ...]
+    predicates: tuple[str, ...] = tuple(PREDICATES)
+    at_most: int = 1000
+    sort: SortKey = "size"
+    templates: Path | None = None
+
+    def __post_init__(self) -> None:
+        unknown = [name for name in self.predicates if name not in PREDICATES]
+        if unknown:
+            raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
+        if self.at_most < 1:
+            raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
+        for language in self.languages:
+            wordings.templates(self.predicates, language, self.templates)
+
+    @property
+    def languages(self) -> list[str]:
+        return sorted({language for pair in self.pairs for language in pair.languages})
+
+
+@dataclass
+class Found:
+    """What is known of a subject after step 1."""
+
+    objects: set[str] = field(default_factory=set)
+    countries: set[str] = field(default_factory=set)
+    articles: set[Article] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A subject and all its valid objects; labels by item and language."""
+
+    subject: str
+    objects: tuple[str, ...]
+    countries: tuple[str, ...]
+    size: int
+
+
+class Curation:
+    """One predicate in the languages of a pair."""
+
+    def __init__(self, endpoint: Endpoint, articles: Articles, predicate: Predicate, pair: Pair, plan: Plan) -> None:
+        self.endpoint, self.articles, self.predicate, self.pair, self.plan = endpoint, articles, predicate, pair, plan
+        self.labels: dict[str, Mapping[str, str]] = {}
+
+    def facts(self, culture: Culture) -> tuple[list[Fact], Account]:
+        """Steps 1 to 4."""
+        account = Account()
+        found = self.find(culture, account)
+        sizes = self.sort(found, account)
+        return self.widen_and_name(found, sizes, account), account
+
+    def find(self, culture: Culture, account: Account) -> dict[str, Found]:
+        found: dict[str, Found] = defaultdict(Found)
+        queries = [find_query(self.predicate, country, sites) for country, sites in culture.sites.items()]
+        for country, rows in zip(culture.sites, self.endpoint.answers_to(queries), strict=True):
+            for row in rows:
+                about = found[row["subject"]]
+                about.objects.add(row["object"])
+                about.countries.add(country)
+                if "title" in row:
+                    about.articles.add((_site(row["site"]), row["title"]))
+        account.found = sum(len(about.objects) for about in found.values())
+        for about in found.values():
+            nothing = {object for object in about.objects if not object.startswith("Q")}
+            account.drop(NO_ITEM, len(nothing))
+            about.objects -= nothing
+        return found
+
+    def sort(self, found: Mapping[str, Found], account: Account) -> dict[str, int]:
+        """Subject -> the size of its largest article, largest first."""
+        weights = self.articles.weigh((each for about in found.values() for each in about.articles), self.plan.sort)
+        sizes = {
+            subject: max((weights.get(each, 0) for each in about.articles), default=0)
+            for subject, about in found.items()
+        }
+        account.drop(NO_ARTICLE, sum(len(found[subject].objects) for subject, size in sizes.items() if not size))
+        kept = sorted((subject for subject in sizes if sizes[subject]), key=lambda each: (-sizes[each], number(each)))
+        return {subject: sizes[subject] for subject in kept}
+
+    def widen_and_name(self, found: Mapping[str, Found], sizes: Mapping[str, int], account: Account) -> list[Fact]:
+        facts: list[Fact] = []
+        for subjects in chunks(list(sizes)):
+            if len(facts) < self.plan.at_most:
+                objects = self._objects(subjects)
+                self._name((*subjects, *(each for several in objects.values() for each in several)))
+            for subject in subjects:
+                if len(facts) >= self.plan.at_most:
+                    account.drop(LESS_KNOWN, len(found[subject].objects))
+                elif named := self._named(subject, found[subject].objects, objects[subject], account):
+                    countries = tuple(sorted(found[subject].countries, key=number))
+                    facts.append(Fact(subject, tuple(sorted(named)), countries, sizes[subject]))
+        account.kept = sum(len(fact.objects) for fact in facts)
+        return facts
+
+    def augment(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Step 5, over the objects of both cultures."""
+        objects = {object for fact in facts for object in fact.objects}
+        if self.predicate.by_territory:
+            above = parents(self.endpoint, TERRITORY, objects)
+            self._name(parent for item in objects for parent in ancestors(above, item))
+            allowed = {item for item in self.labels if not self._unnamed(item)}
+        else:
+            above, allowed = parents(self.endpoint, SUBCLASS, objects), objects
+        return [replace(fact, objects=_with_ancestors(fact.objects, above, allowed)) for fact in facts]
+
+    def _objects(self, subjects: Sequence[str]) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {subject: set() for subject in subjects}
+        for row in self.endpoint.all_rows([objects_query(self.predicate, tuple(subjects))]):
+            if row["object"].startswith("Q"):
+                found[row["subject"]].add(row["object"])
+        return found
+
+    def _name(self, items: Iterable[str]) -> None:
+        self.labels |= self.endpoint.labels(set(items) - set(self.labels), self.pair.languages)
+
+    def _named(self, subject: str, before: set[str], now: set[str], account: Account) -> list[str]:
+        """The objects that can be said with the subject."""
+        account.added += len(now - before)
+        account.drop(GONE, len(before - now))
+        if language := self._unnamed(subject):
+            account.drop(UNNAMED_SUBJECT.format(language), len(now))
+            return []
+        for object in now:
+            if language := self._unnamed(object):
+                account.drop(UNNAMED_OBJECT.format(language))
+        return [object for object in now if not self._unnamed(object)]
+
+    def _unnamed(self, item: str) -> str:
+        """The first language in which it has no label."""
+        return next((language for language in self.pair.languages if language not in self.labels[item]), "")
+
+
+def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> None:
+    """Write the benchmark into a new folder, whole or not at all."""
+    with new_folder(folder) as new:
+        for language in plan.languages:
+            texts = wordings.templates(plan.predicates, language, plan.templates)
+            lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
+            write_lines(new / TEMPLATES / language / TEMPLATE_FILE, lines)
+        accounts = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
+        write_manifest(new, "culture", endpoint, _settings(plan, articles), accounts)
+
+
+def find_query(predicate: Predicate, country: str, sites: Sequence[str]) -> Query:
+    return Query(
+        f"{predicate.id} ({predicate.name}) of each {predicate.subject} of {country}, articles on {' '.join(sites)}",
+        ("subject", "object", "site", "title"),
+        (
+            predicate.region(country),
+            predicate.facts(),
+            *predicate.filters,
+            *predicate.first,
+            *predicate.objects,
+            articles("subject", sites),
+        ),
+    )
+
+
+def objects_query(predicate: Predicate, subjects: tuple[str, ...]) -> Query:
+    about = f"All that {predicate.id} ({predicate.name}) says of these subjects"
+    return Query(about, ("subject", "object"), (predicate.facts(), *predicate.objects), subjects)
+
+
+def queries(plan: Plan) -> Iterator[Query]:
+    """What would be asked for facts, the queries about given items with one of these; labels are asked beside."""
+    cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
+    for predicate in (PREDICATES[name] for name in plan.predicates):
+        for culture in cultures.values():
+            yield from (find_query(predicate, country, sites) for country, sites in culture.sites.items())
+        yield objects_query(predicate, ("Q42",))
+    yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
+
+
+def _write_pair(
+    endpoint: Endpoint, articles: Articles, plan: Plan, pair: Pair, folder: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Predicate -> region -> what became of its triples."""
+    for predicate in (PREDICATES[name] for name in plan.predicates):
+        work = Curation(endpoint, articles, predicate, pair, plan)
+        curated = {culture.region: work.facts(culture) for culture in pair.cultures}
+        augmented = iter(work.augment([fact for facts, _ in curated.values() for fact in facts]))
+        about = {}
+        for region, (facts, account) in curated.items():
+            more = [next(augmented) for _ in facts]
+            _write_facts(folder / pair.name / "dlama_raw", work, region, facts)
+            _write_facts(folder / pair.name / "dlama", work, region, more)
+            by_step_5 = sum(len(fact.objects) for fact in more) - account.kept
+            about[region] = account.to_json() | {"subjects": len(facts), "objects_by_augmentation": by_step_5}
+        yield predicate.id, about
+
+
+def _write_facts(folder: Path, work: Curation, region: str, facts: Sequence[Fact]) -> None:
+    """One file per language; none where there are no facts."""
+    name = f"{work.predicate.id}_general_{region}"
+    for language in work.pair.languages if facts else ():
+        lines = [
+            {
+                "sub_uri": fact.subject,
+                "obj_uri": list(fact.objects),
+                "sub_label": work.labels[fact.subject][language],
+                "obj_label": [work.labels[object][language] for object in fact.objects],
+                "country": list(fact.countries),
+                "size": fact.size,
+                "uuid": f"{name}_{index}",
+            }
+            for index, fact in enumerate(facts)
+        ]
+        write_lines(folder / language / f"{name}.jsonl", lines)
+
+
+def _with_ancestors(objects: Iterable[str], above: Mapping[str, tuple[str, ...]], allowed: set[str]) -> tuple[str, ...]:
+    more = {parent for object in objects for parent in ancestors(above, object)}
+    return tuple(sorted(set(objects) | (more & allowed)))
+
+
+def _site(address: str) -> str:
+    """https://en.wikipedia.org/ -> en"""
+    return address.split("//")[1].split(".")[0]
+
+
+def _settings(plan: Plan, articles: Articles) -> dict[str, Any]:
+    pairs = {
+        pair.name: {
+            "languages": pair.languages,
+            "countries": {culture.region: culture.sites for culture in pair.cultures},
+        }
+        for pair in plan.pairs
+    }
+    return {
+        "pairs": pairs,
+        "predicates": plan.predicates,
+        "at_most": plan.at_most,
+        "sort": plan.sort,
+        "wikipedia": articles.url,
+    }

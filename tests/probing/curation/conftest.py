@@ -1,0 +1,42 @@
+"""A world to curate from, and the two servers that tell of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from probing.curation.answers import Answers
+from probing.curation.articles import Articles
+from probing.curation.endpoint import Endpoint
+from tests.probing.curation.servers import Server, serving, sparql, wikipedia
+from tests.probing.curation.world import World
+
+
+class Source:
+    """The servers of a world, and clients of them that keep their answers in one file."""
+
+    def __init__(self, sparql: Server, wikipedia: Server, cache: Path) -> None:
+        self.sparql, self.wikipedia, self.cache = sparql, wikipedia, cache
+        self.endpoint_url, self.wikipedia_url = f"{sparql.url}/sparql", wikipedia.url + "/{site}"
+
+    def answers(self, timeout: float = 30) -> Answers:
+        return Answers(self.cache, interval=0, first_pause=0.001, attempts=4, timeout=timeout)
+
+    def endpoint(self, timeout: float = 30) -> Endpoint:
+        return Endpoint(self.answers(timeout), self.endpoint_url)
+
+    def articles(self) -> Articles:
+        return Articles(self.answers(), self.wikipedia_url)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[[World], Source]]:
+    with ExitStack() as stack:
+
+        def start(world: World) -> Source:
+            engine = stack.enter_context(serving(sparql(world.store())))
+            sites = stack.enter_context(serving(wikipedia(world)))
+            return Source(engine, sites, tmp_path / "answers.sqlite")
+
+        yield start

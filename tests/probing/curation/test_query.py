@@ -1,0 +1,142 @@
+"""Queries: their text, ranks and time, pages."""
+
+from collections.abc import Callable
+
+import pytest
+
+from probing.curation import endpoint as endpoints
+from probing.curation import query as queries
+from probing.curation.query import Query, articles, best, current, label, sitelinks, stated
+from probing.errors import SourceUnavailable
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.world import SOMETHING, World
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.claim("Q1", "P36", "Q10", rank="preferred")
+    world.claim("Q1", "P36", "Q11", end="1990-01-01")
+    world.claim("Q2", "P36", "Q20", rank="deprecated")
+    world.claim("Q2", "P36", "Q21")
+    world.claim("Q3", "P36", "Q30", end="1871-01-01")
+    world.claim("Q4", "P36", SOMETHING)
+    return world
+
+
+def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
+    rows = source.endpoint().rows(Query("Capitals", ("subject", "object"), (pattern,)))
+    return [(row["subject"], row["object"]) for row in rows]
+
+
+def test_current_values_are_of_the_best_rank_and_have_not_ended(serve: Callable[[World], Source], world: World) -> None:
+    found = pairs(serve(world), current("subject", "P36", "object"))
+    assert sorted(found) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q4", "")]
+
+
+def test_stated_values_are_all_but_deprecated_ones(serve: Callable[[World], Source], world: World) -> None:
+    found = pairs(serve(world), stated("subject", "P36", "object"))
+    assert sorted(found) == [("Q1", "Q10"), ("Q1", "Q11"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
+
+
+def test_the_best_values_may_have_ended(serve: Callable[[World], Source], world: World) -> None:
+    found = pairs(serve(world), best("subject", "P36", "object"))
+    assert sorted(found) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
+
+
+def test_a_query_is_text_that_explains_itself() -> None:
+    query = Query("What these are", ("item", "kind"), (best("item", "P31", "kind"),), ("Q1", "Q2"))
+    assert query.text == (
+        "# What these are\n"
+        "PREFIX wd: <http://www.wikidata.org/entity/>\n"
+        "PREFIX wdt: <http://www.wikidata.org/prop/direct/>\n"
+        "SELECT DISTINCT ?item ?kind WHERE {\n"
+        "  VALUES ?item { wd:Q1 wd:Q2 }\n"
+        "  ?item wdt:P31 ?kind .\n"
+        "}\n"
+        "LIMIT 10001\n"
+    )
+
+
+def test_queries_about_different_items_have_one_shape() -> None:
+    first, second = (Query("Kinds", ("item",), (best("item", "P31", "kind"),), items) for items in (("Q1",), ("Q2",)))
+    assert first.shape == second.shape != first.text
+
+
+def test_an_answer_of_more_than_a_page_comes_in_slices(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 3)
+    world = World()
+    for number in range(20):
+        world.claim(f"Q{number}", "P36", f"Q{100 + number}")
+    source = serve(world)
+    found = pairs(source, current("subject", "P36", "object"))
+    assert found == [(f"Q{number}", f"Q{100 + number}") for number in range(20)]
+    assert len(source.sparql.asked) == 11
+    assert all("LIMIT 4" in text for text in source.sparql.asked)
+
+
+def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 1)
+    world, items = World(), [7, 17, 107, 1007, 27, 4]
+    for number in items:
+        world.claim(f"Q{number}", "P36", "Q1000")
+    found = pairs(serve(world), current("subject", "P36", "object"))
+    assert found == [(f"Q{number}", "Q1000") for number in sorted(items)]
+
+
+def test_what_no_slicing_makes_small_is_told_as_such(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 3)
+    world = World()
+    world.claim("Q9", "P530", *(f"Q{number}" for number in range(20)))
+    with pytest.raises(SourceUnavailable, match="more than 3 rows"):
+        serve(world).endpoint().rows(Query("Relations", ("a", "b"), (current("a", "P530", "b"),)))
+
+
+def test_labels_come_in_the_languages_asked_for(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.item("Q79", "Egypt", languages="en ar ko")
+    world.item("Q85", "Cairo", languages="ko")
+    found = serve(world).endpoint().labels(["Q79", "Q85", "Q99"], ["ar", "en"])
+    assert found == {"Q79": {"en": "Egypt", "ar": "Egypt (ar)"}, "Q85": {}, "Q99": {}}
+
+
+def test_many_items_are_named_in_several_queries(serve: Callable[[World], Source]) -> None:
+    world = World()
+    items = [world.item(f"Q{number}", f"Item {number}") for number in range(1, 451)]
+    source = serve(world)
+    assert all(source.endpoint().labels(items, ["en"]).values())
+    assert len(source.sparql.asked) == 3
+
+
+def test_the_first_rows_come_in_their_order(serve: Callable[[World], Source]) -> None:
+    world = World()
+    for number, links in ((1, 5), (2, 50), (3, 20), (4, 20)):
+        world.item(f"Q{number}", "x", links=links)
+    columns, order = ("item", "item_sitelinks"), "DESC(?item_sitelinks) ?item"
+    query = Query("The best known", columns, (sitelinks("item", 6),), order=order, limit=2)
+    found = serve(world).endpoint().rows(query)
+    assert found == [{"item": "Q2", "item_sitelinks": "50"}, {"item": "Q3", "item_sitelinks": "20"}]
+
+
+def test_items_without_an_article_are_found_as_well(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.item("Q1", "One", en=10, fr=20, de=30)
+    world.item("Q2", "Two")
+    patterns = (sitelinks("item"), articles("item", ["en", "fr"]))
+    rows = serve(world).endpoint().rows(Query("Articles", ("item", "site", "title"), patterns))
+    assert [(row["item"], row.get("site")) for row in rows] == [
+        ("Q1", "https://en.wikipedia.org/"),
+        ("Q1", "https://fr.wikipedia.org/"),
+        ("Q2", None),
+    ]
+
+
+def test_labels_are_asked_without_the_label_service() -> None:
+    assert "SERVICE" not in Query("Labels", ("item",), (label("item", ["en"]),), ("Q1",)).text

@@ -1,0 +1,100 @@
+"""A small Wikidata: items with labels, statements with ranks and qualifiers, sitelinks, articles.
+
+Shaped as the query service shows it: `wdt:` for values of best rank, `p:`/`ps:`/`pq:` for statements.
+"""
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
+
+from probing.curation.query import PREFIXES
+
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+STATEMENT = "http://www.wikidata.org/entity/statement/"
+INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+SOMETHING = "somevalue"
+
+
+def name(prefix: str, local: str) -> NamedNode:
+    return NamedNode(PREFIXES[prefix] + local)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement: `rank` is preferred, normal or deprecated; an `end` makes it a value of the past."""
+
+    subject: str
+    property: str
+    value: str
+    rank: str = "normal"
+    end: str = ""
+
+
+@dataclass
+class World:
+    labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    links: dict[str, int] = field(default_factory=dict)
+    sizes: dict[tuple[str, str], int] = field(default_factory=dict)
+    titles: dict[tuple[str, str], str] = field(default_factory=dict)
+    redirects: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def item(self, id: str, label: str = "", *, languages: str = "en ar ko es", links: int = 0, **articles: int) -> str:
+        """`label` in several languages, told apart by a suffix; `articles`: bytes by site, under the label as title."""
+        self.labels[id] = {each: label if each == "en" else f"{label} ({each})" for each in languages.split() if label}
+        self.links[id] = links
+        for site, size in articles.items():
+            self.article(id, site, label, size)
+        return id
+
+    def article(self, id: str, site: str, title: str, size: int) -> None:
+        self.titles[id, site] = title
+        self.sizes[site, title] = size
+
+    def claim(self, subject: str, property: str, *values: str, rank: str = "normal", end: str = "") -> None:
+        self.claims.extend(Claim(subject, property, value, rank, end) for value in values)
+
+    def store(self) -> Store:
+        store = Store()
+        store.extend(self._item_quads())
+        for claim in self.claims:
+            store.extend(self._claim_quads(claim))
+        return store
+
+    def _item_quads(self) -> list[Quad]:
+        quads = []
+        for id, labels in self.labels.items():
+            item = name("wd", id)
+            label = name("rdfs", "label")
+            quads += [Quad(item, label, Literal(text, language=language)) for language, text in labels.items()]
+            quads.append(Quad(item, name("wikibase", "sitelinks"), Literal(str(self.links[id]), datatype=INTEGER)))
+        for (id, site), title in self.titles.items():
+            article = NamedNode(f"https://{site}.wikipedia.org/wiki/{sha256(title.encode()).hexdigest()[:12]}")
+            quads += [
+                Quad(article, name("schema", "about"), name("wd", id)),
+                Quad(article, name("schema", "isPartOf"), NamedNode(f"https://{site}.wikipedia.org/")),
+                Quad(article, name("schema", "name"), Literal(title, language=site)),
+            ]
+        return quads
+
+    def _claim_quads(self, claim: Claim) -> list[Quad]:
+        digest = sha256(repr(claim).encode()).hexdigest()[:16]
+        statement, subject = NamedNode(f"{STATEMENT}{claim.subject}-{digest}"), name("wd", claim.subject)
+        value = BlankNode(digest) if claim.value == SOMETHING else name("wd", claim.value)
+        quads = [
+            Quad(subject, name("p", claim.property), statement),
+            Quad(statement, name("ps", claim.property), value),
+            Quad(statement, name("wikibase", "rank"), name("wikibase", f"{claim.rank.capitalize()}Rank")),
+        ]
+        if claim.end:
+            quads.append(Quad(statement, name("pq", "P582"), Literal(claim.end)))
+        if self._is_best(claim):
+            quads.append(Quad(subject, name("wdt", claim.property), value))
+            quads.append(Quad(statement, NamedNode(RDF_TYPE), name("wikibase", "BestRank")))
+        return quads
+
+    def _is_best(self, claim: Claim) -> bool:
+        beside = [each for each in self.claims if (each.subject, each.property) == (claim.subject, claim.property)]
+        best = "preferred" if any(each.rank == "preferred" for each in beside) else "normal"
+        return claim.rank == best
