@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from math import log10
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ def load(folder: Path) -> int:
     """Make the published rows those of the folder's files; returns how many there are."""
     with transaction.atomic():
         runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path)]
-        Run.objects.filter(provenance=Run.Provenance.PUBLISHED).exclude(pk__in=runs).delete()
+        reported = [Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]
+        Run.objects.filter(provenance__in=reported).exclude(reference="").exclude(pk__in=runs).delete()
     return len(runs)
 
 
@@ -47,6 +49,13 @@ def _benchmark(about: Json, source: Json) -> Benchmark:
     return benchmark
 
 
+def _logarithms(scores: Iterable[Json]) -> Iterator[Json]:
+    """Of published median p-values, so that they stand in the same column as measured ones."""
+    for score in scores:
+        if score["metric"] == "p_value_median" and score["value"]:
+            yield {**score, "metric": "log10_p_median", "value": log10(score["value"])}
+
+
 def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
     model, _ = Model.objects.update_or_create(
         hub_id=row["model"],
@@ -64,12 +73,12 @@ def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         defaults={
             "settings": row["settings"],
             "state": Run.State.FINISHED,
-            "provenance": Run.Provenance.PUBLISHED,
+            "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
             "reference": where[:300],
             "reference_url": source["url"],
             "provenance_record": {"name": row["name"], "source": source},
         },
     )
     run.scores.all().delete()
-    Score.objects.bulk_create(Score(run=run, **score) for score in row["scores"])
+    Score.objects.bulk_create(Score(run=run, **score) for score in [*row["scores"], *_logarithms(row["scores"])])
     return run
