@@ -144,19 +144,23 @@ class MaskedModel(AnsweringModel):
         return by_prompt(window, found)
 
     def _decide(self, window: Window, asks: Asks, values: Floats, scoring: Scoring) -> Iterator[OptionScores]:
-        """The answers of all options; then each prompt's best option to the end; then whatever can win, by token."""
+        """The answers' first tokens; then each prompt's best options to the end; then what can win, token by token.
+
+        Each round takes of each prompt as many options as fill a batch: with fewer, less is computed in vain.
+        """
         table = asks.of_statement
         scored = table >= 0
         race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
-        costs = Costs.of(asks, np.repeat(np.arange(len(window.sizes)), window.sizes))
-        wanted = np.concatenate([row[s.answer] for row, s in zip(table, window.statements, strict=True)])
-        leaders_only = True
+        prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
+        costs = Costs.of(asks, prompts)
+        wanted = np.concatenate([row[s.answer][:1] for row, s in zip(table, window.statements, strict=True)])
+        most, leaders_only = scoring.decide, True
         while True:
             self._compute(asks, np.unique(asks.input[wanted]), values, 0)
             missing = scored & np.isnan(values[table])
             found = np.where(scored & ~missing, values[table], 0.0)
             complete = np.logical_not(missing.any(axis=1))
-            advancing = race.next(found.sum(axis=1), complete, scoring.decide if leaders_only else len(table))
+            advancing = race.next(found.sum(axis=1), complete, most)
             if not len(advancing):
                 break
             if leaders_only:
@@ -164,6 +168,8 @@ class MaskedModel(AnsweringModel):
             else:
                 wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
+            running = len(np.unique(prompts[advancing]))
+            most = max(self.budget.tokens // (running * int(asks.length.max())), 1)
         self.usage.add(len(window.statements), 0, 0)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
