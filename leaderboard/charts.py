@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
@@ -199,3 +200,68 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
         yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
         shapes=[diagonal],
     )
+
+
+POWER = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "exponentformat": "none"}
+QUARTILES = ("lowerfence", "q1", "median", "q3", "upperfence")
+
+
+def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
+    """Distributions of base-10 logarithms, one above the other, each with its quartiles."""
+    colours = (ACCENT, MUTED)
+    traces = [
+        go.Violin(
+            x=list(values),
+            name=label,
+            line={"color": colour, "width": 1.5},
+            box={"visible": True},
+            points=False,
+            hoverinfo="name",
+            spanmode="hard",
+        )
+        for (label, values), colour in zip(groups.items(), colours, strict=True)
+    ]
+    return figure(traces, 300, xaxis={"title": {"text": title}, **POWER}, yaxis={"showgrid": False})
+
+
+def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.Figure:
+    """Of base-10 logarithms: a box a group with whiskers at the ends, every value as a dot, and a line at `line`."""
+    traces: list[Any] = []
+    for label, values in groups.items():
+        ends = dict(zip(QUARTILES, ([end] for end in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])), strict=True))
+        box = go.Box(
+            y=[label], orientation="h", name=label, line={"color": ACCENT, "width": 1.5}, hoverinfo="x", **ends
+        )
+        dots = go.Scatter(
+            x=list(values),
+            y=[label] * len(values),
+            mode="markers",
+            marker={"size": 5, "color": MUTED, "opacity": 0.7},
+            hovertemplate="%{x:.1f}<extra></extra>",
+        )
+        traces += [box, dots]
+    drawn = figure(
+        traces,
+        90 + 2 * ROW_HEIGHT * len(groups),
+        xaxis={"title": {"text": title}, **POWER},
+        yaxis={"showgrid": False, "autorange": "reversed"},
+    )
+    drawn.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
+    return drawn
+
+
+def powers(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """Base-10 logarithms against one another; one symbol per group."""
+    drawn = against_parameters(points, None, y_title)
+    drawn.update_layout(xaxis={"type": "linear", "title": {"text": x_title}, "tickmode": "auto", **POWER})
+    return _on_powers(drawn)
+
+
+def powers_against_parameters(points: Sequence[Point], title: str) -> go.Figure:
+    """Base-10 logarithms against the number of parameters."""
+    return _on_powers(against_parameters(points, None, title))
+
+
+def _on_powers(drawn: go.Figure) -> go.Figure:
+    drawn.update_layout(yaxis={"rangemode": "normal", "tickformat": "", **POWER})
+    return drawn

@@ -10,7 +10,11 @@ from leaderboard.items import COLUMNS, ItemFilter
 from leaderboard.models import Benchmark, Run
 
 # Stored with each item, but no tags.
-STORED = {*COLUMNS, "subject_id", "answer", "answers", "prediction", "scores", "exact", "statement"}
+STORED = {
+    *COLUMNS,
+    *("subject_id", "answer", "answers", "prediction", "scores", "exact", "statement"),
+    *("repetitions", "log_prob", "words"),
+}
 
 
 class SubmitForm(forms.Form):
@@ -45,6 +49,8 @@ class ItemsForm(forms.Form):
 
     def __init__(self, data: Any, *, run: Run, columns: Sequence[str]) -> None:
         super().__init__(data, label_suffix="")
+        if "correct" not in columns:
+            del self.fields["correct"]
         self.tags = [name for name in columns if name not in STORED]
         groups: dict[str, list[str]] = {}
         for dimension, group in queries.groups(run):

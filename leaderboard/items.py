@@ -15,7 +15,17 @@ from probing.errors import ProbingError
 
 BATCH = 2048  # rows
 FILE = "items.parquet"
-COLUMNS = ("relation", "template", "index", "subject", "answer_label", "prediction_label", "correct", "rank", "margin")
+CHOICE = ("answer_label", "prediction_label", "correct", "rank", "margin")  # where there were options to choose from
+SEARCHED = ("subject", "answer_label", "prediction_label")
+PERPLEXITY = ("true", "perplexity", "tokens")
+COLUMNS = (
+    "relation",
+    "template",
+    "index",
+    "subject",
+    *CHOICE,
+    *PERPLEXITY,
+)  # what a list of items shows, if it is there
 Row = dict[str, Any]
 
 
@@ -42,9 +52,7 @@ class ItemFilter:
             "correct": self.correct is not None,
             "relation": bool(self.relation),
             "template": self.template is not None,
-            "subject": bool(self.search),
-            "answer_label": bool(self.search),
-            "prediction_label": bool(self.search),
+            **dict.fromkeys(SEARCHED, bool(self.search)),
         }
         return [name for name, wanted in asked.items() if wanted] + list(self.tags or {})
 
@@ -65,7 +73,7 @@ class ItemFilter:
         for tag, wanted in (self.tags or {}).items():
             yield [wanted == value or wanted in _several(value) for value in batch[tag].to_pylist()]
         if self.search:
-            yield _any_contains(batch, ("subject", "answer_label", "prediction_label"), self.search)
+            yield _any_contains(batch, [name for name in SEARCHED if name in batch.schema.names], self.search)
 
 
 def _several(value: Any) -> Sequence[str]:

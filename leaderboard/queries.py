@@ -23,9 +23,15 @@ HEADLINES = {
     "trex": "relative_accuracy_lm_pub_quiz",
     "ranking": "p_at_1",
     "specificity": "specificity",
-    "perplexity": "p_value_median",
+    "perplexity": "superiority",
     "similarity": "relatedness",
 }
+
+
+# What stands beside it on the leaderboard, by probe.
+BESIDE = {"perplexity": ("cohens_d", "log10_p_median")}
+# The version of figures that were printed without saying which files they are about.
+ANY_VERSION = "published"
 
 
 def headline(benchmark: Benchmark) -> str:
@@ -89,7 +95,9 @@ def _listed(value: Any) -> str:
 
 
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
-    return benchmark.runs.filter(state=STATE.FINISHED).select_related("model", "benchmark")
+    """Of this version, and what was published about no version in particular."""
+    same = Q(benchmark=benchmark) | Q(benchmark__slug=benchmark.slug, benchmark__version=ANY_VERSION)
+    return Run.objects.filter(same, state=STATE.FINISHED).select_related("model", "benchmark")
 
 
 def measured_runs() -> QuerySet[Run]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from django.db.models import Q
 
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.queries import OVERALL, Slice, finished_runs, headline
+from leaderboard.queries import BESIDE, OVERALL, Slice, finished_runs, headline
 
 PROVENANCE = Run.Provenance
 REPORTED = (PROVENANCE.PUBLISHED, PROVENANCE.THIRD_PARTY)
@@ -83,12 +83,16 @@ class Rank:
 
 @dataclass(frozen=True)
 class Standing:
-    """A row: a run, its scores by slice, its spread over templates, and the range of its rank if it has one."""
+    """A row: a run, its scores by slice, its spread over templates, and the range of its rank if it has one.
+
+    `beside`: other metrics that its probe is known by.
+    """
 
     run: Run
     scores: Mapping[Slice, Score]
     spread: float | None = None
     rank: Rank | None = None
+    beside: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def main(self) -> Score | None:
@@ -118,27 +122,31 @@ def leaderboard(asked: LeaderboardFilter) -> Leaderboard:
     """
     runs = list(finished_runs(asked.benchmark))
     metric = headline(asked.benchmark)
-    scores = _scores(asked, metric)
+    scores = _scores(asked, runs, metric)
     mains = {run.pk: scores[run.pk, metric].get(OVERALL) for run in runs if asked.ranks(run)}
     ranks = rank_ranges({run: score for run, score in mains.items() if score})
     standings = [
-        Standing(run, scores[run.pk, metric], _value(scores[run.pk, f"{metric}_sem"]), ranks.get(run.pk))
+        Standing(
+            run,
+            scores[run.pk, metric],
+            _value(scores[run.pk, f"{metric}_sem"]),
+            ranks.get(run.pk),
+            {name: _value(scores[run.pk, name]) for name in BESIDE.get(asked.benchmark.probe, ())},
+        )
         for run in runs
         if asked.holds(run)
     ]
     return Leaderboard(sorted(standings, key=_order), [(facet, _choices(facet, asked, runs)) for facet in FACETS])
 
 
-def _scores(asked: LeaderboardFilter, metric: str) -> dict[tuple[int, str], dict[Slice, Score]]:
+def _scores(asked: LeaderboardFilter, runs: Sequence[Run], metric: str) -> dict[tuple[int, str], dict[Slice, Score]]:
     """By run and metric: the overall score and the chosen slices."""
     wanted = Q()
     for part in {OVERALL, *asked.slices}:
         wanted |= Q(dimension=part.dimension, group=part.group)
     found: dict[tuple[int, str], dict[Slice, Score]] = defaultdict(dict)
-    metrics = [metric, f"{metric}_sem"]
-    for score in Score.objects.filter(
-        wanted, run__benchmark=asked.benchmark, run__state=Run.State.FINISHED, metric__in=metrics
-    ):
+    metrics = [metric, f"{metric}_sem", *BESIDE.get(asked.benchmark.probe, ())]
+    for score in Score.objects.filter(wanted, run__in=runs, metric__in=metrics):
         found[score.run_id, score.metric][Slice(score.dimension, score.group)] = score
     return found
 

@@ -1,9 +1,10 @@
 """Sections of run and benchmark pages that only one probe has: one module and one line per probe."""
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.sections import perplexity
 from leaderboard.sections.section import Section, Sections
 
-SECTIONS: dict[str, Sections] = {}
+SECTIONS: dict[str, Sections] = {"perplexity": perplexity.SECTIONS}
 
 
 def of_run(run: Run) -> list[Section]:

@@ -81,7 +81,10 @@ def _both(pairs: pd.DataFrame, first: bool, second: bool) -> int:
 
 def _answers(run: Run) -> pd.DataFrame:
     """What a comparison needs of a run: keys, right or wrong, and the tags."""
-    tags = [name for name in items.names(run) if name not in STORED]
+    stored = items.names(run)
+    if "correct" not in stored:
+        raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
+    tags = [name for name in stored if name not in STORED]
     found = items.find(run, items.ItemFilter())
     return pd.DataFrame(items.rows(run, found, [*KEY, "correct", *tags]))
 

@@ -38,6 +38,8 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         raise Http404(str(error)) from error
     if row is None:
         raise Http404("There is no such item in this run.")
+    if "prediction" not in row:
+        return show(request, "item_facts.html", {"run": run, "row": row}, [facts(row)])
     labels = next(asked.options_of(item) for item in asked.items if item.index == index)
     context = {
         "run": run,
@@ -46,6 +48,21 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         "chosen": statement(asked, row, labels[row["prediction"]]),
     }
     return show(request, "item.html", context, [table(options(labels, row))])
+
+
+def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
+    """All that is stored of an item, where the model had nothing to choose from."""
+    return Table(
+        name="facts",
+        caption="What is stored",
+        columns=[
+            Column("name", "Name", lambda fact: cells.text(fact[0].replace("_", " ")), align="head"),
+            Column("value", "Value", lambda fact: cells.text(str(fact[1]))),
+        ],
+        rows=list(row.items()),
+        main=True,
+        sortable=False,
+    )
 
 
 def statement(relation: Relation, row: dict[str, Any], option: str) -> tuple[str, str, str]:

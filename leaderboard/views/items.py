@@ -18,6 +18,7 @@ from leaderboard.models import Run
 from leaderboard.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
 
 Row = dict[str, Any]
+STORED_AS = {"answer": "answer_label", "prediction": "prediction_label"}
 
 
 def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -77,12 +78,24 @@ def table(run: Run, rows: list[Row]) -> Table[Row]:
         main=True,
         sortable=False,
         cards=True,
-        band=lambda row: "right" if row["correct"] else "wrong",
+        band=band,
         empty="No item passes these filters. Drop one of them.",
     )
 
 
+def band(row: Row) -> str:
+    if "correct" not in row:
+        return ""
+    return "right" if row["correct"] else "wrong"
+
+
 def columns(run: Run) -> list[Column[Row]]:
+    """Those for which something is stored."""
+    stored = items.names(run)
+    return [column for column in _columns(run) if STORED_AS.get(column.name, column.name) in stored]
+
+
+def _columns(run: Run) -> list[Column[Row]]:
     def subject(row: Row) -> Cell:
         href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
         return cells.text(row["subject"], href=href)
@@ -100,6 +113,9 @@ def columns(run: Run) -> list[Column[Row]]:
             "Log-probability of the answer minus that of the best wrong option.",
             align="number",
         ),
+        Column("true", "True", lambda row: cells.yes_no(row["true"])),
+        Column("perplexity", "Perplexity", lambda row: cells.number(row["perplexity"], 1), align="number"),
+        Column("tokens", "Tokens", lambda row: cells.number(row["tokens"]), align="number"),
         Column("relation", "Relation", lambda row: cells.text(row["relation"])),
         Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
         Column("index", "Line", lambda row: cells.number(row["index"]), align="number"),

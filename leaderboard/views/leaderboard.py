@@ -70,6 +70,7 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
             *_about_model(),
             *_variants(asked, found.standings),
             *_main_score(queries.headline(asked.benchmark)),
+            *map(_beside_column, queries.BESIDE.get(asked.benchmark.probe, ())),
             *map(_slice_column, asked.slices),
             *_about_run(),
         ],
@@ -131,6 +132,10 @@ def _main_score(metric: str) -> list[Column[Standing]]:
             align="number",
         ),
     ]
+
+
+def _beside_column(metric: str) -> Column[Standing]:
+    return Column(metric, words.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
 
 
 def _slice_column(part: Slice) -> Column[Standing]:

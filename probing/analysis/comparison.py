@@ -21,6 +21,10 @@ def compare(first: pd.DataFrame, second: pd.DataFrame, dimensions: list[str], se
     `low`, `high`: 95 % percentile interval of a bootstrap over items. `gained`, `lost`: items on which the second is
     better or worse; `p`: exact McNemar test on them (with several templates the sign test on items' means).
     """
+    if "correct" not in first:
+        raise BadInput(
+            "These results have no right answers to compare.", "Compare their scores: python -m probing show."
+        )
     pairs = first.merge(second[[*KEY, "correct"]], on=KEY, suffixes=("", "_second"))
     if pairs.empty:
         raise BadInput("The two results have no item in common.", "Compare results on the same benchmark.")

@@ -62,7 +62,9 @@ def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> 
     if min(len(true), len(false)) < 2:
         return
     for metric, effect in (("superiority", superiority), ("cohens_d", cohens_d)):
-        yield metric, dimension, group, effect(true, false)[0], float(len(rows)), *effect(true, false)[1:]
+        found, low, high = effect(true, false)
+        yield metric, dimension, group, found, float(len(rows)), low, high
+    yield _point("chance", 0.5, dimension=dimension, group=group, n=len(rows))
 
 
 def _by_relation(rows: pd.DataFrame) -> Iterator[Score]:
