@@ -79,3 +79,12 @@ def real_bear() -> Path:
     if not data:
         pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real benchmark at hand")
     return Path(data) / "bear"
+
+
+@pytest.fixture(scope="session")
+def real_dlama() -> Path:
+    """The folder of the real DLAMA archive and sample."""
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real DLAMA at hand")
+    return Path(data) / "dlama"

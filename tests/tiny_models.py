@@ -6,7 +6,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -52,11 +52,11 @@ def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenize
     )
 
 
-def word_piece() -> PreTrainedTokenizerFast:
+def word_piece(sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
     """BERT's kind of tokenizer, cased. Its pieces are cut here: the trainer cuts them differently each time."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    words = sorted(set(re.findall(r"\w+", " ".join(SENTENCES))))
-    letters = sorted(set("".join(SENTENCES)) - {" "})
+    words = sorted(set(re.findall(r"\w+", " ".join(sentences))))
+    letters = sorted(set("".join(sentences)) - {" "})
     pieces = [*letters, *(f"##{letter}" for letter in letters), *(word[:4] for word in words)]
     pieces += [f"##{word[4:7]}" for word in words if len(word) > 4]
     vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys([*special, *pieces]))}
@@ -71,7 +71,7 @@ def word_piece() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=128, **names)
 
 
-def metaspace_unigram(vocabulary: int = 400) -> PreTrainedTokenizerFast:
+def metaspace_unigram(vocabulary: int = 400, sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
     """SentencePiece's kind of tokenizer, as XLM-R and Llama have it; spaces become ▁, unknown characters bytes."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
@@ -80,7 +80,7 @@ def metaspace_unigram(vocabulary: int = 400) -> PreTrainedTokenizerFast:
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
     tokenizer.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(vocab_size=vocabulary, special_tokens=special, unk_token="<unk>")
-    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.train_from_iterator(sentences, trainer)
     learned = json.loads(tokenizer.to_str())["model"]["vocab"]
     learned = learned[: len(special)] + sorted(learned[len(special) :])  # the trainer's order differs each time
     pieces = [(piece, round(score, 3)) for piece, score in learned] + [(byte, -20.0) for byte in bytes_]

@@ -53,7 +53,7 @@ class Ranking(MultipleChoice):
     def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
         if model.card.kind == "causal" and not settings.decide:
             return both_rules(model, asked)
-        texts = asked if model.card.kind == "masked" else ((before(text), options) for text, options in asked)
+        texts = asked if model.card.kind == "masked" else (before(*each) for each in asked)
         scoring = Scoring(pll="whole_answer", reduction="mean", decide=int(settings.decide), span="answer")
         return (Answer(found.reduce("mean"), found.exact) for found in model.score(texts, scoring))
 
@@ -84,15 +84,18 @@ class Ranking(MultipleChoice):
 
 def both_rules(model: LanguageModel, asked: Iterable[Asked]) -> Iterator[Answer]:
     """Each prompt up to its blank and then whole, side by side, so that the two share what they have in common."""
-    twice = ((each, options) for text, options in asked for each in (before(text), text))
+    twice = (each for text, options in asked for each in (before(text, options), (text, options)))
     found = model.score(twice, Scoring())
     for cut, whole in zip(found, found, strict=False):
         yield Answer(answer_means(cut), cut.exact, whole.reduce("sum"))
 
 
-def before(text: Prompt) -> Prompt:
-    """The prompt without what follows the scored blank."""
-    return replace(text, pieces=(*text.pieces[: text.scored + 1], ""))
+def before(text: Prompt, options: Sequence[str]) -> Asked:
+    """The prompt without what follows the scored blank; the space before the blank goes to the options."""
+    left = text.pieces[text.scored]
+    kept = left.rstrip(" ")
+    cut = replace(text, pieces=(*text.pieces[: text.scored], kept, ""))
+    return cut, [left[len(kept) :] + option for option in options]
 
 
 def answer_means(found: OptionScores) -> NDArray[np.float64]:

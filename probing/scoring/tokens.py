@@ -125,9 +125,7 @@ class _Apart(Encoder):
     def _tokens(self, option: str, *, spaced: bool) -> tuple[int, ...]:
         text = f" {option}" if spaced else option
         if text not in self._options:
-            encoding = self.tokenizer(text, add_special_tokens=False).encodings[0]
-            kept = zip(encoding.ids, encoding.offsets, strict=True)
-            self._options[text] = tuple(id_ for id_, (_, end) in kept if end > len(text) - len(option))
+            self._options[text] = tuple(self.tokenizer(text, add_special_tokens=False).input_ids)
         return self._options[text]
 
 

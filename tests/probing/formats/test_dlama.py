@@ -1,6 +1,5 @@
 """DLAMA folders and archives: every shape that has been released, and every fault named."""
 
-import os
 import tarfile
 from collections import Counter
 from pathlib import Path
@@ -19,14 +18,6 @@ ARAB = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"
 @pytest.fixture
 def folder(tmp_path: Path) -> DlamaFolder:
     return DlamaFolder(tmp_path / "pairs")
-
-
-@pytest.fixture(scope="session")
-def real_dlama() -> Path:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real DLAMA at hand")
-    return Path(data) / "dlama"
 
 
 def test_it_reads_a_predicate_with_the_candidates_of_both_cultures(folder: DlamaFolder) -> None:

@@ -1,0 +1,150 @@
+"""Scores of ranked rows: means, gaps, origins of wrong predictions, common predictions."""
+
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from probing.analysis.culture import CROSSED, common_predictions, gaps, ranking_scores, z_test
+from probing.analysis.intervals import newcombe
+
+DIMENSIONS = ["culture_pair", "language", "culture"]
+numbers = count()
+
+
+def row(culture: str, rank: int, prediction: str = "x", cultures: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    """A row with four candidates."""
+    return {
+        "relation": "P37",
+        "template": 0,
+        "index": next(numbers),
+        "answers": [0],
+        "correct": rank == 1,
+        "rank": rank,
+        "scores": [0.0] * 4,
+        "prediction_label": prediction,
+        "prediction_cultures": list(cultures),
+        "culture_pair": "arab-west",
+        "language": "en",
+        "culture": culture,
+    } | more
+
+
+def table(*rows: dict[str, Any]) -> pd.DataFrame:
+    return pd.DataFrame(rows).astype({"rank": "Int64"})
+
+
+ROWS = table(
+    row("Arab", 1, "Arabic", ("Arab",)),
+    row("Arab", 1, "Arabic", ("Arab",)),
+    row("Arab", 2, "French", ("West",)),
+    row("West", 6, "Arabic", ("Arab",)),
+    row("West", 1, "French", ("West",)),
+    row("West", 2, "English", ("Arab", "West")),
+    row("West", 3, "Klingon", ()),
+    row("West", 4, "Dutch", ("West",)),
+)
+
+
+def value(scores: pd.DataFrame, metric: str, dimension: str, group: str) -> float:
+    found = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
+    (only,) = found["value"]
+    return float(only)
+
+
+def test_the_figures_are_what_one_counts() -> None:
+    scores = ranking_scores(ROWS, DIMENSIONS)
+    assert value(scores, "p_at_1", "overall", "all") == 3 / 8
+    assert value(scores, "p_at_5", "overall", "all") == 7 / 8
+    assert value(scores, "p_at_1", "culture", "Arab") == pytest.approx(2 / 3)
+    assert value(scores, "p_at_1", "relation_culture", "P37 West") == 1 / 5
+    assert value(scores, "mean_reciprocal_rank", "culture", "Arab") == pytest.approx(2.5 / 3)
+    assert value(scores, "chance", "relation", "P37") == 1 / 4
+
+
+def test_a_pair_is_the_mean_of_its_cultures_weighed_by_their_items() -> None:
+    scores = ranking_scores(ROWS, DIMENSIONS)
+    pair = scores[(scores.metric == "p_at_1") & (scores.dimension == "culture_pair")].iloc[0]
+    sides = scores[(scores.metric == "p_at_1") & (scores.dimension == "culture_pair_culture")]
+    assert pair["value"] == pytest.approx((sides["value"] * sides["n"]).sum() / sides["n"].sum())
+    assert pair["n"] == sides["n"].sum() == 8
+
+
+def test_the_gap_is_the_difference_between_the_sides_with_its_test() -> None:
+    scores = ranking_scores(ROWS, DIMENSIONS)
+    for dimension, group in [("culture_pair", "arab-west"), ("culture_pair_language_relation", "arab-west en P37")]:
+        assert value(scores, "culture_gap", dimension, group) == pytest.approx(2 / 3 - 1 / 5)
+        assert value(scores, "culture_gap_p", dimension, group) == pytest.approx(z_test(2 / 3, 3, 1 / 5, 5))
+
+
+def test_a_group_with_one_culture_has_no_gap() -> None:
+    assert gaps(ROWS[ROWS.culture == "Arab"], "culture_pair").empty
+
+
+def test_wrong_predictions_are_told_by_where_they_are_right() -> None:
+    scores = ranking_scores(ROWS, DIMENSIONS)
+    shares = {
+        metric: value(scores, metric, "culture", "West")
+        for metric in ("wrong_own_culture", "wrong_other_culture", "wrong_both_cultures", "wrong_no_culture")
+    }
+    assert shares == dict.fromkeys(shares, 1 / 4)
+    assert value(scores, "wrong_other_culture", "culture", "Arab") == 1.0
+
+
+def test_a_model_that_is_always_right_has_no_wrong_predictions() -> None:
+    scores = ranking_scores(table(row("Arab", 1), row("West", 1)), DIMENSIONS)
+    assert not scores["metric"].str.startswith("wrong").any()
+
+
+def test_the_second_rule_is_kept_apart() -> None:
+    rows = ROWS.assign(correct_statement=[True] * 4 + [False] * 4)
+    scores = ranking_scores(rows, DIMENSIONS)
+    assert value(scores, "p_at_1_statement", "overall", "all") == 0.5
+    assert value(scores, "p_at_1", "overall", "all") == 3 / 8
+
+
+def test_unknown_ranks_leave_only_what_is_known() -> None:
+    rows = ROWS.assign(rank=ROWS["rank"].mask(ROWS["rank"] > 1))
+    assert not {"p_at_5", "mean_reciprocal_rank"} & set(ranking_scores(rows, DIMENSIONS)["metric"])
+
+
+def test_rows_without_cultures_have_the_plain_figures() -> None:
+    rows = ROWS.drop(columns=DIMENSIONS)
+    assert set(ranking_scores(rows, [])["dimension"]) == {"overall", "relation"}
+
+
+def test_every_interval_holds_its_value() -> None:
+    scores = ranking_scores(ROWS, DIMENSIONS).dropna(subset="low")
+    assert (scores["low"] <= scores["value"] + 1e-12).all() and (scores["value"] <= scores["high"] + 1e-12).all()
+    assert set(CROSSED) < set(scores["dimension"])
+
+
+def test_a_single_item_has_no_interval_for_its_reciprocal_rank() -> None:
+    scores = ranking_scores(table(row("Arab", 2)), DIMENSIONS)
+    assert scores[scores.metric == "mean_reciprocal_rank"]["low"].isna().all()
+
+
+def test_common_predictions_are_shares_of_all_predictions() -> None:
+    found = common_predictions(ROWS, most=1)
+    columns = ["culture", "correct", "prediction_label", "share"]
+    assert found[columns].to_numpy().tolist() == [
+        ["Arab", True, "Arabic", pytest.approx(2 / 3)],
+        ["Arab", False, "French", pytest.approx(1 / 3)],
+        ["West", True, "French", 1 / 5],
+        ["West", False, "Arabic", 1 / 5],
+    ]
+
+
+def test_newcombes_interval_is_that_of_his_paper() -> None:
+    """56/70 against 48/80, method 10 of Newcombe (1998)."""
+    assert newcombe(56 / 70, 70, 48 / 80, 80) == pytest.approx((0.0524, 0.3339), abs=1e-4)
+
+
+def test_the_test_is_the_pooled_z_test() -> None:
+    pooled = 104 / 150
+    z = (0.8 - 0.6) / np.sqrt(pooled * (1 - pooled) * (1 / 70 + 1 / 80))
+    assert z_test(0.8, 70, 0.6, 80) == pytest.approx(2 * norm.sf(z))
+    assert z_test(1.0, 5, 1.0, 7) == 1.0

@@ -1,0 +1,101 @@
+"""Answers by generation: what is asked, and how an answer is found in what was written."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput
+from probing.formats import dlama
+from probing.probes.answering import Answering, normalised, row
+from probing.runner import run
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.probing.formats.dlama_folder import DlamaFolder
+
+
+@dataclass
+class Says(FakeModel):
+    """Writes the same to every question, and remembers how it was asked."""
+
+    response: str = "They speak Arabic."
+    heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def generate(self, texts: Iterable[str], tokens: int, **how: Any) -> Iterator[str]:
+        for text in texts:
+            self.heard.append((text, {"tokens": tokens, **how}))
+            yield self.response
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Benchmark:
+    return dlama.read(DlamaFolder(tmp_path / "pairs").write())
+
+
+def answered(response: str, *labels: str) -> tuple[bool, bool, bool]:
+    relation = Relation("P37", (), labels, ())
+    found = row(relation, Item(0, "it", tuple(range(len(labels)))), "What?", response)
+    return found["correct"], found["correct_normalised"], found["correct_exact"]
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("Arabic", (True, True, True)),
+        (" Arabic\n", (True, True, True)),
+        ("They speak Arabic there.", (True, True, False)),
+        ("They speak ARABIC.", (False, True, False)),
+        ("They speak Ａｒａｂｉｃ.", (False, True, False)),
+        ("They speak French.", (False, False, False)),
+        ("", (False, False, False)),
+    ],
+)
+def test_an_answer_is_found_in_three_ways(response: str, expected: tuple[bool, bool, bool]) -> None:
+    assert answered(response, "Arabic") == expected
+
+
+def test_any_valid_object_counts() -> None:
+    assert answered("Kurdish, I think", "Arabic", "Kurdish") == (True, True, False)
+
+
+def test_other_scripts_are_matched_as_they_are() -> None:
+    assert answered("اللغة الرسمية هي العربية.", "العربية") == (True, True, False)
+    assert answered("서울입니다", "서울") == (True, True, False)
+
+
+def test_composed_and_decomposed_letters_are_the_same_once_normalised() -> None:
+    assert answered("Bogota\u0301", "Bogotá") == (False, True, False)
+    assert normalised("STRASSE") == normalised("Straße")
+
+
+def test_the_question_goes_through_the_chat_template_after_the_system_message(pairs: Benchmark) -> None:
+    model = Says()
+    next(Answering(tokens=7).rows(model, pairs.relations[0], 0, Settings()))
+    assert model.heard[0] == (
+        "What do people of Egypt speak?",
+        {"tokens": 7, "chat": True, "system": "Be short."},
+    )
+
+
+def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: Path) -> None:
+    result = run(Says(), pairs, probe="answering", out=tmp_path / "out", progress=False)
+    found = result.scores.set_index(["metric", "dimension", "group"])["value"]
+    assert found["accuracy_substring", "overall", "all"] == pytest.approx(2 / 5)
+    assert found["accuracy_substring", "relation_culture", "P37 Arab"] == 1.0
+    assert found["accuracy_exact", "culture", "West"] == 0.0
+    assert found["culture_gap", "culture_pair", "arab-west"] == 1.0
+
+
+def test_a_predicate_without_a_question_is_named(tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.questions = None
+    with pytest.raises(BadInput, match="no question for P37 in en"):
+        run(Says(), dlama.read(folder.write()), probe="answering", progress=False)
+
+
+def test_no_tokens_at_all_are_refused() -> None:
+    with pytest.raises(BadInput, match="tokens cannot be 0"):
+        Answering(tokens=0)

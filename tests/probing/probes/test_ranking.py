@@ -1,0 +1,111 @@
+"""Ranking: what is asked, what a row holds, two rules kept apart."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput, UnsupportedModel
+from probing.formats import dlama
+from probing.language_model import OptionScores
+from probing.probes.ranking import Ranking, answer_means
+from probing.runner import run
+from probing.settings import Settings, parts
+from tests.fakes import FAKE_CARD, FakeModel
+from tests.probing.formats.dlama_folder import DlamaFolder
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Benchmark:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.add_arabic()
+    folder.facts |= {name.replace("arab-west", "other-west"): lines for name, lines in folder.facts.items()}
+    folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
+    return dlama.read(folder.write())
+
+
+def asked(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:
+    settings = Settings(probe="ranking", language=options.pop("language", ""), options=options)
+    chosen = [benchmark[part.relation].tags for part in parts(benchmark, settings)]
+    return {(tags["culture_pair"], tags["language"], tags["objects"]) for tags in chosen}
+
+
+def test_pair_language_and_objects_choose_what_is_asked(pairs: Benchmark) -> None:
+    everything = {(pair, language, "augmented") for pair in ("arab-west", "other-west") for language in ("en", "ar")}
+    assert asked(pairs) == everything
+    assert asked(pairs, pair="arab-west", language="ar") == {("arab-west", "ar", "augmented")}
+    assert asked(pairs, pair="arab-west", language="ar", objects="raw") == {("arab-west", "ar", "raw")}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"pair": "east-west"}, "no culture pair 'east-west'. Choose from: arab-west, other-west"),
+        ({"language": "fr"}, "no language 'fr'. Choose from: ar, en"),
+        ({"objects": "cooked"}, "no objects 'cooked'. Choose from: augmented, raw"),
+    ],
+)
+def test_what_is_not_there_is_named_with_what_is(pairs: Benchmark, options: dict[str, str], words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        asked(pairs, **options)
+    assert words in str(caught.value)
+
+
+def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, model: FakeModel) -> None:
+    result = run(model, pairs, relations="P37", progress=False)
+    assert set(result.items["relation"]) == {"P37"}
+    assert len(result.items) == 20
+    columns = ["culture_pair", "culture", "language", "relation", "subject_id", "answers", "prediction", "correct"]
+    assert set(columns) <= set(result.items.columns)
+    found = set(zip(result.scores["metric"], result.scores["dimension"], strict=True))
+    assert {(metric, dimension) for metric in ("p_at_1", "p_at_1_statement") for dimension in (
+        "overall", "culture_pair", "culture", "relation", "language"
+    )} <= found  # fmt: skip
+
+
+def test_a_stored_result_is_the_same_after_reading(pairs: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+    result = run(model, pairs, out=tmp_path / "out", progress=False)
+    again = Ranking().scores(pd.read_parquet(tmp_path / "out" / "items.parquet"))
+    pd.testing.assert_frame_equal(again, result.scores)
+
+
+def test_a_prediction_carries_the_cultures_in_which_it_is_right(pairs: Benchmark, model: FakeModel) -> None:
+    rows = list(Ranking().rows(model, pairs.relations[0], 0, Settings()))
+    space = pairs.relations[0]
+    for row in rows:
+        assert tuple(row["prediction_cultures"]) == space.answer_tags[row["prediction"]]["culture"]
+
+
+def test_scores_of_thousands_of_candidates_take_four_bytes_each(pairs: Benchmark, model: FakeModel) -> None:
+    row = next(Ranking().rows(model, pairs.relations[0], 0, Settings()))
+    assert (row["scores"].dtype, row["exact"].dtype) == (np.float32, np.bool_)
+
+
+def test_masked_models_and_deciding_have_the_primary_rule_only(pairs: Benchmark) -> None:
+    masked = FakeModel(card=replace(FAKE_CARD, kind="masked"))
+    for model, settings in ((masked, Settings()), (FakeModel(), Settings(decide=True))):
+        assert "prediction_statement" not in next(Ranking().rows(model, pairs.relations[0], 0, settings))
+
+
+def test_a_candidate_without_tokens_is_refused() -> None:
+    nothing = OptionScores((np.array([-1.0]),), (slice(0, 0),), np.array([True]))
+    with pytest.raises(UnsupportedModel, match="leaves nothing"):
+        answer_means(nothing)
+
+
+def test_equal_candidates_are_won_by_the_first_label() -> None:
+    @dataclass
+    class Indifferent(FakeModel):
+        def score(self, asked: object, scoring: object) -> Iterator[OptionScores]:
+            for _, options in asked:
+                yield OptionScores(
+                    (np.zeros(1),) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool)
+                )
+
+    relation = Relation("P1", ("[X] is [Y].",), ("ab", "b", "ba"), (Item(0, "it", (1,)),))
+    row = next(Ranking().rows(Indifferent(), relation, 0, Settings()))
+    assert (row["prediction_label"], row["rank"]) == ("ab", 2)

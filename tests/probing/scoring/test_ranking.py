@@ -1,0 +1,129 @@
+"""Ranking with real networks: the obvious way in four scripts, the cost per item, a real model."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
+
+from fixtures.build_culture import FOLDER
+from probing.formats import dlama
+from probing.language_model import ModelCard
+from probing.probes.ranking import Ranking
+from probing.runner import run
+from probing.scoring.causal import CausalModel
+from probing.scoring.load import load
+from probing.scoring.masked import MaskedModel
+from probing.settings import Settings
+from tests.tiny_models import build_gpt2, metaspace_unigram, word_piece
+
+CULTURE = dlama.read(FOLDER)
+LABELS = [label for relation in CULTURE.relations for label in (*relation.answer_space, *relation.templates)]
+
+
+def tiny_bert(tokenizer: PreTrainedTokenizerFast) -> MaskedModel:
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+        num_attention_heads=2, max_position_embeddings=128, initializer_range=0.4,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        network = BertForMaskedLM(config)
+    return MaskedModel(network, tokenizer, ModelCard("tiny", "masked", "Bert", 0))
+
+
+@torch.inference_mode()
+def obvious(
+    network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, template: str, subject: str, candidate: str
+) -> float:
+    """Methods 4.4 word by word: as many masks as the candidate has tokens, the mean of their log-probabilities."""
+    tokens = tokenizer(candidate, add_special_tokens=False).input_ids
+    text = template.replace("[X]", subject)
+    text = (text[:1].upper() + text[1:]).replace("[Y]", tokenizer.mask_token)
+    ids = tokenizer(text).input_ids
+    at = ids.index(tokenizer.mask_token_id)
+    masked = [*ids[:at], *[tokenizer.mask_token_id] * len(tokens), *ids[at + 1 :]]
+    says = network(input_ids=torch.tensor([masked])).logits[0].double().log_softmax(-1)
+    return float(np.mean([says[at + place, token] for place, token in enumerate(tokens)]))
+
+
+@pytest.mark.parametrize("tokenizer", [word_piece, metaspace_unigram], ids=["WordPiece", "SentencePiece"])
+def test_a_masked_multilingual_model_ranks_as_the_obvious_way(
+    tokenizer: Callable[..., PreTrainedTokenizerFast],
+) -> None:
+    """In English, Arabic, Korean and Spanish; in Korean letters follow the blank at once."""
+    model = tiny_bert(tokenizer(sentences=LABELS))
+    right, lengths = [], set()
+    for name in ("P30.arab-west.en", "P37.arab-west.ar", "P30.asia-west.ko", "P36.south-america-west.es"):
+        relation = replace(CULTURE[name], items=CULTURE[name].items[:2])
+        for item, row in zip(relation.items, Ranking().rows(model, relation, 0, Settings()), strict=True):
+            expected = [
+                obvious(model.network, model.tokenizer, relation.templates[0], item.subject, candidate)
+                for candidate in relation.answer_space
+            ]
+            assert row["scores"] == pytest.approx(expected, abs=1e-3)
+            assert row["prediction"] == int(np.argmax(expected))
+            right.append((row["correct"], int(np.argmax(expected)) in item.answers))
+        ids = model.tokenizer(list(relation.answer_space), add_special_tokens=False).input_ids
+        lengths |= {len(each) for each in ids}
+    assert np.mean([mine for mine, _ in right]) == np.mean([theirs for _, theirs in right])
+    assert len(lengths) > 2
+
+
+def test_one_masked_input_serves_all_candidates_of_one_length() -> None:
+    """The cost per item: as many inputs as candidates have lengths, whatever their number."""
+    model = tiny_bert(word_piece(sentences=LABELS))
+    relation = replace(CULTURE["P47.asia-west.ko"], items=CULTURE["P47.asia-west.ko"].items[:1])
+    list(Ranking().rows(model, relation, 0, Settings()))
+    tokens = model.tokenizer(list(relation.answer_space), add_special_tokens=False).input_ids
+    lengths = {len(each) for each in tokens}
+    around = len(
+        model.tokenizer(relation.templates[0].replace("[X]", relation.items[0].subject).replace("[Y]", "")).input_ids
+    )
+    assert model.usage.positions - model.usage.padding == sum(length + around for length in lengths)
+    assert len(lengths) < len(relation.answer_space) / 5
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("name", ["P37.arab-west.en", "P30.asia-west.ko"])
+def test_a_causal_model_ranks_by_both_rules_as_the_obvious_way(name: str, tmp_path: Path) -> None:
+    """The space before the object counts with it; what follows it only counts for the second rule."""
+    model = load(str(build_gpt2(tmp_path)))
+    relation = replace(CULTURE[name], items=CULTURE[name].items[:2])
+    for item, row in zip(relation.items, Ranking().rows(model, relation, 0, Settings()), strict=True):
+        left, right = relation.templates[0].replace("[X]", item.subject).split(" [Y]")
+        start = len(model.tokenizer(left).input_ids)
+        answers = [token_scores(model, f"{left} {candidate}")[start:] for candidate in relation.answer_space]
+        assert row["scores"] == pytest.approx([np.mean(each) for each in answers], abs=1e-3)
+        whole = [sum(token_scores(model, f"{left} {candidate}{right}")) for candidate in relation.answer_space]
+        assert row["prediction_statement"] == int(np.argmax(whole))
+
+
+def token_scores(model: CausalModel, text: str) -> list[float]:
+    ids = model.tokenizer(text).input_ids
+    says = model.network(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0].double()
+    return [float(says.log_softmax(-1)[place, token]) for place, token in enumerate(ids)]
+
+
+def test_deciding_predicts_what_full_ranking_predicts(tmp_path: Path) -> None:
+    model = load(str(build_gpt2(tmp_path)))
+    relation = replace(CULTURE["P47.asia-west.ko"], items=CULTURE["P47.asia-west.ko"].items[:4])
+    full, decided = (
+        [row["prediction"] for row in Ranking().rows(model, relation, 0, Settings(decide=decide))]
+        for decide in (False, True)
+    )
+    assert full == decided
+
+
+@pytest.mark.slow
+def test_smollm2_knows_more_in_english_than_in_korean(smollm2: Path, real_dlama: Path) -> None:
+    model = load(str(smollm2))
+    english, korean = (
+        run(model, real_dlama / "sample", pair="asia-west", language=language, progress=False).items["correct"].mean()
+        for language in ("en", "ko")
+    )
+    assert english > 0.5
+    assert korean < english - 0.3
