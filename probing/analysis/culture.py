@@ -44,16 +44,19 @@ ANSWERED = {
 def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     """P@1, P@5, mean reciprocal rank and chance everywhere; gaps and origins where there are two cultures."""
     tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _ranked(rows, dimension)]
-    tables += _by_culture(rows, RANKED)
     if has_cultures(rows):
-        tables += [table for name in WITH_ORIGIN for table in _origins(crossed(rows), name)]
+        rows = crossed(rows)
+        tables += _by_culture(rows, RANKED)
+        tables += [table for name in WITH_ORIGIN for table in _origins(rows, name)]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
     """The three ways to find an answer in what a model wrote, everywhere; gaps by the first of them."""
     tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _right(rows, ANSWERED, dimension)]
-    return pd.concat([*tables, *_by_culture(rows, ANSWERED)], ignore_index=True)
+    if has_cultures(rows):
+        tables += _by_culture(crossed(rows), ANSWERED)
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def has_cultures(rows: pd.DataFrame) -> bool:
@@ -66,9 +69,6 @@ def crossed(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _by_culture(rows: pd.DataFrame, metrics: Mapping[str, str]) -> list[pd.DataFrame]:
-    if not has_cultures(rows):
-        return []
-    rows = crossed(rows)
     shares = [table for name in CROSSED for table in _right(rows, metrics, name)]
     return [*shares, *(gaps(rows, name) for name in WITH_GAP)]
 
