@@ -4,6 +4,7 @@ The p-value of a good model on a thousand sentences can be smaller than the smal
 comes with its base-10 logarithm, computed without it.
 """
 
+import warnings
 from dataclasses import dataclass
 from math import log, log1p, sqrt
 
@@ -47,7 +48,9 @@ def tests(first: Floats, second: Floats) -> dict[str, Test]:
 
 def _statistic(first: Floats, second: Floats, *, equal_var: bool) -> tuple[float, float]:
     """Student's or Welch's t with its degrees of freedom; samples that do not vary at all have a large or no t."""
-    found = ttest_ind(first, second, equal_var=equal_var)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # scipy's word for samples that do not vary
+        found = ttest_ind(first, second, equal_var=equal_var)
     statistic = float(np.clip(np.nan_to_num(found.statistic), -LARGEST, LARGEST))
     return statistic, float(np.nan_to_num(found.df, nan=1.0))
 
