@@ -45,6 +45,8 @@ class Answers:
             with space(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._store = sqlite3.connect(path)
+                self._store.execute("PRAGMA journal_mode = WAL")
+                self._store.execute("PRAGMA synchronous = NORMAL")
                 self._store.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at TEXT, answer TEXT)")
         except sqlite3.DatabaseError as error:
             raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error

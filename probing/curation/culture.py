@@ -218,21 +218,21 @@ def _write_pair(
     """Predicate -> region -> what became of its triples."""
     for predicate in (PREDICATES[name] for name in plan.predicates):
         work = Curation(endpoint, articles, predicate, pair, plan)
-        curated = {culture.region: work.facts(culture) for culture in pair.cultures}
-        augmented = iter(work.augment([fact for facts, _ in curated.values() for fact in facts]))
+        curated = [(culture, *work.facts(culture)) for culture in pair.cultures]
+        augmented = iter(work.augment([fact for _, facts, _ in curated for fact in facts]))
         about = {}
-        for region, (facts, account) in curated.items():
+        for culture, facts, account in curated:
             more = [next(augmented) for _ in facts]
-            _write_facts(folder / pair.name / "dlama_raw", work, region, facts)
-            _write_facts(folder / pair.name / "dlama", work, region, more)
+            _write_facts(folder / pair.name / "dlama_raw", work, culture, facts)
+            _write_facts(folder / pair.name / "dlama", work, culture, more)
             by_step_5 = sum(len(fact.objects) for fact in more) - account.kept
-            about[region] = account.to_json() | {"subjects": len(facts), "objects_by_augmentation": by_step_5}
+            about[culture.region] = account.to_json() | {"subjects": len(facts), "objects_by_augmentation": by_step_5}
         yield predicate.id, about
 
 
-def _write_facts(folder: Path, work: Curation, region: str, facts: Sequence[Fact]) -> None:
+def _write_facts(folder: Path, work: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
     """One file per language; none where there are no facts."""
-    name = f"{work.predicate.id}_general_{region}"
+    name = f"{work.predicate.id}_general_{culture.region}"
     for language in work.pair.languages if facts else ():
         lines = [
             {
@@ -243,6 +243,7 @@ def _write_facts(folder: Path, work: Curation, region: str, facts: Sequence[Fact
                 "country": list(fact.countries),
                 "size": fact.size,
                 "uuid": f"{name}_{index}",
+                "culture": culture.name,
             }
             for index, fact in enumerate(facts)
         ]

@@ -15,8 +15,12 @@ EVERYWHERE = "en"  # a site that is read for every country
 
 @dataclass(frozen=True)
 class Culture:
-    """`region`: its name in files, such as ARAB_REGION. `sites`: by country, the Wikipedia sites of its languages."""
+    """`name` is what pages say, `region` what files are called, such as ARAB_REGION.
 
+    `sites`: by country, the Wikipedia sites of its languages.
+    """
+
+    name: str
     region: str
     sites: Mapping[str, tuple[str, ...]]
 
@@ -69,7 +73,14 @@ def culture(name: str) -> Culture:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"{path.name} is not TOML ({error}).", "See docs/curation.md.") from error
-    return Culture(_region(content, path.name), _sites(content, path.name))
+    return Culture(_name(content, path.name), _region(content, path.name), _sites(content, path.name))
+
+
+def _name(content: Mapping[str, Any], file: str) -> str:
+    name = content.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise BadInput(f"{file}: name is {name!r}.", 'Write it as pages should, such as name = "Nordic".')
+    return name
 
 
 def _region(content: Mapping[str, Any], file: str) -> str:

@@ -241,7 +241,9 @@ def _fact(line: JsonObject, region: str) -> Fact:
 
 
 def _culture(line: JsonObject, region: str) -> str:
-    """From the file's name if it has a region, else from the line's own."""
+    """The one that the line names; else from the file's name if it has a region, else from the line's uuid."""
+    if line.values.get("culture") is not None:
+        return line.text("culture")
     words = region or line.text("uuid")
     return next((culture for word, culture in CULTURES.items() if word in words), WEST)
 

@@ -26,6 +26,12 @@ class Source:
     def endpoint(self, timeout: float = 30) -> Endpoint:
         return Endpoint(self.answers(timeout), self.endpoint_url)
 
+    def forget(self) -> None:
+        """Clients made from now on know no answers."""
+        self.cache = self.cache.with_name(f"{self.cache.name}+")
+        self.sparql.asked.clear()
+        self.wikipedia.asked.clear()
+
     def articles(self) -> Articles:
         return Articles(self.answers(), self.wikipedia_url)
 

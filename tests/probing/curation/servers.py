@@ -4,7 +4,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -72,10 +72,8 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def handle(self) -> None:
-        try:
+        with suppress(BrokenPipeError):  # a client that no longer waits for a late answer
             super().handle()
-        except BrokenPipeError:
-            pass  # a client that no longer waits for a late answer
 
     def log_message(self, *_: object) -> None:
         pass

@@ -86,7 +86,7 @@ def test_pauses_double_where_the_server_says_nothing(source: Source, pauses: lis
 
 def test_it_gives_up_in_the_end_and_says_what_to_do(source: Source) -> None:
     source.sparql.faults.extend([Fault(503)] * 4)
-    with pytest.raises(SourceUnavailable, match="4 times over.*503.*Try again later"):
+    with pytest.raises(SourceUnavailable, match=r"4 times over.*503.*Try again later"):
         source.endpoint().rows(CAPITALS)
     assert source.endpoint().rows(CAPITALS) == EGYPT
 
@@ -138,7 +138,7 @@ def test_requests_keep_their_distance(source: Source, pauses: list[float]) -> No
 
 
 def test_a_server_that_speaks_of_something_else_is_told_as_such(source: Source) -> None:
-    with pytest.raises(SourceUnavailable, match="something else than rows.*--endpoint"):
+    with pytest.raises(SourceUnavailable, match=r"something else than rows.*--endpoint"):
         Endpoint(source.answers(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)
 
 
@@ -155,7 +155,7 @@ def test_a_server_that_is_not_there_is_told_as_such(source: Source) -> None:
 
 def test_a_file_that_is_no_store_of_answers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("hello " * 1000)
-    with pytest.raises(BadInput, match="cannot hold answers.*--cache"):
+    with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
         Answers(tmp_path / "answers")
 
 

@@ -40,7 +40,9 @@ class World:
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     redirects: dict[tuple[str, str], str] = field(default_factory=dict)
 
-    def item(self, id: str, label: str = "", *, languages: str = "en ar ko es", links: int = 0, **articles: int) -> str:
+    def item(
+        self, id: str, label: str = "", /, *, languages: str = "en ar ko es", links: int = 0, **articles: int
+    ) -> str:
         """`label` in several languages, told apart by a suffix; `articles`: bytes by site, under the label as title."""
         self.labels[id] = {each: label if each == "en" else f"{label} ({each})" for each in languages.split() if label}
         self.links[id] = links
