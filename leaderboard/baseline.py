@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
 from leaderboard.queries import headline
 from probing.benchmark import Benchmark as Content
-from probing.language_model import Asked, Filling, ModelCard, OptionScores, Scoring, Usage
+from probing.language_model import Asked, Continuation, Filling, ModelCard, OptionScores, Scoring, Usage
 from probing.probes import probe_named
 from probing.probes.probe import make
 from probing.settings import Settings, parts
@@ -35,13 +35,20 @@ class Indifferent:
         for _, options in asked:
             yield Filling((), np.zeros(0), np.zeros(len(options)), np.ones(len(options), dtype=int))
 
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        return (Continuation("") for _ in texts)
+
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         return (np.ones(1, np.float32) for _ in texts)
 
 
-def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run:
-    """The baseline's run of this benchmark version, replaced if it is there."""
+def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
+    """The baseline's run of this benchmark version, replaced if it is there; none where nothing can be guessed."""
     scores = _chance(content, settings).assign(metric=headline(benchmark))
+    if scores.empty:
+        return None
     model, _ = Model.objects.get_or_create(hub_id=HUB_ID, commit="", source=Model.Source.PUBLISHED)
     with transaction.atomic():
         run, _ = Run.objects.update_or_create(

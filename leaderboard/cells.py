@@ -1,5 +1,6 @@
 """A value, and how a page shows it."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,7 +14,10 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class Cell:
-    """`value` is what CSV gets, in full; `text` is what a page shows; `bar` is drawn beside it."""
+    """`value` is what CSV gets, in full; `text` is what a page shows; `bar` is drawn beside it.
+
+    `pieces`: the text in three, the middle one marked. `lang`: the text's language, where it is not the page's.
+    """
 
     value: Raw
     text: str
@@ -21,6 +25,8 @@ class Cell:
     note: str = ""
     bar: "Bar | None" = None
     kind: str = "text"
+    pieces: tuple[str, str, str] | None = None
+    lang: str = ""
 
 
 @dataclass(frozen=True)
@@ -32,8 +38,15 @@ class Bar:
     high: float | None = None
 
 
-def text(value: str, href: str = "", note: str = "") -> Cell:
-    return Cell(value, value, href, note)
+def text(value: str, href: str = "", note: str = "", lang: str = "") -> Cell:
+    return Cell(value, value, href, note, lang=lang)
+
+
+def marked(value: str, word: str) -> Cell:
+    """A text in which a word, as a whole and in any case, is marked where it stands first."""
+    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", value, re.IGNORECASE)
+    pieces = (value[: found.start()], found[0], value[found.end() :]) if found else None
+    return Cell(value, value, pieces=pieces)
 
 
 def number(value: float | int | None, digits: int = 3) -> Cell:
@@ -100,7 +113,10 @@ def p_value(value: float) -> Cell:
     return Cell(value, "< 0.001" if value < 0.001 else f"{value:.3f}", kind="number")
 
 
-def yes_no(value: bool) -> Cell:
+def yes_no(value: bool | None) -> Cell:
+    """None where the question was not put."""
+    if value is None:
+        return Cell(None, "–")
     return Cell("yes" if value else "no", "yes" if value else "no", kind="yes" if value else "no")
 
 

@@ -174,6 +174,75 @@ def _cloud(points: Sequence[Point], group: str) -> go.Scatter:
     )
 
 
+def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) -> go.Figure:
+    """Shares of several series beside each other at each label, with their intervals; a legend tells the series."""
+    traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
+    labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
+    line = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chance, "y1": chance} | CHANCE_LINE]
+    return figure(
+        traces,
+        HEIGHT,
+        xaxis={"categoryorder": "array", "categoryarray": labels, "showgrid": False},
+        yaxis={"range": UNIT, "tickformat": ".1f"},
+        shapes=line if chance is not None else [],
+        scattermode="group",
+        showlegend=len(traces) > 1,
+    )
+
+
+SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")
+
+
+def _series_trace(name: str, points: Sequence[Point], place: int) -> go.Scatter:
+    return go.Scatter(
+        x=[p.label for p in points],
+        y=[p.value for p in points],
+        mode="markers",
+        marker={"size": 9, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": INK if place % 3 == 2 else None},
+        error_y=_interval(points),
+        offsetgroup=str(place),
+        name=name,
+        hovertemplate="%{x}, " + name.replace("%", "") + ": <b>%{y:.3f}</b><extra></extra>",
+    )
+
+
+def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """One change against another, with lines where nothing changes; one symbol per group."""
+    groups = list(dict.fromkeys(p.group for p in points))
+    traces = [_cloud([p for p in points if p.group == group], group) for group in groups]
+    for trace in traces:
+        trace.hovertemplate = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
+    drawn = figure(
+        traces,
+        HEIGHT,
+        xaxis={"title": {"text": x_title}},
+        yaxis={"title": {"text": y_title}},
+        showlegend=len(groups) > 1,
+    )
+    drawn.add_vline(x=0, line={"color": MUTED, "width": 1})
+    drawn.add_hline(y=0, line={"color": MUTED, "width": 1})
+    return drawn
+
+
+def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figure:
+    """A square of correlations from -1 to 1, each with its figure."""
+    trace = go.Heatmap(
+        z=values,
+        x=labels,
+        y=labels,
+        zmin=-1,
+        zmax=1,
+        colorscale=[[0, MUTED], [0.5, PAPER], [1, ACCENT]],
+        texttemplate="%{z:.2f}",
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hovertemplate="%{y}<br>%{x}: <b>%{z:.3f}</b><extra></extra>",
+    )
+    rows = {"autorange": "reversed", "showgrid": False}
+    return figure([trace], 160 + ROW_HEIGHT * len(labels), xaxis={"showgrid": False}, yaxis=rows)
+
+
 def differences(points: Sequence[Point], title: str) -> go.Figure:
     """Paired differences around a line at zero."""
     drawn = dots(points, title=title, wide=True)
@@ -264,4 +333,67 @@ def powers_against_parameters(points: Sequence[Point], title: str) -> go.Figure:
 
 def _on_powers(drawn: go.Figure) -> go.Figure:
     drawn.update_layout(yaxis={"rangemode": "normal", "tickformat": "", **POWER})
+    return drawn
+
+
+def headed_dots(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
+    """Dots from 0 to 1 under headings; `heads` maps each label to its heading, in order. One symbol per group."""
+    rows = [row for head, labels in _under(heads).items() for row in (f"<b>{head}</b>", *labels)]
+    series = list(dict.fromkeys(point.group for point in points))
+    traces = [_series([point for point in points if point.group == name], name, n) for n, name in enumerate(series)]
+    axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
+    labels = {
+        **{"categoryorder": "array", "categoryarray": rows[::-1], "range": [-0.7, len(rows) - 0.3]},
+        **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
+    }
+    return figure(traces, 90 + 26 * len(rows), xaxis=axis, yaxis=labels, showlegend=len(series) > 1)
+
+
+def _under(heads: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for label, head in heads.items():
+        found.setdefault(head, []).append(label)
+    return found
+
+
+def _series(points: Sequence[Point], name: str, number: int) -> go.Scatter:
+    trace = _dots_trace(points)
+    symbol, colour = ("circle", ACCENT) if number == 0 else ("diamond-open", INK)
+    trace.update(name=name or "score", marker={"size": 9, "symbol": symbol, "color": colour})
+    return trace
+
+
+def dumbbells(rows: Mapping[str, Sequence[Point]], title: str) -> go.Figure:
+    """Two shares of each row joined by a line; the points' labels name the series."""
+    names = list(dict.fromkeys(point.label for points in rows.values() for point in points))
+    joined = [
+        go.Scatter(
+            x=[p.value for p in points],
+            y=[label] * len(points),
+            mode="lines",
+            line={"color": LINE, "width": 3},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+        for label, points in rows.items()
+    ]
+    traces = [_side(rows, name, place) for place, name in enumerate(names)]
+    axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
+    labels = {"categoryorder": "array", "categoryarray": list(rows)[::-1], "showgrid": False, "tickfont": {"size": 12}}
+    return figure([*joined, *traces], 90 + ROW_HEIGHT * len(rows), xaxis=axis, yaxis=labels, showlegend=True)
+
+
+def _side(rows: Mapping[str, Sequence[Point]], name: str, place: int) -> go.Scatter:
+    found = [(label, point) for label, points in rows.items() for point in points if point.label == name]
+    trace = _dots_trace([point._replace(label=label) for label, point in found])
+    symbol, colour = ("circle", ACCENT) if place == 0 else ("diamond-open", INK)
+    trace.update(name=name, marker={"size": 10, "symbol": symbol, "color": colour})
+    return trace
+
+
+def lines(series: Mapping[str, Sequence[Point]], title: str) -> go.Figure:
+    """Shares of each series over the same labels, joined by lines."""
+    drawn = grouped(series)
+    drawn.update_traces(mode="lines+markers", line={"width": 1})
+    drawn.update_layout(yaxis={"title": {"text": title}})
     return drawn

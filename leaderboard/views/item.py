@@ -57,12 +57,18 @@ def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
         caption="What is stored",
         columns=[
             Column("name", "Name", lambda fact: cells.text(fact[0].replace("_", " ")), align="head"),
-            Column("value", "Value", lambda fact: cells.text(str(fact[1]))),
+            Column("value", "Value", lambda fact: _fact(fact[1], row.get("answer_label"))),
         ],
         rows=list(row.items()),
         main=True,
         sortable=False,
     )
+
+
+def _fact(value: Any, answer: str | None) -> cells.Cell:
+    """A list as its members; the right answer is marked where there is one."""
+    shown = " · ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return cells.marked(shown, answer) if answer else cells.text(shown)
 
 
 def statement(relation: Relation, row: dict[str, Any], option: str) -> tuple[str, str, str]:

@@ -18,6 +18,7 @@ from leaderboard.models import Run
 from leaderboard.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
 
 Row = dict[str, Any]
+PAIR_HELP = "At the blank; empty where the answer is not a single token of the model's vocabulary."
 STORED_AS = {"answer": "answer_label", "prediction": "prediction_label"}
 
 
@@ -84,7 +85,7 @@ def table(run: Run, rows: list[Row]) -> Table[Row]:
 
 
 def band(row: Row) -> str:
-    if "correct" not in row:
+    if row.get("correct") is None:
         return ""
     return "right" if row["correct"] else "wrong"
 
@@ -111,6 +112,16 @@ def _columns(run: Run) -> list[Column[Row]]:
             "Margin",
             lambda row: cells.number(row["margin"], 2),
             "Log-probability of the answer minus that of the best wrong option.",
+            align="number",
+        ),
+        Column(
+            "fine_log_prob", "log P, fine", lambda row: cells.number(row["fine_log_prob"], 2), PAIR_HELP, align="number"
+        ),
+        Column(
+            "coarse_log_prob",
+            "log P, coarse",
+            lambda row: cells.number(row["coarse_log_prob"], 2),
+            PAIR_HELP,
             align="number",
         ),
         Column("true", "True", lambda row: cells.yes_no(row["true"])),

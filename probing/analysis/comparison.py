@@ -16,7 +16,7 @@ COLUMNS = ["dimension", "group", "n", "first", "second", "difference", "low", "h
 
 
 def compare(first: pd.DataFrame, second: pd.DataFrame, dimensions: list[str], seed: int = 0) -> pd.DataFrame:
-    """Accuracy of `second` minus `first` on the rows that both have, overall and per group.
+    """Accuracy of `second` minus `first` on the rows that both have and were asked, overall and per group.
 
     `low`, `high`: 95 % percentile interval of a bootstrap over items. `gained`, `lost`: items on which the second is
     better or worse; `p`: exact McNemar test on them (with several templates the sign test on items' means).
@@ -26,6 +26,8 @@ def compare(first: pd.DataFrame, second: pd.DataFrame, dimensions: list[str], se
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
     pairs = first.merge(second[[*KEY, "correct"]], on=KEY, suffixes=("", "_second"))
+    pairs = pairs.dropna(subset=["correct", "correct_second"]).reset_index(drop=True)
+    pairs = pairs.astype({"correct": bool, "correct_second": bool})
     if pairs.empty:
         raise BadInput("The two results have no item in common.", "Compare results on the same benchmark.")
     generator = np.random.default_rng(seed)

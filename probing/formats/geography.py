@@ -128,7 +128,7 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
             (places[sentence.answer],),
             tags={
                 "leak": "leaky" if sentence.leaky else "not leaky",
-                "repetition": "repeats a word" if sentence.repeated else "repeats no word",
+                "repeats": "a word twice" if sentence.repeated else "no word twice",
                 "length": "long" if sentence.long else "usual",
                 "blank": "last" if sentence.blank_last else "inside",
             },

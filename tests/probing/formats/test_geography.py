@@ -37,7 +37,7 @@ def test_a_fact_type_is_a_relation_and_a_sentence_an_item(both: Benchmark) -> No
 
 def test_an_item_has_flags_and_a_stable_id(both: Benchmark) -> None:
     last, inside = both["river_countries"].items[0], both["river_countries"].items[2]
-    assert last.tags == {"leak": "not leaky", "repetition": "repeats no word", "length": "usual", "blank": "last"}
+    assert last.tags == {"leak": "not leaky", "repeats": "no word twice", "length": "usual", "blank": "last"}
     assert (inside.tags["blank"], inside.subject) == ("inside", "Danube")
     assert last.id.startswith("river_countries-")
 

@@ -1,0 +1,294 @@
+"""What cloze adds: fact types by head, examples with the answer marked, encoders and generators side by side."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+
+from leaderboard import cells, charts, items, queries, words
+from leaderboard.cells import Cell
+from leaderboard.charts import Chart, Point
+from leaderboard.items import ItemFilter, ItemsMissing
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.sections.section import Section, Sections
+from leaderboard.tables import Column, Table
+from leaderboard.views.breakdown import bounds, provenance
+from probing.analysis.cloze import MAJOR
+from probing.geography.fact_types import FACT_TYPES
+
+Row = dict[str, Any]
+ENCODERS, GENERATORS = "encoders", "generators"
+SIDES = {"masked": ENCODERS, "causal": GENERATORS}
+# Within five, as the paper compares the two: in-top-5 of encoders, in-near-5 of generators.
+FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5"}
+EXAMPLE = (
+    "relation",
+    "template",
+    "index",
+    "statement",
+    "answer_label",
+    "rank",
+    "predictions",
+    "continuation",
+    "method",
+)
+
+
+def of_run(run: Run) -> list[Section]:
+    scores = list(run.scores.filter(dimension="fact_type").order_by("pk"))
+    return [*_fact_types(run, scores), *_examples(run)]
+
+
+def of_benchmark(benchmark: Benchmark) -> list[Section]:
+    runs = list(queries.finished_runs(benchmark).order_by("model__hub_id", "pk"))
+    return [*_difficulty(runs), *_side_by_side(benchmark, runs)]
+
+
+@dataclass(frozen=True)
+class FactTypeRow:
+    """One fact type's scores of a run, by metric."""
+
+    key: str
+    scores: Mapping[str, Score]
+
+    @property
+    def main(self) -> Score:
+        """Within five, also of published figures, which have no other metric."""
+        return next(self.scores[name] for name in ("accuracy", *FIVE.values(), *self.scores) if name in self.scores)
+
+
+def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
+    found: dict[str, dict[str, Score]] = {}
+    for score in scores:
+        found.setdefault(score.group, {})[score.metric] = score
+    rows = _by_head([FactTypeRow(key, metrics) for key, metrics in found.items()])
+    if not rows:
+        return []
+    points = [
+        Point(_name(row.key), row.main.value, row.main.low, row.main.high) for row in rows if row.main.value is not None
+    ]
+    title = "Fact types by head"
+    drawn = charts.headed_dots(
+        points, {_name(row.key): _head(row.key) for row in rows}, words.metric("accuracy").lower()
+    )
+    return [Section("fact-types", title, _fact_types_table(rows), Chart("fact-types", title, _said(points), drawn))]
+
+
+def _by_head(rows: Iterable[FactTypeRow]) -> list[FactTypeRow]:
+    """Head by head, within a head the best first."""
+    heads = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
+    known = [row for row in rows if row.key in FACT_TYPES]
+    return sorted(known, key=lambda row: (heads.index(_head(row.key)), -(row.main.value or 0.0)))
+
+
+def _fact_types_table(rows: Sequence[FactTypeRow]) -> Table[FactTypeRow]:
+    others = dict.fromkeys(name for row in rows for name in row.scores if row.scores[name] is not row.main)
+
+    def column(metric: str) -> Column[FactTypeRow]:
+        def cell(row: FactTypeRow) -> Cell:
+            return cells.number(row.scores[metric].value if metric in row.scores else None)
+
+        return Column(metric, words.metric(metric), cell, align="number")
+
+    return Table(
+        name="fact-types",
+        caption="Fact types by head",
+        columns=[
+            Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
+            Column("head", "Head", lambda row: cells.text(_head(row.key))),
+            Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.main), align="score"),
+            *bounds(lambda row: row.main),
+            Column(
+                "n",
+                "Sentences",
+                lambda row: cells.items(row.main.n or None),
+                f"Major: {MAJOR} or more.",
+                align="number",
+            ),
+            *map(column, others),
+        ],
+        rows=rows,
+    )
+
+
+def _examples(run: Run) -> list[Section]:
+    try:
+        rows = list(items.rows(run, firsts(run), EXAMPLE))
+    except ItemsMissing:
+        return []
+    return [Section("examples", "Examples", examples_table(run, rows), note=EXAMPLES_NOTE)]
+
+
+def firsts(run: Run) -> list[int]:
+    """The number of the first row of each relation that was asked."""
+    found: dict[str, int] = {}
+    for number, row in enumerate(items.rows(run, items.find(run, ItemFilter()), ["relation", "method"])):
+        if row["method"]:
+            found.setdefault(row["relation"], number)
+    return list(found.values())
+
+
+EXAMPLES_NOTE = "The first sentence of each fact type, and what the model put at its blank; the answer is marked."
+
+
+def examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
+    def statement(row: Row) -> Cell:
+        href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
+        return cells.text(row["statement"], href=href)
+
+    return Table(
+        name="examples",
+        caption="Examples",
+        columns=[
+            Column("statement", "Sentence", statement, align="head"),
+            Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
+            Column("given", "Top ten, or how it goes on", lambda row: cells.marked(given(row), row["answer_label"])),
+            Column("rank", "Found at", lambda row: cells.number(row["rank"]), "Place, or tokens.", align="number"),
+        ],
+        rows=rows,
+        cards=True,
+    )
+
+
+def given(row: Row) -> str:
+    """What the model put at the blank."""
+    return " · ".join(row["predictions"]) if row["method"] == "top" else " ".join(row["continuation"].split())
+
+
+class Difficulty(NamedTuple):
+    """The mean over each side's models on one fact type, and how many they are."""
+
+    key: str
+    means: Mapping[str, float]
+    models: Mapping[str, int]
+
+
+def _difficulty(runs: Sequence[Run]) -> list[Section]:
+    """The paper's Figure 1: measured models and published figures together."""
+    rows = difficulty(runs)
+    if not rows:
+        return []
+    points = [Point(_name(row.key), value, group=side) for row in rows for side, value in row.means.items()]
+    title = "Difficulty of fact types"
+    drawn = charts.headed_dots(points, {_name(row.key): _head(row.key) for row in rows}, "within five")
+    return [Section("difficulty", title, _difficulty_table(rows), Chart("difficulty", title, _said(points), drawn))]
+
+
+def difficulty(runs: Sequence[Run]) -> list[Difficulty]:
+    """Head by head, the easiest fact type first."""
+    sides = {run.pk: SIDES[run.model.kind] for run in runs if run.model.kind in SIDES}
+    values: dict[str, dict[str, list[float]]] = {}
+    for score in Score.objects.filter(run__in=sides, dimension="fact_type", metric__in=FIVE.values()).order_by("pk"):
+        side = sides[score.run_id]
+        if score.metric == FIVE[side] and score.value is not None and score.group in FACT_TYPES:
+            values.setdefault(score.group, {}).setdefault(side, []).append(score.value)
+    rows = [
+        Difficulty(
+            key, {side: mean(known) for side, known in by.items()}, {side: len(known) for side, known in by.items()}
+        )
+        for key, by in values.items()
+    ]
+    heads = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
+    return sorted(rows, key=lambda row: (heads.index(_head(row.key)), -max(row.means.values())))
+
+
+def _difficulty_table(rows: Sequence[Difficulty]) -> Table[Difficulty]:
+    def columns(side: str) -> list[Column[Difficulty]]:
+        title = side.capitalize()
+        return [
+            Column(
+                side, title, lambda row: cells.score(row.means.get(side)), FIVE[side].replace("_", "-"), align="score"
+            ),
+            Column(
+                f"{side}_models", f"{title}, models", lambda row: cells.number(row.models.get(side)), align="number"
+            ),
+        ]
+
+    return Table(
+        name="difficulty",
+        caption="Mean over models of the share found within five, by fact type",
+        columns=[
+            Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
+            Column("head", "Head", lambda row: cells.text(_head(row.key))),
+            *columns(ENCODERS),
+            *columns(GENERATORS),
+        ],
+        rows=rows,
+    )
+
+
+@dataclass(frozen=True)
+class Side:
+    """A run on the sentences that both kinds of model can be asked."""
+
+    run: Run
+    score: Score
+    variant: str
+
+    @property
+    def side(self) -> str:
+        return SIDES[self.run.model.kind]
+
+    @property
+    def label(self) -> str:
+        return ", ".join(filter(None, (self.run.model.hub_id, self.variant)))
+
+
+def _side_by_side(benchmark: Benchmark, runs: Sequence[Run]) -> list[Section]:
+    """Encoders and generators on the same sentences: those that end in their blank."""
+    found = {run.pk: run for run in runs if run.model.kind in SIDES}
+    scores = Score.objects.filter(run__in=found, dimension="blank", group="last", metric="accuracy").order_by("-value")
+    variants = queries.variants(benchmark, found.values())
+    rows = [Side(found[score.run_id], score, variants[score.run_id]) for score in scores]
+    if not rows:
+        return []
+    points = [
+        Point(row.label, row.score.value, row.score.low, row.score.high, group=row.side)
+        for row in rows
+        if row.score.value is not None
+    ]
+    title = "Encoders and generators on the same sentences"
+    drawn = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "within k")
+    chart = Chart("sides", title, _said(points), drawn)
+    return [Section("sides", title, _sides_table(rows), chart, "Only sentences that end in their blank.")]
+
+
+def _sides_table(rows: Sequence[Side]) -> Table[Side]:
+    return Table(
+        name="sides",
+        caption="Models on the sentences that end in their blank",
+        columns=[
+            Column(
+                "model",
+                "Model",
+                lambda row: cells.text(row.run.model.hub_id, href=row.run.get_absolute_url()),
+                align="head",
+            ),
+            Column("side", "Kind", lambda row: cells.text(row.side.removesuffix("s"))),
+            Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.score), align="score"),
+            *bounds(lambda row: row.score),
+            Column("n", "Sentences", lambda row: cells.items(row.score.n), align="number"),
+            Column("settings", "Settings", lambda row: cells.text(row.variant)),
+            Column("provenance", "Source", lambda row: provenance(row.run)),
+        ],
+        rows=rows,
+        cards=True,
+    )
+
+
+def _name(key: str) -> str:
+    return FACT_TYPES[key].name
+
+
+def _head(key: str) -> str:
+    return FACT_TYPES[key].head
+
+
+def _said(points: Sequence[Point]) -> str:
+    low, high = min(points, key=lambda point: point.value), max(points, key=lambda point: point.value)
+    return f"From {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}), {len(points)} figures."
+
+
+SECTIONS = Sections(of_run, of_benchmark)

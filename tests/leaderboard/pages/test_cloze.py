@@ -1,0 +1,169 @@
+"""Pages of cloze: fact types by head, examples with the answer marked, encoders beside generators."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import Client
+
+from leaderboard import benchmarks
+from leaderboard.models import Benchmark, Model, Run, Score
+from probing.language_model import Asked, Continuation, Filling
+from probing.probes.cloze import Cloze
+from probing.settings import Settings
+from tests.fakes import FAKE_CARD, FakeModel
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+
+TRIPLES = [
+    {"fact_type": "city_country", "subject": "Paris", "objects": ["France"]},
+    {"fact_type": "city_country", "subject": "Cairo", "objects": ["Egypt"]},
+    {"fact_type": "river_countries", "subject": "Inn", "objects": ["Austria", "Germany"]},
+    {"fact_type": "desert_continent", "subject": "Sahara", "objects": ["Africa"]},
+]
+
+
+class Answers(FakeModel):
+    """Ranks three tokens, or writes them one after the other."""
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        for _, options in asked:
+            tokens, logs = ("Egypt", "Austria", "Africa"), np.array([-1.0, -2.0, -3.0])
+            yield Filling(tokens, logs, np.full(len(options), np.nan), np.zeros(len(options), int))
+
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        return (Continuation(" France and Austria.", [7, 11, 19, 20]) for _ in texts)
+
+
+def measured(on: Benchmark, of: Model) -> Run:
+    """A finished run with its items, as a worker would leave it."""
+    probe, content = Cloze(), benchmarks.read(on)
+    asked = Answers(card=FAKE_CARD.__class__(**{**vars(FAKE_CARD), "kind": of.kind}))
+    rows = probe.frame([row for each in content.relations for row in probe.rows(asked, each, 0, Settings())])
+    done = make.run(
+        of, on, Run.State.FINISHED, started=make.DAY, finished=make.DAY, settings=Settings("cloze").to_json()
+    )
+    done.artefact = f"runs/{done.pk}"
+    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    done.save()
+    Score.objects.bulk_create(Score(run=done, **score) for score in probe.scores(rows).to_dict("records"))
+    return done
+
+
+@pytest.fixture
+def geography(tmp_path: Path) -> Benchmark:
+    folder = tmp_path / "triples"
+    folder.mkdir()
+    (folder / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
+    return benchmarks.install("geography", folder, "geography")[0]
+
+
+@pytest.fixture
+def encoder(geography: Benchmark) -> Run:
+    return measured(geography, make.model("org/encoder", kind="masked"))
+
+
+@pytest.fixture
+def generator(geography: Benchmark) -> Run:
+    return measured(geography, make.model("org/generator", kind="causal"))
+
+
+def published(geography: Benchmark) -> Run:
+    of = make.model("org/printed", kind="masked", source=Model.Source.PUBLISHED)
+    run = make.run(of, geography, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED, reference="Table 4")
+    for metric in ("in_top_5", "accuracy"):
+        make.score(run, 0.5, "fact_type", "city_country", 0, metric=metric, low=None, high=None)
+    return run
+
+
+def table(client: Client, address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode("utf-8-sig"))))
+
+
+def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/").content.decode()
+    assert 'id="chart-fact-types"' in page
+    assert page.index("country of a city") < page.index("continent of a desert")
+    rows = table(client, f"/runs/{encoder.pk}/?format=csv&table=fact-types")
+    assert [(row["fact_type"], float(row["value"])) for row in rows] == [
+        ("country of a city", 0.5),
+        ("continent of a desert", 1.0),
+        ("countries of a river", 0.5),
+    ]
+
+
+def test_its_examples_mark_the_answer_in_the_top_ten(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/").content.decode()
+    assert "Egypt · <mark>Austria</mark> · Africa" in page
+    assert "The Inn river flows through ____." in page
+
+
+def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/").content.decode()
+    assert "<mark>France</mark> and Austria." in page
+
+
+def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
+    rows = {row["subject"]: row["correct"] for row in table(client, f"/runs/{generator.pk}/items/?format=csv")}
+    assert rows == {"Paris": "yes", "Cairo": "no", "Inn": "", "Sahara": ""}
+    assert client.get(f"/runs/{generator.pk}/items/desert_continent/0/0/").status_code == 200
+
+
+def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/items/river_countries/0/0/").content.decode()
+    assert "Egypt · <mark>Austria</mark> · Africa" in page
+
+
+def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encoder: Run, generator: Run) -> None:
+    published(encoder.benchmark)
+    page = client.get("/benchmarks/geography/").content.decode()
+    assert 'id="chart-difficulty"' in page and 'id="chart-sides"' in page
+    rows = {row["fact_type"]: row for row in table(client, "/benchmarks/geography/?format=csv&table=difficulty")}
+    city = rows["country of a city"]
+    assert (city["encoders"], city["encoders_models"], city["generators"]) == ("0.5", "2", "0.5")
+    assert rows["continent of a desert"]["generators"] == ""
+
+
+def test_both_kinds_stand_side_by_side_on_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
+    rows = table(client, "/benchmarks/geography/?format=csv&table=sides")
+    assert {(row["side"], row["n"]) for row in rows} == {("encoder", "4.0"), ("generator", "4.0")}
+
+
+def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, encoder: Run, generator: Run) -> None:
+    rows = {row["model"]: row for row in table(client, "/?benchmark=geography&columns=head:Natural&format=csv")}
+    assert float(rows["org/encoder"]["head:Natural"]) == 0.75
+    assert float(rows["org/generator"]["in_near_15"]) == 0.5
+    assert rows["org/encoder"]["in_near_15"] == ""
+    assert "major:minor" in client.get("/?benchmark=geography").content.decode()
+
+
+def test_they_can_be_compared_on_what_both_were_asked(client: Client, encoder: Run, generator: Run) -> None:
+    overall = table(client, f"/compare/?m={encoder.pk}&m={generator.pk}&format=csv")[0]
+    assert (overall["n"], overall["gained"], overall["lost"]) == ("4.0", "1", "1")
+
+
+def test_published_figures_within_five_stand_beside_measured_ones(client: Client, encoder: Run) -> None:
+    run = published(encoder.benchmark)
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "country of a city" in page
+    rows = table(client, "/?benchmark=geography&columns=fact_type:city_country&format=csv")
+    assert {row["model"]: row["fact_type:city_country"] for row in rows}["org/printed"] == "0.5"
+
+
+def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) -> None:
+    assert not geography.runs.exists()
+
+
+def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
+    run: Any = make.finished(geography)
+    assert "chart-fact-types" not in client.get(f"/runs/{run.pk}/").content.decode()
