@@ -8,12 +8,17 @@ from django import forms
 from leaderboard import queries, words
 from leaderboard.items import COLUMNS, ItemFilter
 from leaderboard.models import Benchmark, Run
+from probing.probes import specificity
 
 # Stored with each item, but no tags.
 STORED = {
     *COLUMNS,
     *("subject_id", "answer", "answers", "prediction", "scores", "exact", "statement"),
+    *("predicate", "objects", "prediction_cultures", "prediction_statement", "rank_statement", "correct_statement"),
+    *("correct_normalised", "correct_exact"),
     *("repetitions", "log_prob", "words"),
+    *specificity.Columns.__annotations__,
+    *("id", "method", "one_token", "predictions", "log_probs", "continuation"),
 }
 
 

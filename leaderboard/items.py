@@ -18,6 +18,7 @@ FILE = "items.parquet"
 CHOICE = ("answer_label", "prediction_label", "correct", "rank", "margin")  # where there were options to choose from
 SEARCHED = ("subject", "answer_label", "prediction_label")
 PERPLEXITY = ("true", "perplexity", "tokens")
+PAIR = ("coarse_label", "fine_log_prob", "coarse_log_prob")  # a finer and a coarser answer
 COLUMNS = (
     "relation",
     "template",
@@ -25,6 +26,8 @@ COLUMNS = (
     "subject",
     *CHOICE,
     *PERPLEXITY,
+    *PAIR,
+    "language",
 )  # what a list of items shows, if it is there
 Row = dict[str, Any]
 

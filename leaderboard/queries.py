@@ -1,7 +1,7 @@
 """Every list that a page shows. The number of queries never depends on the number of rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from probing.analysis.culture import CROSSED
+from probing.probes import PROBES
 from probing.settings import Settings
 
 STATE = Run.State
@@ -19,7 +21,6 @@ OPEN = (STATE.CHECKING, STATE.QUEUED, *WORKING, STATE.WAITING)
 
 # The metric of the main column, where it is not accuracy: by benchmark where it has its own, else by probe.
 HEADLINES = {
-    "geography": "in_near_15",
     "trex": "relative_accuracy_lm_pub_quiz",
     "ranking": "p_at_1",
     "specificity": "specificity",
@@ -29,7 +30,7 @@ HEADLINES = {
 
 
 # What stands beside it on the leaderboard, by probe.
-BESIDE = {"perplexity": ("cohens_d", "log10_p_median")}
+BESIDE = {"cloze": ("in_top_1", "in_top_10", "in_near_1", "in_near_15"), "perplexity": ("cohens_d", "log10_p_median")}
 # The version of figures that were printed without saying which files they are about.
 ANY_VERSION = "published"
 
@@ -74,14 +75,20 @@ def benchmarks() -> QuerySet[Benchmark]:
 
 def variants(benchmark: Benchmark, runs: Iterable[Run]) -> dict[int, str]:
     """By run, what sets it apart from others of its model: settings other than the benchmark's own."""
-    usual = Settings.from_json(benchmark.settings | {"probe": benchmark.probe}).to_json()
-    return {run.pk: _variant(run, usual) for run in runs}
+    defaults = {option.name: option.default for option in fields(PROBES[benchmark.probe])}
+    usual = defaults | _flat(Settings.from_json(benchmark.settings | {"probe": benchmark.probe}).to_json())
+    return {run.pk: _variant(_flat(run.settings), usual) for run in runs}
 
 
-def _variant(run: Run, usual: Mapping[str, Any]) -> str:
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The probe's own options beside the settings, where published rows have them."""
+    return {name: value for name, value in settings.items() if name != "options"} | settings.get("options", {})
+
+
+def _variant(settings: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
     return ", ".join(
         f"{name.replace('_', ' ')} {_listed(value)}"
-        for name, value in run.settings.items()
+        for name, value in settings.items()
         if _plain(value) != _plain(usual.get(name))
     )
 
@@ -100,6 +107,20 @@ def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
     return Run.objects.filter(same, state=STATE.FINISHED).select_related("model", "benchmark")
 
 
+def runs_beside(run: Run) -> list[Run]:
+    """This run and the other finished ones of its model on its benchmark, whatever their settings."""
+    return list(finished_runs(run.benchmark).filter(model__hub_id=run.model.hub_id).order_by("pk"))
+
+
+def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
+    """By run, then by metric and group, the scores of relations and overall. One query."""
+    found: dict[int, dict[tuple[str, str], Score]] = {run.pk: {} for run in runs}
+    scores = Score.objects.filter(run__in=found, dimension__in=("relation", OVERALL.dimension)).order_by("pk")
+    for score in scores:
+        found[score.run_id][score.metric, score.group] = score
+    return found
+
+
 def measured_runs() -> QuerySet[Run]:
     """Every finished run that was measured here, the newest first."""
     runs = Run.objects.filter(state=STATE.FINISHED, provenance=Run.Provenance.MEASURED)
@@ -116,7 +137,7 @@ def slices(benchmark: Benchmark) -> list[Slice]:
         .values_list("run_id", flat=True)
         .first()
     )
-    found = Score.objects.filter(run=newest, metric=metric).exclude(dimension="overall").order_by("pk")
+    found = Score.objects.filter(run=newest, metric=metric).exclude(dimension__in=("overall", *TOO_FINE)).order_by("pk")
     return sorted((Slice(*pair) for pair in found.values_list("dimension", "group")), key=lambda s: place(s.dimension))
 
 
@@ -136,11 +157,15 @@ def breakdowns(run: Run, scores: Iterable[Score]) -> dict[str, list[Group]]:
     """
     found: dict[str, dict[str, dict[str, Score]]] = {}
     for score in scores:
-        if score.dimension != OVERALL.dimension:
+        if score.dimension not in (OVERALL.dimension, *IN_SECTIONS):
             found.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
     return {name: _groups(run, name, found[name]) for name in sorted(found, key=place)}
 
 
+# Tags crossed with each other, for which a probe's own sections have better tables.
+IN_SECTIONS = set(CROSSED) - {"relation_culture"}
+# Of these, what has too many groups to choose columns from.
+TOO_FINE = {name for name in IN_SECTIONS if "relation" in CROSSED[name]}
 LAST = ("relation", "template")
 
 
