@@ -25,16 +25,17 @@ from leaderboard.management.commands.submit import MARKS
 from leaderboard.management.follow import follow
 from leaderboard.models import Run
 from leaderboard.submissions import submit
-from probing.catalog import EMBEDDED
+from probing.catalog import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"
+SHIPPED = [known for known in CATALOG.values() if not known.archive]
 WORKER = ["manage.py", "rqworker"]
 WEB = ["-m", "waitress", f"--listen=127.0.0.1:{settings.PORT}", "leaderboard.wsgi:application"]
 
 
 class Command(PlainCommand):
-    help = "Set up, measure one model, show it on the site, and serve until Ctrl-C."
+    help = "Set up, measure one model, show it on the site, and serve until Ctrl-C; then the other probes, too."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", default=LOCAL_MODEL, help=f"hub id (default: {LOCAL_MODEL}, shipped)")
@@ -50,15 +51,23 @@ class Command(PlainCommand):
             expect_on_leaderboard(run, site, web)
             self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
             if not once:
+                self.submit_more(model)
                 self.say(f"Clozeboard is at {site}/ (Ctrl-C stops it)")
                 serve(worker, web)
 
     def prepare(self, model: str) -> None:
         call_command("migrate", verbosity=0)
-        benchmarks.install("bear", EMBEDDED / BENCHMARK, BENCHMARK)
+        for known in SHIPPED:
+            benchmarks.install(known.format, EMBEDDED / known.slug, known.slug)
         call_command("load_published", stdout=self.stdout)
         if model == LOCAL_MODEL:
             offer_local_model()
+
+    def submit_more(self, model: str) -> None:
+        """The other benchmarks that ship, one for each probe: the worker measures them while the site is there."""
+        for known in SHIPPED:
+            if known.slug != BENCHMARK and submit(model, known.slug).run:
+                self.say(f"{known.title} is measured meanwhile.")
 
     def measure(self, model: str, worker: subprocess.Popen) -> Run:
         submission = submit(model, BENCHMARK)
