@@ -11,6 +11,7 @@ from probing.curation.endpoint import Endpoint
 from probing.errors import Incomplete
 
 MANIFEST = "manifest.json"
+NO_ITEM = "the object is unknown or no item"
 
 
 @dataclass

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.account import Account, write_lines, write_manifest
+from probing.curation.account import NO_ITEM, Account, write_lines, write_manifest
 from probing.curation.articles import Article, Articles, SortKey
 from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint, number
@@ -25,7 +25,6 @@ from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
 
-NO_ITEM = "the object is unknown or no item"
 NO_ARTICLE = "the subject has no article on the sites"
 LESS_KNOWN = "beyond the first subjects"
 GONE = "gone when all objects were asked for"

@@ -1,10 +1,12 @@
 """Sentence templates for predicates: ours, or those of a folder `<language>/templates.jsonl` in mLAMA's form."""
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
+from probing.curation.endpoint import Endpoint
 from probing.errors import BadInput
 from probing.formats.dlama import TEMPLATE_FILE
 from probing.formats.files import read_lines
@@ -30,6 +32,30 @@ def check(template: str, place: str) -> str:
         if template.count(slot) != 1:
             raise BadInput(f"{place}: {template!r:.80} must have {slot} once.", "Correct the template.")
     return template
+
+
+def several(
+    endpoint: Endpoint, properties: Sequence[str], language: str, given: Mapping[str, Sequence[str]]
+) -> dict[str, list[str]]:
+    """Property -> templates: those given, else ours, else one made of the property's English name."""
+    found = {name: [check(text, name) for text in texts] for name, texts in given.items()}
+    ours = _ours(language)
+    nameless = [name for name in properties if name not in found and name not in ours]
+    if nameless and language != "en":
+        raise BadInput(f"No template for {', '.join(nameless)} in {language!r}.", "Give one by --template.")
+    labels = endpoint.labels(nameless, ["en"]) if nameless else {}
+    if unknown := [name for name in nameless if "en" not in labels[name]]:
+        raise BadInput(f"{endpoint.url} knows no {', '.join(unknown)}.", "Check the property, or give a --template.")
+    made = {name: f"The {labels[name]['en']} of [X] is [Y]." for name in nameless}
+    return {name: found.get(name) or [ours.get(name) or made[name]] for name in properties}
+
+
+def check_properties(properties: Sequence[str]) -> None:
+    if not properties:
+        raise BadInput("No property.", "Give one or more, such as P36.")
+    for name in properties:
+        if not re.fullmatch(r"P[1-9]\d*", name):
+            raise BadInput(f"{name!r} is no property of Wikidata.", "Write it such as P36.")
 
 
 @lru_cache

@@ -1,0 +1,54 @@
+"""All facts of a property about well-known subjects: what multiple choice, graphs and pairs are chosen from."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from probing.curation.account import NO_ITEM, Account
+from probing.curation.endpoint import Endpoint, number
+from probing.curation.query import Query, current, sitelinks, stated
+from probing.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An item with its values, by number; `links` is how many sites have an article about it."""
+
+    id: str
+    links: int
+    objects: tuple[str, ...]
+
+
+def facts_query(property: str, least: int, current_only: bool = False) -> Query:
+    """`least`: sitelinks that a subject must have."""
+    if least < 1:
+        raise BadInput(f"{least} sitelinks are too few.", "Ask for subjects with 1 or more.")
+    pattern = current if current_only else stated
+    return Query(
+        f"{property} of everything with {least} sitelinks or more",
+        ("subject", "object", "subject_sitelinks"),
+        (pattern("subject", property, "object"), sitelinks("subject", least)),
+    )
+
+
+def subjects_of(
+    endpoint: Endpoint, property: str, least: int, account: Account, current_only: bool = False
+) -> list[Subject]:
+    """The best known first."""
+    rows = endpoint.rows(facts_query(property, least, current_only))
+    objects: dict[str, set[str]] = defaultdict(set)
+    links: dict[str, int] = {}
+    for row in rows:
+        objects[row["subject"]].add(row["object"])
+        links[row["subject"]] = int(row["subject_sitelinks"])
+    account.found += sum(map(len, objects.values()))
+    account.drop(NO_ITEM, sum(not item.startswith("Q") for several in objects.values() for item in several))
+    return [
+        Subject(id, links[id], tuple(sorted((item for item in objects[id] if item.startswith("Q")), key=number)))
+        for id in sorted(objects, key=lambda each: (-links[each], number(each)))
+    ]
+
+
+def labelled(labels: Mapping[str, Mapping[str, str]], item: str, language: str) -> str:
+    """Its label, or nothing."""
+    return labels[item].get(language, "")
