@@ -49,11 +49,11 @@ def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
     content = FORMATS[format](folder)
-    slug = slug or folder.resolve().name.lower()
+    slug = slug or folder.resolve().name.lower().split(".")[0]
     same = Benchmark.objects.filter(slug=slug, digest=content.digest)
     if same.filter(current=True).exclude(path="").exists():
         return same.get(current=True), False
-    path = _copy(folder, slug, content.version)
+    path = _copy(folder, slug, content)
     with transaction.atomic():
         Benchmark.objects.filter(slug=slug, current=True).update(current=False)
         benchmark, _ = Benchmark.objects.update_or_create(
@@ -78,11 +78,25 @@ def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, ob
     return about | ({"citation": known.citation, "licence": known.licence, "source": known.source} if known else {})
 
 
-def _copy(folder: Path, slug: str, version: str) -> str:
-    """The folder's files, whole or not at all; returns the path below the data folder."""
-    path = f"benchmarks/{slug}@{version}"
+def _copy(source: Path, slug: str, content: Content) -> str:
+    """The folder's files, or the archive, and what was read beside it; whole or not at all.
+
+    Returns the path below the data folder.
+    """
+    path = f"benchmarks/{slug}@{content.version}"
     target = settings.DATA / path
     if not target.exists():
         with new_folder(target) as new:
-            shutil.copytree(folder, new, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+            if source.is_dir():
+                shutil.copytree(source, new, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+            for file in content.files:
+                if not file.resolve().is_relative_to(source.resolve()) or source.is_file():
+                    _copy_file(file.resolve(), source.resolve(), new)
     return path
+
+
+def _copy_file(file: Path, source: Path, new: Path) -> None:
+    """To where it lay below the folder that holds both."""
+    shared = next(folder for folder in source.parents if file.is_relative_to(folder))
+    (new / file.relative_to(shared)).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, new / file.relative_to(shared))

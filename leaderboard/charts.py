@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import plotly.graph_objects as go
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
@@ -271,8 +270,8 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     )
 
 
+DOWNWARDS = {"type": "category", "showgrid": False, "autorange": "reversed"}
 POWER = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "exponentformat": "none"}
-QUARTILES = ("lowerfence", "q1", "median", "q3", "upperfence")
 
 
 def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
@@ -290,16 +289,21 @@ def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
         )
         for (label, values), colour in zip(groups.items(), colours, strict=True)
     ]
-    return figure(traces, 300, xaxis={"title": {"text": title}, **POWER}, yaxis={"showgrid": False})
+    return figure(traces, 300, xaxis={"title": {"text": title}, "dtick": 1, **POWER}, yaxis=DOWNWARDS)
 
 
 def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.Figure:
     """Of base-10 logarithms: a box a group with whiskers at the ends, every value as a dot, and a line at `line`."""
     traces: list[Any] = []
     for label, values in groups.items():
-        ends = dict(zip(QUARTILES, ([end] for end in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])), strict=True))
+        # Without points of its own a box has its whiskers at the ends.
         box = go.Box(
-            y=[label], orientation="h", name=label, line={"color": ACCENT, "width": 1.5}, hoverinfo="x", **ends
+            x=list(values),
+            name=label,
+            boxpoints=False,
+            line={"color": ACCENT, "width": 1.5},
+            fillcolor=PAPER,
+            hoverinfo="x",
         )
         dots = go.Scatter(
             x=list(values),
@@ -313,7 +317,7 @@ def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.
         traces,
         90 + 2 * ROW_HEIGHT * len(groups),
         xaxis={"title": {"text": title}, **POWER},
-        yaxis={"showgrid": False, "autorange": "reversed"},
+        yaxis=DOWNWARDS,
     )
     drawn.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
     return drawn

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
@@ -9,6 +10,8 @@ from django.http import HttpRequest, StreamingHttpResponse
 from leaderboard.cells import Raw
 from leaderboard.tables import Table, select
 
+BYTE_ORDER_MARK = "\ufeff"
+LOOKED_AT = 50  # rows
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -26,10 +29,19 @@ def safe(value: Raw) -> Raw:
     return "" if value is None else value
 
 
+def other_script(text: str) -> bool:
+    return any(letter > "\u024f" and letter.isalpha() for letter in text)
+
+
 def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Raw]]) -> Iterator[str]:
+    """With a byte order mark where a spreadsheet needs it to show other scripts than the Latin one."""
     writer = csv.writer(_Echo(), lineterminator="\n")
+    rows = iter(rows)
+    first = list(islice(rows, LOOKED_AT))
+    if any(other_script(value) for row in first for value in row if isinstance(value, str)):
+        yield BYTE_ORDER_MARK
     yield writer.writerow(header)
-    for row in rows:
+    for row in chain(first, rows):
         yield writer.writerow([safe(value) for value in row])
 
 

@@ -19,7 +19,7 @@ STORED = {
     *("repetitions", "log_prob", "words"),
     *specificity.Columns.__annotations__,
     *("id", "method", "one_token", "predictions", "log_probs", "continuation"),
-}
+} - {"language"}
 
 
 class SubmitForm(forms.Form):

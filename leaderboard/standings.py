@@ -11,6 +11,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.queries import BESIDE, OVERALL, Slice, finished_runs, headline
 
 PROVENANCE = Run.Provenance
+GAP = "culture_gap"
 REPORTED = (PROVENANCE.PUBLISHED, PROVENANCE.THIRD_PARTY)
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 
@@ -85,7 +86,7 @@ class Rank:
 class Standing:
     """A row: a run, its scores by slice, its spread over templates, and the range of its rank if it has one.
 
-    `beside`: other metrics that its probe is known by.
+    `beside`: other metrics that its probe is known by. `gaps`: between cultures, by slice.
     """
 
     run: Run
@@ -93,6 +94,7 @@ class Standing:
     spread: float | None = None
     rank: Rank | None = None
     beside: Mapping[str, float | None] = field(default_factory=dict)
+    gaps: Mapping[Slice, Score] = field(default_factory=dict)
 
     @property
     def main(self) -> Score | None:
@@ -132,6 +134,7 @@ def leaderboard(asked: LeaderboardFilter) -> Leaderboard:
             _value(scores[run.pk, f"{metric}_sem"]),
             ranks.get(run.pk),
             {name: _value(scores[run.pk, name]) for name in BESIDE.get(asked.benchmark.probe, ())},
+            scores[run.pk, GAP],
         )
         for run in runs
         if asked.holds(run)
@@ -145,7 +148,7 @@ def _scores(asked: LeaderboardFilter, runs: Sequence[Run], metric: str) -> dict[
     for part in {OVERALL, *asked.slices}:
         wanted |= Q(dimension=part.dimension, group=part.group)
     found: dict[tuple[int, str], dict[Slice, Score]] = defaultdict(dict)
-    metrics = [metric, f"{metric}_sem", *BESIDE.get(asked.benchmark.probe, ())]
+    metrics = [metric, f"{metric}_sem", GAP, *BESIDE.get(asked.benchmark.probe, ())]
     for score in Score.objects.filter(wanted, run__in=runs, metric__in=metrics):
         found[score.run_id, score.metric][Slice(score.dimension, score.group)] = score
     return found

@@ -22,7 +22,8 @@ class Section:
 
 @dataclass(frozen=True)
 class Sections:
-    """What one probe shows of a finished run, and of a benchmark over all its runs."""
+    """What one probe shows of a finished run, of a benchmark over all its runs, of two runs beside each other."""
 
     run: Callable[[Run], list[Section]] = lambda run: []
     benchmark: Callable[[Benchmark], list[Section]] = lambda benchmark: []
+    comparison: Callable[[Run, Run], list[Section]] = lambda first, second: []

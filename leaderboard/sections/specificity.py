@@ -6,12 +6,14 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from leaderboard import cells, charts, queries, words
+from leaderboard import cells, charts, items, queries, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
+from probing.analysis import unified
 from probing.prompting import PROMPTINGS
 
 MEAN = "all"
@@ -42,6 +44,43 @@ def of_benchmark(benchmark: Benchmark) -> list[Section]:
     runs = _by_prompting(runs)
     figures = queries.figures(runs)
     return [section for section in (changes(runs, figures), alike(runs, figures)) if section]
+
+
+def of_comparison(first: Run, second: Run) -> list[Section]:
+    """The second against the first on the pairs whose answers are single tokens of both models."""
+    rows = unified.common({"first": _pairs(first), "second": _pairs(second)})
+    table = unified.differences(rows)
+    pairs = table["n"].iloc[-1]
+    points = [Point(_name(row.group), row.difference, row.low, row.high) for row in table.itertuples()]
+    title = "Specificity on common pairs"
+    summary = f"On {pairs:,} common pairs the second's mean is {table['difference'].iloc[-1]:+.3f} against the first."
+    figure = charts.differences(points, "specificity of the second minus the first")
+    note = "Pairs whose answers are single tokens of both vocabularies; the mean weighs relations equally."
+    return [Section("common", title, _common(table.to_dict("records")), Chart("common", title, summary, figure), note)]
+
+
+def _pairs(run: Run) -> pd.DataFrame:
+    wanted = items.rows(run, items.find(run, items.ItemFilter()), [*unified.KEY, "specific"])
+    return pd.DataFrame(wanted).astype({"specific": "boolean"})
+
+
+def _common(rows: list[dict[str, Any]]) -> Table[dict[str, Any]]:
+    return Table(
+        name="common",
+        caption="Specificity, second minus first",
+        columns=[
+            Column("relation", "Relation", lambda row: cells.text(_name(row["group"])), align="head"),
+            Column("n", "Pairs", lambda row: cells.items(row["n"]), align="number"),
+            Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
+            Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
+            Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
+            Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
+            Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
+            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
+        ],
+        rows=rows,
+        sortable=False,
+    )
 
 
 def prompting(run: Run) -> str:
@@ -222,4 +261,4 @@ def _profile(figures: Figures) -> dict[str, float]:
     }
 
 
-SECTIONS = Sections(of_run, of_benchmark)
+SECTIONS = Sections(of_run, of_benchmark, of_comparison)

@@ -11,7 +11,7 @@ from leaderboard.tables import Column, Table
 from leaderboard.views.breakdown import bounds
 from leaderboard.views.page import show
 from probing import catalog
-from probing.benchmark import Relation
+from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 
 
@@ -133,15 +133,18 @@ def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
 
 
 def items_table(relation: Relation) -> Table[object]:
+    lang = str(relation.tags.get("language", ""))
+
+    def answer(item: Item) -> cells.Cell:
+        return cells.text("; ".join(relation.answer_space[a] for a in item.answers), lang=lang)
+
     return Table(
         name="items",
         caption="Items",
         columns=[
             Column("index", "Line", lambda item: cells.number(item.index), align="number"),
-            Column("subject", "Subject", lambda item: cells.text(item.subject), align="head"),
-            Column(
-                "answer", "Answer", lambda item: cells.text("; ".join(relation.answer_space[a] for a in item.answers))
-            ),
+            Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
+            Column("answer", "Answer", answer),
         ],
         rows=relation.items,
         page_size=50,

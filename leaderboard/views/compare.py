@@ -7,7 +7,7 @@ import pandas as pd
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import render
 
-from leaderboard import cells, charts, items, queries, words
+from leaderboard import cells, charts, items, queries, sections, words
 from leaderboard.charts import Chart, Point
 from leaderboard.forms import STORED
 from leaderboard.models import Run
@@ -40,7 +40,10 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "interval": [cells.signed(rows[0][end]) for end in ("low", "high")],
         "p": cells.p_value(rows[0]["p"]),
     }
-    return show(request, "compare.html", context, [table(rows), agreement_table(agreement)], drawn(first, second, rows))
+    shown = context["sections"] = sections.of_comparison(first, second)
+    tables = [table(rows), agreement_table(agreement), *(section.table for section in shown if section.table)]
+    figures = [*drawn(first, second, rows), *(section.chart for section in shown if section.chart)]
+    return show(request, "compare.html", context, tables, figures)
 
 
 def find_runs(asked: list[str], benchmark: str) -> tuple[Run, Run]:

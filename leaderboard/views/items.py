@@ -99,12 +99,12 @@ def columns(run: Run) -> list[Column[Row]]:
 def _columns(run: Run) -> list[Column[Row]]:
     def subject(row: Row) -> Cell:
         href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
-        return cells.text(row["subject"], href=href)
+        return cells.text(row["subject"], href=href, lang=row.get("language", ""))
 
     return [
         Column("subject", "Subject", subject, align="head"),
-        Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
-        Column("prediction", "Chosen", lambda row: cells.text(row["prediction_label"])),
+        Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
+        Column("prediction", "Chosen", lambda row: cells.text(row["prediction_label"], lang=row.get("language", ""))),
         Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
         Column("rank", "Rank of answer", lambda row: cells.number(row["rank"]), align="number"),
         Column(

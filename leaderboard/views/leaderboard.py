@@ -8,10 +8,11 @@ from leaderboard.cells import Cell
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Run
 from leaderboard.queries import Slice
-from leaderboard.standings import FACETS, Leaderboard, LeaderboardFilter, Standing, leaderboard
+from leaderboard.standings import FACETS, GAP, Leaderboard, LeaderboardFilter, Standing, leaderboard
 from leaderboard.tables import PAGE_SIZE, Column, Table
 from leaderboard.views.breakdown import bounds, provenance
 from leaderboard.views.page import show
+from probing.analysis.culture import WITH_GAP
 
 PROVENANCE = Run.Provenance
 
@@ -71,7 +72,7 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
             *_variants(asked, found.standings),
             *_main_score(queries.headline(asked.benchmark)),
             *map(_beside_column, queries.BESIDE.get(asked.benchmark.probe, ())),
-            *map(_slice_column, asked.slices),
+            *(column for part in asked.slices for column in _slice_columns(part)),
             *_about_run(),
         ],
         rows=found.standings,
@@ -136,6 +137,19 @@ def _main_score(metric: str) -> list[Column[Standing]]:
 
 def _beside_column(metric: str) -> Column[Standing]:
     return Column(metric, words.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
+
+
+def _slice_columns(part: Slice) -> list[Column[Standing]]:
+    """A culture pair has the gap between its cultures beside it."""
+    return [_slice_column(part), *([_gap_column(part)] if part.dimension in WITH_GAP else [])]
+
+
+def _gap_column(part: Slice) -> Column[Standing]:
+    def gap(row: Standing) -> Cell:
+        score = row.gaps.get(part)
+        return cells.number(None) if score is None or score.value is None else cells.signed(score.value)
+
+    return Column(f"{GAP}:{part.group}", f"Gap: {part.group}", gap, "First culture minus West.", align="number")
 
 
 def _slice_column(part: Slice) -> Column[Standing]:

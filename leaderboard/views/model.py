@@ -2,12 +2,11 @@
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 
-from leaderboard import cells, queries, words
-from leaderboard.charts import Chart
+from leaderboard import cells, queries, sections
 from leaderboard.models import Run, Score
-from leaderboard.queries import Group
+from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, dimension_chart, dimension_table, provenance
+from leaderboard.views.breakdown import bounds, dimension_section, provenance
 from leaderboard.views.page import show
 
 Row = tuple[Run, Score | None]
@@ -20,25 +19,23 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         raise Http404(f"No model is called {hub_id} here.")
     runs = list(queries.model_runs(hub_id))
     newest = next((run for run in runs if run.state == Run.State.FINISHED and run.artefact), None)
-    tables, charts = _slices(newest)
+    shown = _sections(newest) if newest else []
     context = {
         "hub_id": hub_id,
         "model": versions[0],
         "versions": versions,
         "newest": newest,
-        "sections": [(chart.name, words.dimension(chart.name)) for chart in charts],
+        "sections": shown,
     }
-    return show(request, "model.html", context, [runs_table(runs), *tables], charts)
+    tables = [runs_table(runs), *(section.table for section in shown if section.table)]
+    return show(request, "model.html", context, tables, [section.chart for section in shown if section.chart])
 
 
-def _slices(run: Run | None) -> tuple[list[Table[Group]], list[Chart]]:
+def _sections(run: Run) -> list[Section]:
     """The newest run's breakdowns, but for relations and templates, which its own page has."""
-    found = queries.breakdowns(run, run.scores.order_by("pk")) if run else {}
-    wanted = {name: groups for name, groups in found.items() if name not in queries.LAST}
-    return (
-        [dimension_table(run, name, groups) for name, groups in wanted.items()],
-        [dimension_chart(run, name, groups) for name, groups in wanted.items()],
-    )
+    found = queries.breakdowns(run, run.scores.order_by("pk"))
+    wanted = [dimension_section(run, name, groups) for name, groups in found.items() if name not in queries.LAST]
+    return [*sections.of_run(run), *wanted]
 
 
 def runs_table(runs: list[Run]) -> Table[Row]:
