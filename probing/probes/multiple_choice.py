@@ -59,17 +59,14 @@ class MultipleChoice:
     name: ClassVar[str] = "multiple_choice"
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        text = relation.templates[template]
-        asked = ((prompt(text, item.subject), relation.options_of(item)) for item in relation.items)
+        prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
+        asked = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
         # Not strict: a model that answers too few prompts is found by the check that the result is complete.
-        for item, answer in zip(relation.items, self.answers(model, asked, settings), strict=False):
+        for item, text, answer in zip(relation.items, prompts, self.answers(model, asked, settings), strict=False):
             if not np.isfinite(answer.scores).all():
                 raise not_finite(model, relation, item, template)
-            statement = prompt(text, item.subject)
             about = {"relation": relation.label, "template": template}
-            yield (
-                about | row(relation, statement, item, answer.scores, answer.exact) | self.more(relation, item, answer)
-            )
+            yield about | row(relation, text, item, answer.scores, answer.exact) | self.more(relation, item, answer)
 
     def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
         """What the options of each prompt are ranked by."""

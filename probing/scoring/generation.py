@@ -6,7 +6,7 @@ from itertools import islice
 import torch
 from transformers import GenerationConfig, PreTrainedTokenizerBase
 
-from probing.errors import UnsupportedModel
+from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Continuation
 from probing.scoring import plain
 from probing.scoring.hf_model import HFModel
@@ -23,6 +23,7 @@ def generate(
     stream = iter(texts)
     while window := list(islice(stream, WINDOW)):
         inputs = [_ids(model, text, chat, system) for text in window]
+        _refuse_long(model, inputs, tokens)
         distinct = list(dict.fromkeys(inputs))
         answers: dict[Ids, Continuation] = {}
         for indices in plain.equal_lengths(distinct, model.budget):
@@ -32,6 +33,15 @@ def generate(
                 answers.update(zip(part, found, strict=True))
             model.usage.add(len(batch) * len(window) / len(distinct), positions, 0)
         yield from (answers[ids] for ids in inputs)
+
+
+def _refuse_long(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
+    longest = max(len(ids) for ids in inputs) + tokens
+    if longest > model.longest:
+        raise BadInput(
+            f"A text with its continuation takes {longest} tokens, the model takes {model.longest}.",
+            "Ask for fewer tokens, or choose a model that reads more.",
+        )
 
 
 def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:

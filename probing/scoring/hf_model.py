@@ -45,7 +45,7 @@ class HFModel(ABC):
         self.usage = Usage()
         config = network.config.get_text_config()
         self._vocabulary: int = config.vocab_size
-        self._longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
+        self.longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
         most = ceiling(network.device, self._vocabulary)
         self.budget = Budget(network.device, most, batch_tokens, self.usage.notes)
 
@@ -117,9 +117,9 @@ class HFModel(ABC):
 
     def _refuse_unfit(self, statement: Encoded) -> None:
         """Raise where the network has no place or no name for a token, or where nothing is left to score."""
-        if len(statement.ids) > self._longest:
+        if len(statement.ids) > self.longest:
             raise BadInput(
-                f"A statement has {len(statement.ids)} tokens, the model takes {self._longest}: "
+                f"A statement has {len(statement.ids)} tokens, the model takes {self.longest}: "
                 f"{self.tokenizer.decode(statement.ids[:20])} ...",
                 "Shorten it or choose a model that reads more.",
             )

