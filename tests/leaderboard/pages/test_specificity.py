@@ -59,7 +59,7 @@ def paper() -> Benchmark:
 
 
 def rows(client: Client, address: str, table: str) -> list[dict[str, str]]:
-    answer = client.get(address, {"format": "csv", "table": table})
+    answer = client.get(f"{address}{'&' if '?' in address else '?'}format=csv&table={table}")
     assert answer["Content-Type"].startswith("text/csv")
     return list(csv.DictReader(io.StringIO(b"".join(answer).decode("utf-8-sig"))))
 
@@ -111,6 +111,14 @@ def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) ->
     (change,) = section.table.rows
     one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, shown))
     assert change.accuracy == pytest.approx(other - one)
+
+
+def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    (*_, mean) = rows(client, f"/compare/?m={first.pk}&m={second.pk}", "common")
+    before, after = (run.scores.get(metric="specificity", dimension="overall") for run in (first, second))
+    assert float(mean["difference"]) == pytest.approx(after.value - before.value)
+    assert float(mean["n"]) == before.n
 
 
 def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
