@@ -7,13 +7,7 @@ from leaderboard import cells, charts, queries, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Run, Score
 from leaderboard.queries import Group
-from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
-
-
-def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
-    title = f"By {words.dimension(name).lower()}"
-    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups))
 
 
 def dimension_table(run: Run, dimension: str, groups: Sequence[Group]) -> Table[Group]:

@@ -6,8 +6,9 @@ from leaderboard import cells, queries, sections
 from leaderboard.models import Run, Score
 from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, dimension_section, provenance
+from leaderboard.views.breakdown import bounds, provenance
 from leaderboard.views.page import show
+from leaderboard.views.run import dimension_section
 
 Row = tuple[Run, Score | None]
 

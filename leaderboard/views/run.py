@@ -7,10 +7,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from leaderboard import cells, queries, sections
+from leaderboard import cells, queries, sections, words
 from leaderboard.models import Run, Score
+from leaderboard.queries import Group
+from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import dimension_section
+from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
 from probing.settings import Settings
 
@@ -37,6 +39,11 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     }
     tables = [all_scores(scores), *(section.table for section in shown if section.table)]
     return show(request, "run.html", context, tables, [section.chart for section in shown if section.chart])
+
+
+def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
+    title = f"By {words.dimension(name).lower()}"
+    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups))
 
 
 def _main(run: Run, scores: Sequence[Score]) -> Score | None:
