@@ -138,6 +138,7 @@ def items_table(relation: Relation) -> Table[object]:
     def answer(item: Item) -> cells.Cell:
         return cells.text("; ".join(relation.answer_space[a] for a in item.answers), lang=lang)
 
+    sentence = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
     return Table(
         name="items",
         caption="Items",
@@ -145,6 +146,7 @@ def items_table(relation: Relation) -> Table[object]:
             Column("index", "Line", lambda item: cells.number(item.index), align="number"),
             Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
             Column("answer", "Answer", answer),
+            *([sentence] if any(item.wording for item in relation.items) else []),
         ],
         rows=relation.items,
         page_size=50,
