@@ -109,6 +109,7 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
         relations=in_order if settings.relations else (),
         templates=tuple(sorted(set(settings.templates))),
         options=options(probe_of(settings)),
+        **probe_named(settings.probe).fixed,
     )
     parts(benchmark, settings)
     return settings
@@ -157,12 +158,8 @@ def record(
     """What run.json holds. Times are UTC; memory is the largest that this process has held, in bytes."""
     return {
         "model": asdict(model.card),
-        "benchmark": {
-            "slug": benchmark.slug,
-            "version": benchmark.version,
-            "digest": benchmark.digest,
-            "notes": list(benchmark.notes),
-        },
+        "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+        "benchmark_notes": list(benchmark.notes),
         "probe": settings.probe,
         "settings": settings.to_json(),
         "settings_digest": settings.digest,

@@ -1,9 +1,9 @@
 """Answers by generation (methods 4.6): a chat model is asked a question and may write what it likes."""
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 import pandas as pd
 
@@ -54,6 +54,7 @@ class Answering:
     """
 
     name: ClassVar[str] = "answering"
+    fixed: ClassVar[Mapping[str, Any]] = {}
 
     pair: str = ""
     objects: str = "augmented"

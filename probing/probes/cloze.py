@@ -4,7 +4,7 @@ Encoders rank their vocabulary there; generators go on with the text behind an i
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypedDict
 
@@ -72,6 +72,7 @@ class Cloze:
     """
 
     name: ClassVar[str] = "cloze"
+    fixed: ClassVar[Mapping[str, Any]] = {}
     k: int = 5
     closed: bool = False
     instruction: int = 2

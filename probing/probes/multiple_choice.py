@@ -1,6 +1,6 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
@@ -57,6 +57,7 @@ class MultipleChoice:
     """
 
     name: ClassVar[str] = "multiple_choice"
+    fixed: ClassVar[Mapping[str, Any]] = {}
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]

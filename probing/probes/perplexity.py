@@ -1,10 +1,10 @@
 """Perplexity (methods 3.3): how surprised is the model by true statements, and how much more by false ones?"""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -59,6 +59,7 @@ class Perplexity:
     """
 
     name: ClassVar[str] = "perplexity"
+    fixed: ClassVar[Mapping[str, Any]] = {"pll": "original"}
     by: str = "token"
     public_code: bool = False
 
@@ -104,7 +105,7 @@ class Perplexity:
                 texts.append(text)
                 yield WHOLE, (text,)
 
-        scoring = Scoring(pll="original", start=not self.public_code)
+        scoring = Scoring(**self.fixed, start=not self.public_code)
         for found in model.score(asked(), scoring):
             yield self._measured(texts.popleft(), found.log_probs[0], model)
 

@@ -15,9 +15,13 @@ Row = dict[str, Any]
 
 
 class Probe(Protocol):
-    """A frozen dataclass whose fields are the probe's own options, with their types and defaults."""
+    """A frozen dataclass whose fields are the probe's own options, with their types and defaults.
+
+    `fixed`: settings that it leaves no choice of, so that a run records what was done.
+    """
 
     name: ClassVar[str]
+    fixed: ClassVar[Mapping[str, Any]]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

@@ -4,7 +4,7 @@ A preset of multiple choice: two options, the coarse answer and the fine one, wh
 single tokens, they are compared at the blank; `scores` are those of the whole answers, so that no pair is lost.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -76,6 +76,7 @@ class Specificity:
     """One row per pair. `prompting`: vanilla, few-shot or cascade; `shots`: demonstrations before each question."""
 
     name: ClassVar[str] = "specificity"
+    fixed: ClassVar[Mapping[str, Any]] = {}
     prompting: str = "vanilla"
     shots: int = 10
 

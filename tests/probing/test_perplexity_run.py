@@ -23,7 +23,7 @@ def test_every_distinct_sentence_is_scored_once(tmp_path: Path) -> None:
     assert sum(map(len, result.items["repetitions"])) == 1000
     assert not result.items.duplicated(["statement", "true"]).any()
     assert result.record["probe"] == "perplexity"
-    assert "5 repetitions of 100 true" in result.record["benchmark"]["notes"][1]
+    assert "5 repetitions of 100 true" in result.record["benchmark_notes"][1]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -53,3 +53,7 @@ def test_a_model_that_knows_the_facts_finds_them_less_perplexing() -> None:
     assert found["discriminates"] == 1.0
     assert found["log10_p_median"] < -10
     assert 0.4 < overall(guesses)["superiority"] < 0.6
+
+
+def test_a_run_records_that_each_token_is_masked_in_turn() -> None:
+    assert run(FakeModel(), "graph", limit=2, progress=False).record["settings"]["pll"] == "original"
