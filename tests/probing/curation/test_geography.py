@@ -1,0 +1,159 @@
+"""Geography facts: the best known places, current values, the account, the report, our reader."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.curation.account import MANIFEST
+from probing.curation.geography import KINDS, REPORT, Plan, curate, queries
+from probing.errors import BadInput
+from probing.formats import FORMATS, format_of
+from probing.geography.fact_types import FACT_TYPES
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.world import SOMETHING, World
+
+Serve = Callable[[World], Source]
+FRANCE, SPAIN, ITALY = "Q142", "Q29", "Q38"
+
+
+@pytest.fixture
+def world() -> World:
+    """Three countries, and two mountain ranges of which one is of a subclass."""
+    world = World()
+    for id, name, links in ((FRANCE, "France", 300), (SPAIN, "Spain", 310), (ITALY, "Italy", 305)):
+        world.item(id, name, links=links)
+    world.claim("Q900", "P279", KINDS["mountain range"].item)
+    place(world, "Q1", "Pyrenees", "mountain range", 90)
+    place(world, "Q2", "Jura Mountains", "Q900", 60)
+    world.claim("Q1", "P17", FRANCE, SPAIN)
+    world.claim("Q2", "P17", FRANCE)
+    return world
+
+
+def place(world: World, id: str, name: str, kind: str, links: int = 10) -> str:
+    world.item(id, name, links=links)
+    world.claim(id, "P31", KINDS[kind].item if kind in KINDS else kind)
+    return id
+
+
+def curated(source: Source, folder: Path, *fact_types: str, **options: Any) -> Path:
+    curate(source.endpoint(), Plan(fact_types or ("range_countries",), **options), folder)
+    return folder
+
+
+def lines(folder: Path) -> list[tuple[str, str, list[str]]]:
+    found = [json.loads(line) for line in (folder / "triples.jsonl").read_text().splitlines()]
+    return [(line["fact_type"], line["subject"], line["objects"]) for line in found]
+
+
+def triples(folder: Path, fact_type: str = "range_countries") -> Any:
+    return json.loads((folder / MANIFEST).read_text())["triples"][fact_type]
+
+
+def test_there_are_eighteen_kinds_and_each_fact_type_has_one() -> None:
+    assert len(KINDS) == 18
+    assert {fact_type.kind for fact_type in FACT_TYPES.values()} <= set(KINDS)
+
+
+def test_places_and_objects_come_best_known_first(serve: Serve, world: World, tmp_path: Path) -> None:
+    assert lines(curated(serve(world), tmp_path / "out")) == [
+        ("range_countries", "Pyrenees", ["Spain", "France"]),
+        ("range_countries", "Jura Mountains", ["France"]),
+    ]
+
+
+def test_only_the_top_places_are_kept(serve: Serve, world: World, tmp_path: Path) -> None:
+    assert len(lines(curated(serve(world), tmp_path / "out", top=1))) == 1
+
+
+def test_values_of_the_past_do_not_count(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.claim("Q2", "P17", SPAIN, end="1500-01-01")
+    world.claim("Q1", "P17", ITALY, rank="deprecated")
+    assert [objects for _, _, objects in lines(curated(serve(world), tmp_path / "out"))] == [
+        ["Spain", "France"],
+        ["France"],
+    ]
+
+
+def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.item("Q3", "", links=80)
+    world.claim("Q3", "P31", KINDS["mountain range"].item)
+    world.claim("Q3", "P17", FRANCE)
+    place(world, "Q4", "Pyrenees", "mountain range", 20)
+    world.claim("Q4", "P17", SPAIN)
+    world.item("Q800", "Spain", links=1)
+    world.item("Q801", "[Y]", links=1)
+    world.claim("Q2", "P17", SPAIN, "Q800", "Q801", SOMETHING)
+    assert triples(curated(serve(world), tmp_path / "out")) == {
+        "found": 9,
+        "added": 0,
+        "dropped": {
+            "a better known subject has the same name": 1,
+            "another object has the same name": 1,
+            "the object has no usable English label": 1,
+            "the object is unknown or no item": 1,
+            "the subject has no usable English label": 1,
+        },
+        "kept": 4,
+        "places": 4,
+        "subjects": 2,
+    }
+
+
+def test_our_reader_makes_sentences_of_it(serve: Serve, world: World, tmp_path: Path) -> None:
+    place(world, "Q90", "Paris", "city", 200)
+    world.claim("Q90", "P17", FRANCE)
+    folder = curated(serve(world), tmp_path / "out", "range_countries", "city_country")
+    benchmark = FORMATS[format_of(folder)](folder)
+    wordings = [item.wording for relation in benchmark.relations for item in relation.items]
+    assert "Paris is a city located in [Y]." in wordings
+    assert "The Jura Mountains pass through [Y]." in wordings
+
+
+def test_the_report_counts_and_lists_what_a_person_should_read(serve: Serve, world: World, tmp_path: Path) -> None:
+    place(world, "Q5", "Alps of Italy", "mountain range", 30)
+    place(world, "Q6", "Blue Lagoons", "natural reserve", 20)
+    world.claim("Q5", "P17", ITALY)
+    world.claim("Q6", "P17", SPAIN)
+    folder = curated(serve(world), tmp_path / "out", "range_countries", "reserve_country")
+    report = json.loads((folder / REPORT).read_text())
+    assert report["counts"] == {
+        "range_countries": {"sentences": 6, "leaky": 1},
+        "reserve_country": {"sentences": 1, "number_in_doubt": 1},
+    }
+    assert report["flagged"]["leaky"][0]["answer"] == "Italy"
+    assert report["flagged"]["number_in_doubt"][0]["text"] == "The Blue Lagoons is located in [Y]."
+
+
+def test_it_is_made_alike_byte_for_byte(
+    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    source = serve(world)
+    first = curated(source, tmp_path / "first")
+    source.forget()
+    second = curated(source, tmp_path / "second")
+    assert [path.read_bytes() for path in sorted(first.iterdir())] == [
+        path.read_bytes() for path in sorted(second.iterdir())
+    ]
+
+
+def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+    endpoint = serve(world).endpoint()
+    assert len([endpoint.rows(query) for query in queries(Plan())]) == 17 + 6
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"fact_types": ("moon",)}, "No fact type moon"),
+        ({"top": 0}, "Give 1 to 5000"),
+        ({"fact_types": ("dam_country",)}, "knows no such places"),
+    ],
+)
+def test_a_bad_plan_is_refused(serve: Serve, world: World, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        curate(serve(world).endpoint(), Plan(**given), tmp_path / "out")

@@ -1,0 +1,109 @@
+"""Knowledge graphs of any properties, in the form that our reader reads."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.curation.account import MANIFEST
+from probing.curation.graph import Plan, curate, queries
+from probing.errors import BadInput
+from probing.formats import FORMATS, format_of
+from probing.formats.knowledge_graph import read_graph
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.world import World
+
+Serve = Callable[[World], Source]
+
+
+@pytest.fixture
+def world() -> World:
+    """Three countries with capitals and continents."""
+    world = World()
+    world.item("Q6256", "country")
+    world.item("Q15", "Africa")
+    world.item("P4661", "shore")
+    for number, (country, capital) in enumerate((("Egypt", "Cairo"), ("Kenya", "Nairobi"), ("Chad", "N'Djamena"))):
+        world.item(f"Q{100 + number}", country, links=90 - number)
+        world.item(f"Q{200 + number}", capital, links=80)
+        world.claim(f"Q{100 + number}", "P31", "Q6256")
+        world.claim(f"Q{100 + number}", "P36", f"Q{200 + number}")
+        world.claim(f"Q{100 + number}", "P30", "Q15")
+    return world
+
+
+def curated(source: Source, folder: Path, *properties: str, **options: Any) -> Path:
+    curate(source.endpoint(), Plan(properties or ("P30", "P36"), **options), folder)
+    return folder
+
+
+def test_our_reader_reads_sentences_and_categories(serve: Serve, world: World, tmp_path: Path) -> None:
+    folder = curated(serve(world), tmp_path / "out", templates={"P36": ["[X] is ruled from [Y]."]})
+    graph = read_graph(folder)
+    assert [graph.sentence(triple) for triple in graph.triples] == [
+        "The continent of Egypt is Africa",
+        "The continent of Kenya is Africa",
+        "The continent of Chad is Africa",
+        "Egypt is ruled from Cairo",
+        "Kenya is ruled from Nairobi",
+        "Chad is ruled from N'Djamena",
+    ]
+    assert graph.categories == {"Q100": ("country",), "Q101": ("country",), "Q102": ("country",)}
+    assert format_of(folder) == "knowledge_graph"
+    assert FORMATS["knowledge_graph"](folder).size
+
+
+def test_a_property_without_a_template_is_worded_by_its_name(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.claim("Q100", "P4661", "Q15")
+    folder = curated(serve(world), tmp_path / "out", "P4661")
+    assert json.loads((folder / "relation_mapping.json").read_text()) == {"P4661": "The shore of {HEAD} is {TAIL}"}
+
+
+def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.item("Q200", "")
+    world.claim("Q100", "P36", "Q201", rank="deprecated")
+    folder = curated(serve(world), tmp_path / "out", "P36", at_most=2)
+    assert json.loads((folder / MANIFEST).read_text())["triples"] == {
+        "P36": {
+            "found": 3,
+            "added": 0,
+            "dropped": {"a name is missing": 1, "beyond the best known subjects": 1},
+            "kept": 1,
+        }
+    }
+
+
+def test_it_is_made_alike_byte_for_byte(
+    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    source = serve(world)
+    first = curated(source, tmp_path / "first")
+    source.forget()
+    second = curated(source, tmp_path / "second")
+    assert [path.read_bytes() for path in sorted(first.iterdir())] == [
+        path.read_bytes() for path in sorted(second.iterdir())
+    ]
+
+
+def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+    endpoint = serve(world).endpoint()
+    assert len([endpoint.rows(query) for query in queries(Plan(("P36", "P30")))]) == 3
+
+
+@pytest.mark.parametrize(
+    ("properties", "options", "message"),
+    [
+        (("Q1",), {}, "no property of Wikidata"),
+        (("P36",), {"at_most": 0}, "Give 1 or more"),
+        (("P36",), {"least": 1000}, "no such triples"),
+        (("P36",), {"templates": {"P36": ["[X]"]}}, "once"),
+    ],
+)
+def test_a_bad_plan_is_refused(
+    serve: Serve, world: World, tmp_path: Path, properties: tuple[str, ...], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(BadInput, match=message):
+        curate(serve(world).endpoint(), Plan(properties, **options), tmp_path / "out")

@@ -1,0 +1,164 @@
+"""Pairs of a finer and a coarser answer: distances, what fits, drawing, our reader."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from probing.curation.account import MANIFEST
+from probing.curation.facts import Subject
+from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries, single_token
+from probing.errors import BadInput
+from probing.formats import FORMATS, format_of
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.world import World
+from tests.tiny_models import byte_level_bpe
+
+Serve = Callable[[World], Source]
+
+
+@pytest.fixture
+def world() -> World:
+    """A person born in a town, in a county, in a country; two more of the town."""
+    world = World()
+    for id, name in (("Q1", "Yate"), ("Q2", "Gloucestershire"), ("Q3", "England")):
+        world.item(id, name, links=50)
+    world.claim("Q1", "P131", "Q2")
+    world.claim("Q2", "P131", "Q3")
+    for number in range(3):
+        world.item(f"Q{10 + number}", f"Writer {number}", links=30)
+        world.claim(f"Q{10 + number}", "P19", "Q1")
+    return world
+
+
+def curated(source: Source, folder: Path, *relations: str, **options: Any) -> Path:
+    curate(source.endpoint(), Plan(relations or ("P19",), **({"least": 20} | options)), folder)
+    return folder
+
+
+def lines(folder: Path, relation: str = "P19") -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "S-TEST" / f"{relation}.jsonl").read_text().splitlines()]
+
+
+def account(folder: Path, relation: str = "P19") -> Any:
+    return json.loads((folder / MANIFEST).read_text())["triples"][relation]
+
+
+def test_distances_are_mean_lengths_of_paths() -> None:
+    above = {"Q1": ("Q2", "Q3"), "Q2": ("Q3",), "Q3": ("Q4",)}
+    assert distances(Subject("Q9", 1, ("Q1",)), above) == {"Q1": 1, "Q2": 2, "Q3": 2.5, "Q4": 3.5}
+
+
+def test_paths_have_at_most_five_steps_and_no_circles() -> None:
+    above = {f"Q{number}": (f"Q{number + 1}", "Q1", "Q99") for number in range(1, 9)}
+    found = distances(Subject("Q99", 1, ("Q1",)), above)
+    assert found == {"Q1": 1, "Q2": 2, "Q3": 3, "Q4": 4, "Q5": 5}
+
+
+def test_answers_of_a_pair_differ_by_one_step_at_least() -> None:
+    above = {"Q1": ("Q2", "Q3"), "Q2": ("Q3",)}
+    assert candidates(Subject("Q9", 1, ("Q1",)), above) == [
+        Pair("Q9", "Q1", "Q2", (1, 2)),
+        Pair("Q9", "Q1", "Q3", (1, 2.5)),
+    ]
+
+
+def test_it_writes_s_tests_format(serve: Serve, world: World, tmp_path: Path) -> None:
+    folder = curated(serve(world), tmp_path / "out")
+    line = lines(folder)[0]
+    assert line["sub_label"] == "Writer 0"
+    assert (line["obj_value"], line["obj2_value"]) in [(1, 2), (1, 3), (2, 3)]
+    assert len(lines(folder)) == 3
+    assert account(folder) == {
+        "triples": {"found": 3, "added": 0, "dropped": {}, "kept": 3},
+        "pairs": {"found": 9, "added": 0, "dropped": {"another pair of the subject was drawn": 6}, "kept": 3},
+    }
+
+
+def test_transitive_relations_start_at_the_subject(serve: Serve, world: World, tmp_path: Path) -> None:
+    line = lines(curated(serve(world), tmp_path / "out", "P131"), "P131")[0]
+    assert (line["sub_label"], line["obj_label"], line["obj2_label"]) == ("Yate", "Gloucestershire", "England")
+
+
+def test_professions_go_on_with_their_superclasses(serve: Serve, world: World, tmp_path: Path) -> None:
+    for id, name in (("Q5", "novelist"), ("Q6", "writer")):
+        world.item(id, name)
+    world.claim("Q5", "P279", "Q6")
+    world.claim("Q10", "P106", "Q5")
+    line = lines(curated(serve(world), tmp_path / "out", "P106"), "P106")[0]
+    assert (line["obj_label"], line["obj2_label"]) == ("novelist", "writer")
+
+
+def test_answers_must_be_one_token_of_every_tokenizer(serve: Serve, world: World, tmp_path: Path) -> None:
+    tokenizer = byte_level_bpe(vocabulary=500)
+    tokenizer.save_pretrained(tmp_path / "tokenizer")
+    check = single_token(str(tmp_path / "tokenizer"))
+    assert check("Peru")
+    assert not check("Gloucestershire")
+    world.item("Q1", "Peru")
+    world.item("Q3", "Africa")
+    folder = curated(serve(world), tmp_path / "out", tokenizers=(str(tmp_path / "tokenizer"),))
+    assert {(line["obj_label"], line["obj2_label"]) for line in lines(folder)} == {("Peru", "Africa")}
+    assert account(folder)["pairs"]["dropped"] == {"an answer is more than one token": 6}
+
+
+def test_what_cannot_be_asked_is_counted(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.item("Q2", "")
+    world.item("Q4", "YATE")
+    world.claim("Q3", "P131", "Q4")
+    folder = curated(serve(world), tmp_path / "out", at_most=2)
+    assert account(folder)["pairs"]["dropped"] == {
+        "a name is missing": 9,
+        "another pair of the subject was drawn": 3,
+        "both answers have the same name": 3,
+        "beyond the sample": 1,
+    }
+
+
+def test_the_sample_follows_from_the_seed(serve: Serve, world: World, tmp_path: Path) -> None:
+    for number in range(30):
+        world.item(f"Q{100 + number}", f"Poet {number}", links=30)
+        world.claim(f"Q{100 + number}", "P19", "Q1")
+    source = serve(world)
+    drawn = [
+        lines(curated(source, tmp_path / str(number), seed=seed, at_most=10)) for number, seed in enumerate((1, 1, 2))
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(drawn[0]) == 10
+
+
+def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None:
+    folder = curated(serve(world), tmp_path / "out", "P19", "P131")
+    benchmark = FORMATS[format_of(folder)](folder)
+    assert [relation.id for relation in benchmark.relations] == ["P19", "P131"]
+    assert all(relation.cascades for relation in benchmark.relations)
+    assert benchmark.relations[1].items[0].options == ("England", "Gloucestershire")
+
+
+def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+    endpoint = serve(world).endpoint()
+    assert len([endpoint.rows(query) for query in queries(Plan())]) == 5 + 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"relations": ("P1",)}, "No relation P1"),
+        ({"at_most": 0}, "Give 1 or more"),
+        ({"relations": ("P361",)}, "No relation has a pair"),
+    ],
+)
+def test_a_bad_plan_is_refused(serve: Serve, world: World, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        curate(serve(world).endpoint(), Plan(**given), tmp_path / "out")
+
+
+def test_what_is_no_tokenizer_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(BadInput, match="is no tokenizer"):
+        single_token(str(tmp_path))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BadInput, match=r"has no tokenizer\.json"):
+        single_token(str(tmp_path / "empty"))
