@@ -13,6 +13,7 @@ from django.test import Client
 from leaderboard import benchmarks
 from leaderboard.exports import BYTE_ORDER_MARK
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.published import load
 from probing.probes.ranking import Ranking
 from probing.runner import probe_part
 from probing.settings import Settings, parts
@@ -181,3 +182,19 @@ def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client
     assert arabic.startswith(BYTE_ORDER_MARK)
     assert "العربية" in arabic
     assert not english.startswith(BYTE_ORDER_MARK)
+
+
+def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
+    load(Path(__file__).parents[3] / "fixtures" / "published")
+    rows = table(client, "/benchmarks/dlama/", "pairs")
+    (row,) = (
+        row
+        for row in rows
+        if (row["model"], row["pair"], row["language"], row["objects"])
+        == ("google-bert/bert-base-multilingual-cased", "Arab and West", "ar", "augmented")
+    )
+    assert (row["first"], row["second"]) == ("0.137", "0.151")
+    assert float(row["gap"]) == pytest.approx(-0.014)
+    run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
+    sides = table(client, f"/runs/{run.pk}/", "sides-arab-west-ar")
+    assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"
