@@ -1,6 +1,7 @@
 """Benchmarks on the site: every version that was ever imported stays, one of them is current."""
 
 import shutil
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -41,7 +42,7 @@ def _read(format: str, folder: Path, digest: str, slug: str) -> Content:
     content = FORMATS[format](folder)
     if content.digest != digest:
         raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
-    return Content(slug, content.version, digest, content.relations, content.title)
+    return replace(content, slug=slug)
 
 
 def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple[Benchmark, bool]:

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leaderboard import cells, charts, items, queries, words
+from leaderboard import benchmarks, cells, charts, items, queries, words
 from leaderboard.charts import Chart, Point
 from leaderboard.items import ItemFilter, ItemsMissing
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
 from leaderboard.views.breakdown import provenance
+from probing.errors import ProbingError
 
 LEVEL = log10(0.05)
 DRAWN = 200  # quantiles that stand for a distribution in a chart
@@ -63,10 +64,21 @@ def of_run(run: Run) -> list[Section]:
 
 
 def of_benchmark(benchmark: Benchmark) -> list[Section]:
-    """Box plots of all runs that have p-values, and what they are summed up by."""
+    """How the sample was drawn, box plots of all runs that have p-values, and what they are summed up by."""
     found = [summary for summary in summaries(benchmark) if summary.log10_p]
-    if not found:
+    return [*_sample(benchmark), *(_of_models(found) if found else [])]
+
+
+def _sample(benchmark: Benchmark) -> list[Section]:
+    """Nothing where the files are not here or were changed."""
+    try:
+        notes = benchmarks.read(benchmark).notes if benchmark.path else ()
+    except ProbingError:
         return []
+    return [Section("sample", "The sample", note=" ".join(notes))] if notes else []
+
+
+def _of_models(found: Sequence[Summary]) -> list[Section]:
     boxes = charts.boxes({one.label: one.log10_p for one in found}, "p-value", LEVEL)
     title = "p-values of all models"
     words_ = f"p-values over repetitions of {len(found)} runs, on a logarithmic axis; the dotted line is p = 0.05."

@@ -132,6 +132,11 @@ def test_published_figures_stay_beside_a_version_that_is_imported_later(client: 
     assert "openai-community/gpt2" in {row["model"] for row in table(client, "/?benchmark=wn18rr&format=csv")}
 
 
+def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph: Benchmark) -> None:
+    page = client.get("/benchmarks/graph/").content.decode()
+    assert "5 repetitions of 100 true and as many false statements" in page
+
+
 def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:
     run = Run.objects.filter(benchmark=wn18rr).first()
     assert [section.name for section in of_run(run)] == ["p-values"]
