@@ -1,4 +1,4 @@
-"""The command line: `python -m probing run | show | compare | perplexity | sample | download`."""
+"""The command line: `python -m probing run | show | compare | perplexity | sample | download | curate`."""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ from probing.analysis import unified
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from probing.catalog import benchmarks_folder, download, open_benchmark
+from probing.curation.command import add_options
 from probing.disk import refuse_occupied
 from probing.errors import BadInput, ProbingError
 from probing.formats.files import text_lines
@@ -66,6 +67,7 @@ def parser() -> Parser:
     fetching = commands.add_parser("download", help="fetch a benchmark from its official source")
     fetching.add_argument("slug", metavar="SLUG")
     fetching.set_defaults(command=_download)
+    add_options(commands.add_parser("curate", help="make a benchmark from Wikidata"))
     return whole
 
 

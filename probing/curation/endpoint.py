@@ -53,9 +53,7 @@ class Endpoint:
         """Item -> language -> label, where it has one."""
         wanted = sorted(set(items), key=number)
         languages = sorted(languages)
-        about = f"Labels in {', '.join(languages)}"
-        columns = ("item", "language", "label")
-        queries = [Query(about, columns, (label("item", languages),), given) for given in chunks(wanted)]
+        queries = [labels_query(languages, given) for given in chunks(wanted)]
         found: dict[str, dict[str, str]] = {item: {} for item in wanted}
         for row in self.all_rows(queries):
             if text := row["label"].strip():
@@ -95,6 +93,11 @@ class Endpoint:
                 return bytes(response.read())
         except SPARQLWrapperException as error:
             raise _http_error(error) from error
+
+
+def labels_query(languages: Sequence[str], items: tuple[str, ...]) -> Query:
+    about = f"Labels in {', '.join(languages)}"
+    return Query(about, ("item", "language", "label"), (label("item", languages),), items)
 
 
 def number(item: str) -> tuple[int, str]:
