@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -209,7 +210,8 @@ def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     """One change against another, with lines where nothing changes; one symbol per group."""
     groups = list(dict.fromkeys(p.group for p in points))
     traces = [_cloud([p for p in points if p.group == group], group) for group in groups]
-    for trace in traces:
+    for trace, symbol in zip(traces, cycle(SYMBOLS), strict=False):
+        trace.marker.symbol = symbol
         trace.hovertemplate = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
     drawn = figure(
         traces,
@@ -238,8 +240,8 @@ def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figu
         ygap=2,
         hovertemplate="%{y}<br>%{x}: <b>%{z:.3f}</b><extra></extra>",
     )
-    rows = {"autorange": "reversed", "showgrid": False}
-    return figure([trace], 160 + ROW_HEIGHT * len(labels), xaxis={"showgrid": False}, yaxis=rows)
+    rows = {"autorange": "reversed", "showgrid": False, "dtick": 1}
+    return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis={"showgrid": False, "dtick": 1}, yaxis=rows)
 
 
 def differences(points: Sequence[Point], title: str) -> go.Figure:

@@ -241,6 +241,7 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
     matrix = np.corrcoef([[rows[run][group] for group in groups] for run in whole])
     mean = np.mean([matrix[pair] for pair in combinations(range(len(whole)), 2)])
     names = [run.model.hub_id + (" (published)" if run.provenance == PROVENANCE.PUBLISHED else "") for run in whole]
+    short = [name.rpartition("/")[-1] for name in names]
     title = "How alike models are"
     columns = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
     columns += [
@@ -250,7 +251,7 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
     caption = "Correlation of specificity over relations, vanilla prompting"
     table = Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
     summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
-    return Section("alike", title, table, Chart("alike", title, summary, charts.heatmap(names, matrix.tolist())))
+    return Section("alike", title, table, Chart("alike", title, summary, charts.heatmap(short, matrix.tolist())))
 
 
 def _profile(figures: Figures) -> dict[str, float]:

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
 from leaderboard import cells, charts, queries, words
+from leaderboard.baseline import HUB_ID as CHANCE
 from leaderboard.cells import Cell
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Run
@@ -168,10 +169,10 @@ def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
     """The models whose size is known, if any."""
     title = words.metric(queries.headline(asked.benchmark))
     points = [_point(row) for row in found.standings if row.main and row.main.value is not None]
-    baselines = [p.value for p in points if p.group == PROVENANCE.BASELINE]
+    chance = next((p.value for p in points if p.label == CHANCE), None)
     drawn = [p for p in points if p.x and p.group != PROVENANCE.BASELINE]
     summary = f"{title} of {len(drawn)} models against their numbers of parameters. The figures are in the table."
-    plot = charts.against_parameters(drawn, baselines[0] if baselines else None, title.lower())
+    plot = charts.against_parameters(drawn, chance, title.lower())
     return [Chart("scatter", f"{title} and size", summary, plot)] if drawn else []
 
 

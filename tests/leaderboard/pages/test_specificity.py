@@ -137,6 +137,7 @@ def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark
         html = client.get(f"/?benchmark={benchmark}").content.decode()
         assert html.count('class="baseline"') == len(names)
         assert all(name in html for name in names)
+    assert "chance" not in client.get("/?benchmark=stest").context["charts"]["scatter"].figure.to_json()
     chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
     assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
 
