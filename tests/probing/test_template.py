@@ -46,3 +46,8 @@ def test_the_other_blanks_take_what_the_model_kind_puts_there(scored: int, text:
 )
 def test_a_hidden_subject_leaves_the_first_answer_to_be_scored(template: str, text: str) -> None:
     assert without_subject(template).fill("Lyon", "_").text == text
+
+
+def test_a_verbatim_prompt_keeps_the_first_letter() -> None:
+    assert Prompt(("", ""), verbatim=True).fill("oslo is a city").text == "oslo is a city"
+    assert Prompt(("in ", ""), verbatim=True).fill("Oslo").text == "in Oslo"
