@@ -73,7 +73,7 @@ def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
     drawn = charts.headed_dots(
         points, {_name(row.key): _head(row.key) for row in rows}, words.metric("accuracy").lower()
     )
-    return [Section("fact-types", title, _fact_types_table(rows), Chart("fact-types", title, _said(points), drawn))]
+    return [Section("fact_type", title, _fact_types_table(rows), Chart("fact_type", title, _said(points), drawn))]
 
 
 def _by_head(rows: Iterable[FactTypeRow]) -> list[FactTypeRow]:
@@ -93,7 +93,7 @@ def _fact_types_table(rows: Sequence[FactTypeRow]) -> Table[FactTypeRow]:
         return Column(metric, words.metric(metric), cell, align="number")
 
     return Table(
-        name="fact-types",
+        name="fact_type",
         caption="Fact types by head",
         columns=[
             Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
@@ -251,8 +251,8 @@ def _side_by_side(benchmark: Benchmark, runs: Sequence[Run]) -> list[Section]:
     ]
     title = "Encoders and generators on the same sentences"
     drawn = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "within k")
-    chart = Chart("sides", title, _said(points), drawn)
-    return [Section("sides", title, _sides_table(rows), chart, "Only sentences that end in their blank.")]
+    chart = Chart("sides", title, f"Only sentences that end in their blank. {_said(points)}", drawn)
+    return [Section("sides", title, _sides_table(rows), chart)]
 
 
 def _sides_table(rows: Sequence[Side]) -> Table[Side]:

@@ -11,7 +11,10 @@ from leaderboard.tables import Table
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is unique on the page; the table's CSV is at `?table=<its name>&format=csv`, as everywhere."""
+    """`name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown.
+
+    The table's CSV is at `?table=<its name>&format=csv`, as everywhere.
+    """
 
     name: str
     title: str

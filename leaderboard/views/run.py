@@ -23,7 +23,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     found = queries.breakdowns(run, scores)
-    shown = [*sections.of_run(run), *(dimension_section(run, name, groups) for name, groups in found.items())]
+    shown = sections.of_run(run)
+    covered = {section.name for section in shown}
+    shown += [dimension_section(run, name, groups) for name, groups in found.items() if name not in covered]
     context = {
         "run": run,
         "overall": [score for score in scores if score.dimension == "overall"],

@@ -92,9 +92,10 @@ def table(client: Client, address: str) -> list[dict[str, str]]:
 
 def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -> None:
     page = client.get(f"/runs/{encoder.pk}/").content.decode()
-    assert 'id="chart-fact-types"' in page
+    assert 'id="chart-fact_type"' in page
     assert page.index("country of a city") < page.index("continent of a desert")
-    rows = table(client, f"/runs/{encoder.pk}/?format=csv&table=fact-types")
+    assert page.count('id="section-fact_type"') == 1
+    rows = table(client, f"/runs/{encoder.pk}/?format=csv&table=fact_type")
     assert [(row["fact_type"], float(row["value"])) for row in rows] == [
         ("country of a city", 0.5),
         ("continent of a desert", 1.0),
@@ -166,4 +167,4 @@ def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) ->
 
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
     run: Any = make.finished(geography)
-    assert "chart-fact-types" not in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
