@@ -68,9 +68,9 @@ def whole_world() -> World:
 
 def add_country(world: World, country: str, number: int, sites: tuple[str, ...], neighbour: str) -> None:
     own = Places(number)
-    world.item(country, f"Country {number}", links=300)
+    world.item(country, f"Country{number}", links=300)
     for site in sites:
-        world.article(country, site, f"Country {number}", 50_000 + number)
+        world.article(country, site, f"Country{number}", 50_000 + number)
     world.claim(country, "P31", SOVEREIGN)
     world.claim(country, "P30", CONTINENT)
     world.claim(country, "P36", own.capital, rank="preferred")

@@ -60,8 +60,10 @@ class World:
     def store(self) -> Store:
         store = Store()
         store.extend(self._item_quads())
+        preferred = {(claim.subject, claim.property) for claim in self.claims if claim.rank == "preferred"}
         for claim in self.claims:
-            store.extend(self._claim_quads(claim))
+            best = "preferred" if (claim.subject, claim.property) in preferred else "normal"
+            store.extend(self._claim_quads(claim, claim.rank == best))
         return store
 
     def _item_quads(self) -> list[Quad]:
@@ -80,7 +82,7 @@ class World:
             ]
         return quads
 
-    def _claim_quads(self, claim: Claim) -> list[Quad]:
+    def _claim_quads(self, claim: Claim, best: bool) -> list[Quad]:
         digest = sha256(repr(claim).encode()).hexdigest()[:16]
         statement, subject = NamedNode(f"{STATEMENT}{claim.subject}-{digest}"), name("wd", claim.subject)
         value = BlankNode(digest) if claim.value == SOMETHING else name("wd", claim.value)
@@ -91,12 +93,7 @@ class World:
         ]
         if claim.end:
             quads.append(Quad(statement, name("pq", "P582"), Literal(claim.end)))
-        if self._is_best(claim):
+        if best:
             quads.append(Quad(subject, name("wdt", claim.property), value))
             quads.append(Quad(statement, NamedNode(RDF_TYPE), name("wikibase", "BestRank")))
         return quads
-
-    def _is_best(self, claim: Claim) -> bool:
-        beside = [each for each in self.claims if (each.subject, each.property) == (claim.subject, claim.property)]
-        best = "preferred" if any(each.rank == "preferred" for each in beside) else "normal"
-        return claim.rank == best

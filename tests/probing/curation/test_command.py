@@ -1,0 +1,109 @@
+"""`python -m probing curate`: each kind from its options to a folder that the site imports."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from leaderboard import benchmarks
+from probing.__main__ import main
+from probing.curation.account import MANIFEST
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.countries_world import whole_world
+from tests.probing.curation.world import World
+
+KINDS = {
+    "culture": ("dlama", ["--pair", "asia-west", "--predicate", "P36", "--at-most", "5"]),
+    "geography": ("geography", ["--fact-type", "country_capital", "--top", "10"]),
+    "specificity": ("stest", ["--relation", "P19", "--seed", "3", "--at-most", "9"]),
+    "graph": ("knowledge_graph", ["--property", "P36", "P37", "--at-most", "20"]),
+    "multiple-choice": ("bear", ["--property", "P37", "--answers", "7", "--template", "P37=In [X] one speaks [Y]."]),
+}
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    world = whole_world()
+    for country in [claim.subject for claim in world.claims if claim.property == "P37"]:
+        world.claim(country, "P31", "Q6256")
+    return world
+
+
+@pytest.fixture
+def source(serve: Callable[[World], Source], world: World) -> Source:
+    return serve(world)
+
+
+def curate(source: Source, kind: str, out: Path, *more: str) -> int:
+    wikipedia = ["--wikipedia", source.wikipedia_url] if kind == "culture" else []
+    given = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache), "--out", str(out)]
+    return main(["curate", kind, *KINDS[kind][1], *given, *wikipedia, *more])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_makes_a_folder_that_the_site_imports(
+    source: Source, tmp_path: Path, settings: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    settings.DATA = tmp_path / "data"
+    assert curate(source, kind, tmp_path / "made") == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert f"manage.py import_benchmark {KINDS[kind][0]} {tmp_path / 'made'}" in captured.out
+    assert json.loads((tmp_path / "made" / MANIFEST).read_text())["command"] == f"python -m probing curate {kind}"
+    benchmark, new = benchmarks.install(KINDS[kind][0], tmp_path / "made")
+    assert new
+    assert benchmark.items > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_queries_can_be_printed_without_asking(source: Source, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["curate", kind, *KINDS[kind][1], "--endpoint", source.endpoint_url, "--print-query"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("# ")
+    assert printed.count("SELECT DISTINCT") == printed.count("LIMIT") >= 2
+    assert source.sparql.asked == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["graph", "--property", "P36"], "Give --out DIR"),
+        (["graph", "--property", "capital", "--out", "x"], "no property of Wikidata"),
+        (["graph", "--property", "P36", "--out", "x", "--template", "P36"], "P36=TEXT"),
+        (["graph", "--property", "P36", "--out", "x", "--interval", "-1"], "must be positive"),
+        (["graph", "--property", "P36", "--out", "x", "--endpoint", "wikidata"], "no address"),
+        (["culture", "--pair", "moon", "--out", "x"], "Choose from: arab-west"),
+        (["culture", "--culture", "arab", "west", "--out", "x"], "no language code"),
+        (["culture", "--pair", "arab-west", "--out", "x", "--wikipedia", "http://localhost"], "no {site}"),
+        (["geography", "--top", "0", "--out", "x"], "Give 1 to 5000"),
+        (["specificity", "--relation", "P36", "--out", "x"], "No relation P36"),
+    ],
+)
+def test_bad_options_are_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["curate", *given]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert message in captured.err
+    assert not (tmp_path / "x").exists()
+
+
+def test_nothing_that_is_there_is_overwritten(
+    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "mine").touch()
+    assert curate(source, "graph", tmp_path / "made") == 2
+    assert "exists already" in capsys.readouterr().err
+    assert source.sparql.asked == []
+
+
+def test_answers_are_kept_in_the_data_folder(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path / "data"))
+    given = ["--endpoint", source.endpoint_url, "--interval", "0", "--out", str(tmp_path / "made")]
+    assert main(["curate", "graph", "--property", "P36", *given]) == 0
+    assert (tmp_path / "data" / "curation" / "answers.sqlite").is_file()
