@@ -14,7 +14,7 @@ from leaderboard.items import ItemFilter, ItemsMissing
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, provenance
+from leaderboard.views.breakdown import bounds, provenance, summary
 from probing.analysis.cloze import MAJOR
 from probing.geography.fact_types import FACT_TYPES
 
@@ -54,9 +54,12 @@ class FactTypeRow:
     scores: Mapping[str, Score]
 
     @property
-    def main(self) -> Score:
-        """Within five, also of published figures, which have no other metric."""
-        return next(self.scores[name] for name in ("accuracy", *FIVE.values(), *self.scores) if name in self.scores)
+    def main(self) -> Score | None:
+        return self.scores.get("accuracy")
+
+    @property
+    def value(self) -> float | None:
+        return self.main.value if self.main else None
 
 
 def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
@@ -66,25 +69,26 @@ def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
     rows = _by_head([FactTypeRow(key, metrics) for key, metrics in found.items()])
     if not rows:
         return []
-    points = [
-        Point(_name(row.key), row.main.value, row.main.low, row.main.high) for row in rows if row.main.value is not None
-    ]
+    known = [(row.key, row.main) for row in rows if row.main and row.main.value is not None]
+    points = [Point(_name(key), score.value, score.low, score.high) for key, score in known]
     title = "Fact types by head"
     drawn = charts.headed_dots(
         points, {_name(row.key): _head(row.key) for row in rows}, words.metric("accuracy").lower()
     )
-    return [Section("fact_type", title, _fact_types_table(rows), Chart("fact_type", title, _said(points), drawn))]
+    return [
+        Section("fact_type", title, _fact_types_table(rows), Chart("fact_type", title, summary(title, points), drawn))
+    ]
 
 
 def _by_head(rows: Iterable[FactTypeRow]) -> list[FactTypeRow]:
     """Head by head, within a head the best first."""
     heads = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
     known = [row for row in rows if row.key in FACT_TYPES]
-    return sorted(known, key=lambda row: (heads.index(_head(row.key)), -(row.main.value or 0.0)))
+    return sorted(known, key=lambda row: (heads.index(_head(row.key)), -(row.value or 0.0)))
 
 
 def _fact_types_table(rows: Sequence[FactTypeRow]) -> Table[FactTypeRow]:
-    others = dict.fromkeys(name for row in rows for name in row.scores if row.scores[name] is not row.main)
+    others = dict.fromkeys(name for row in rows for name in row.scores if name != "accuracy")
 
     def column(metric: str) -> Column[FactTypeRow]:
         def cell(row: FactTypeRow) -> Cell:
@@ -103,7 +107,7 @@ def _fact_types_table(rows: Sequence[FactTypeRow]) -> Table[FactTypeRow]:
             Column(
                 "n",
                 "Sentences",
-                lambda row: cells.items(row.main.n or None),
+                lambda row: cells.items(row.main.n if row.main and row.main.n else None),
                 f"Major: {MAJOR} or more.",
                 align="number",
             ),
@@ -173,7 +177,9 @@ def _difficulty(runs: Sequence[Run]) -> list[Section]:
     points = [Point(_name(row.key), value, group=side) for row in rows for side, value in row.means.items()]
     title = "Difficulty of fact types"
     drawn = charts.headed_dots(points, {_name(row.key): _head(row.key) for row in rows}, "within five")
-    return [Section("difficulty", title, _difficulty_table(rows), Chart("difficulty", title, _said(points), drawn))]
+    return [
+        Section("difficulty", title, _difficulty_table(rows), Chart("difficulty", title, summary(title, points), drawn))
+    ]
 
 
 def difficulty(runs: Sequence[Run]) -> list[Difficulty]:
@@ -251,7 +257,7 @@ def _side_by_side(benchmark: Benchmark, runs: Sequence[Run]) -> list[Section]:
     ]
     title = "Encoders and generators on the same sentences"
     drawn = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "within k")
-    chart = Chart("sides", title, f"Only sentences that end in their blank. {_said(points)}", drawn)
+    chart = Chart("sides", title, f"Only sentences that end in their blank. {summary(title, points)}", drawn)
     return [Section("sides", title, _sides_table(rows), chart)]
 
 
@@ -284,11 +290,6 @@ def _name(key: str) -> str:
 
 def _head(key: str) -> str:
     return FACT_TYPES[key].head
-
-
-def _said(points: Sequence[Point]) -> str:
-    low, high = min(points, key=lambda point: point.value), max(points, key=lambda point: point.value)
-    return f"From {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}), {len(points)} figures."
 
 
 SECTIONS = Sections(of_run, of_benchmark)

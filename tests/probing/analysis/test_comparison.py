@@ -64,3 +64,10 @@ def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
     difference = second.astype(int) - first
     drawn = difference[generator.integers(300, size=(4000, 300))].mean(axis=1)
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
+
+
+def test_an_item_that_one_of_them_was_not_asked_does_not_count() -> None:
+    first = results([True, False, True, False])
+    second = first.assign(correct=pd.array([None, True, True, False], dtype="boolean"))
+    row = overall(first, second)
+    assert (row["n"], row["gained"], row["lost"]) == (3, 1, 0)
