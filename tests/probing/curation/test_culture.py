@@ -345,6 +345,7 @@ def test_the_sites_address_must_name_the_site(serve: Serve, world: World) -> Non
         Articles(serve(world).answers(), "http://localhost")
 
 
+@pytest.mark.slow
 def test_all_three_pairs_are_made_alike_byte_for_byte(
     serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
