@@ -13,12 +13,15 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard import benchmarks
+from leaderboard import benchmarks, queue
+from leaderboard.jobs import probe_run
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.submissions import submit
 from probing.language_model import Asked, Continuation, Filling
 from probing.probes.cloze import Cloze
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
+from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -168,3 +171,17 @@ def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) ->
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
     run: Any = make.finished(geography)
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("hub_id", "method"), [("org/masked", "in_top_10"), ("org/causal", "in_near_15")])
+def test_a_worker_measures_it(
+    hub_id: str, method: str, geography: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Benchmark.objects.update(settings={"options": {"instruction": 0}})
+    monkeypatch.setattr(queue, "ring", lambda run_id: True)
+    run = submit(hub_id, "geography").run
+    probe_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.message) == (Run.State.FINISHED, "")
+    assert run.scores.filter(metric=method, dimension="head").exists()
