@@ -17,27 +17,28 @@ KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
 MAJOR = 20  # sentences that make a fact type a major one
 
 
-def cloze_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
+def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15) -> pd.DataFrame:
     """`accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
 
-    Sentences that could not be put to the model count nowhere, except in what makes a fact type a major one.
+    `tokens`: how many a generator wrote; in-near-k is given up to there. Sentences that could not be put to the model
+    count nowhere, except in what makes a fact type a major one.
     """
     rows = rows.assign(major=majors(rows)) if "fact_type" in dimensions else rows
     asked = rows[rows["correct"].notna()]
     if asked.empty:
         raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
     several = ["major"] if "fact_type" in dimensions else []
-    found = metrics(asked)
+    found = metrics(asked, tokens)
     tables = [macro(asked, found, dimension) for dimension in [OVERALL, *several, *dimensions, "relation"]]
     return pd.concat(tables, ignore_index=True)
 
 
-def metrics(rows: pd.DataFrame) -> pd.DataFrame:
+def metrics(rows: pd.DataFrame, tokens: int) -> pd.DataFrame:
     """One column per metric: 1 for each row for which it holds, else 0."""
     method = rows["method"].iloc[0]
     rank = rows["rank"].astype("Int64")
     found = {"accuracy": rows["correct"]}
-    found |= {f"in_{method}_{k}": (rank <= k).fillna(False) for k in KS[method]}
+    found |= {f"in_{method}_{k}": (rank <= k).fillna(False) for k in KS[method] if method == "top" or k <= tokens}
     if method == "top":
         found["not_one_token"] = ~rows["one_token"].astype(bool)
     return pd.DataFrame(found).astype(float)

@@ -105,7 +105,7 @@ class Cloze:
         )
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return cloze_scores(rows, self.dimensions(rows))
+        return cloze_scores(rows, self.dimensions(rows), self.tokens)
 
     def dimensions(self, rows: pd.DataFrame) -> list[str]:
         return [column for column in rows.columns if column not in Columns.__annotations__]

@@ -83,6 +83,7 @@ def test_near_counts_up_to_fifteen_and_knows_no_tokens() -> None:
     found = scores(rows)["value"]
     assert [found[f"in_near_{k}", "overall", "all"] for k in (1, 5, 15)] == [1 / 4, 1 / 4, 3 / 4]
     assert "not_one_token" not in found.index.get_level_values("metric")
+    assert "in_near_15" not in set(cloze_scores(rows, [], tokens=6)["metric"])
 
 
 def test_what_was_not_asked_counts_nowhere_but_for_major_types() -> None:
