@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from probing.disk import space
-from probing.errors import BadInput, SourceUnavailable
+from probing.errors import BadInput, NoSpace, SourceUnavailable
 
 AGENT = "Clozeboard/0.1 (benchmark curation; knowledge probing of language models) Python-urllib"
 BUSY = (429, 500, 502, 503, 504)
@@ -68,8 +68,11 @@ class Answers:
     def keep(self, key: str, answer: Any) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.times.add(now)
-        with self._store:
-            self._store.execute("REPLACE INTO answers VALUES (?, ?, ?)", (_digest(key), now, json.dumps(answer)))
+        try:
+            with self._store:
+                self._store.execute("REPLACE INTO answers VALUES (?, ?, ?)", (_digest(key), now, json.dumps(answer)))
+        except sqlite3.OperationalError as error:
+            raise NoSpace(f"The answer could not be kept ({error}).", "Free some space and try again.") from error
 
     def ask(self, request: Callable[[], bytes], server: str) -> Any:
         """The JSON that the server answers, sooner or later, or `SourceUnavailable`; it is not stored yet."""
@@ -115,7 +118,7 @@ def _problem(error: urllib.error.HTTPError) -> tuple[str, float | None]:
         return f"{TOO_LONG}: status {error.code}", None
     if error.code not in BUSY:
         raise BadInput(
-            f"{error.url} refuses: {error.code} {said[:200]}.", "Check --endpoint; --print-query shows what is asked."
+            f"{error.url} refuses: {error.code} {said[:200]}.", "Check the address; --print-query shows what is asked."
         ) from error
     pause = _retry_after(error.headers.get("Retry-After"))
     if pause and pause > LONGEST_PAUSE:

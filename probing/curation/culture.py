@@ -183,7 +183,8 @@ def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> 
 
 def find_query(predicate: Predicate, country: str, sites: Sequence[str]) -> Query:
     return Query(
-        f"{predicate.id} ({predicate.name}) of each {predicate.subject} of {country}, articles on {' '.join(sites)}",
+        f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {country}, "
+        f"with articles on {' '.join(sites)}",
         ("subject", "object", "site", "title"),
         (
             predicate.region(country),

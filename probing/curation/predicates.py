@@ -1,7 +1,11 @@
-"""The 20 predicates of culture facts (methods 4.1, 4.3): kinds of subject and object, country, filters."""
+"""The 20 predicates of culture facts (methods 4.1, 4.3): kinds of subject and object, country, filters.
+
+Facts about countries, cities and places are those that hold now; of people and works, all that are stated.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from probing.curation.query import current, is_a, is_no, stated, values
 
@@ -68,82 +72,58 @@ class Predicate:
         return pattern("subject", self.id, "object")
 
 
-_BIRTH_OR_DEATH = (
+NO_STATE = (
     is_no("object", SOVEREIGN, "sovereign state"),
     is_no("object", UK_COUNTRY, "country within the United Kingdom"),
 )
+
+
+def _of_person(id: str, name: str, object: str, region: Region = citizen, **more: Any) -> Predicate:
+    return Predicate(id, name, "person", object, region, filters=(A_PERSON,), **more)
+
+
+def _of_country(id: str, name: str, object: str, *objects: str) -> Predicate:
+    return Predicate(
+        id, name, "country", object, is_country, filters=(SOVEREIGN_SUBJECT,), objects=objects, current=True
+    )
+
+
+def _of_work(id: str, name: str, object: str, *objects: str) -> Predicate:
+    return Predicate(id, name, "piece of work", object, origin, objects=objects)
+
+
 _ALL = (
-    Predicate("P17", "country", "place", "country", lies_in, (PLACED,), (), (NO_HISTORICAL_OBJECT,), current=True),
     Predicate(
-        "P19", "place of birth", "person", "city", object_lies_in, (A_PERSON,), _BIRTH_OR_DEATH, by_territory=True
-    ),
-    Predicate(
-        "P20", "place of death", "person", "city", object_lies_in, (A_PERSON,), _BIRTH_OR_DEATH, by_territory=True
-    ),
-    Predicate(
-        "P27",
-        "country of citizenship",
-        "person",
-        "country",
-        object_is_country,
-        (A_PERSON,),
-        (),
-        (NO_HISTORICAL_OBJECT,),
-    ),
-    Predicate("P30", "continent", "country", "continent", is_country, (SOVEREIGN_SUBJECT,), current=True),
-    Predicate("P36", "capital", "country", "city", is_country, (SOVEREIGN_SUBJECT,), current=True),
-    Predicate("P37", "official language", "country", "language", is_country, (SOVEREIGN_SUBJECT,), current=True),
-    Predicate(
-        "P47",
-        "shares border with",
-        "country",
-        "country",
-        is_country,
-        (SOVEREIGN_SUBJECT,),
-        (),
-        (SOVEREIGN_OBJECT,),
+        *("P17", "country", "place", "country", lies_in),
+        filters=(PLACED,),
+        objects=(NO_HISTORICAL_OBJECT,),
         current=True,
     ),
-    Predicate("P103", "native language", "person", "language", citizen, (A_PERSON,)),
-    Predicate("P106", "occupation", "person", "occupation", citizen, (A_PERSON,)),
-    Predicate("P136", "genre", "person", "genre", citizen, (A_PERSON,)),
+    _of_person("P19", "place of birth", "city", object_lies_in, first=NO_STATE, by_territory=True),
+    _of_person("P20", "place of death", "city", object_lies_in, first=NO_STATE, by_territory=True),
+    _of_person("P27", "country of citizenship", "country", object_is_country, objects=(NO_HISTORICAL_OBJECT,)),
+    _of_country("P30", "continent", "continent"),
+    _of_country("P36", "capital", "city"),
+    _of_country("P37", "official language", "language"),
+    _of_country("P47", "shares border with", "country", SOVEREIGN_OBJECT),
+    _of_person("P103", "native language", "language"),
+    _of_person("P106", "occupation", "occupation"),
+    _of_person("P136", "genre", "genre"),
     Predicate(
-        "P190",
-        "sister city",
-        "city",
-        "city",
-        lies_in,
-        (is_a("subject", BIG_CITY, "big city"),),
-        (),
-        (is_a("object", BIG_CITY, "big city"),),
+        *("P190", "sister city", "city", "city", lies_in),
+        filters=(is_a("subject", BIG_CITY, "big city"),),
+        objects=(is_a("object", BIG_CITY, "big city"),),
         current=True,
     ),
-    Predicate("P264", "record label", "person", "record label", citizen, (A_PERSON,)),
-    Predicate("P364", "original language of work", "piece of work", "language", origin),
-    Predicate("P449", "original network", "piece of work", "original network", origin),
-    Predicate("P495", "country of origin", "piece of work", "country", origin, (), (), (NO_HISTORICAL_OBJECT,)),
+    _of_person("P264", "record label", "record label"),
+    _of_work("P364", "original language of work", "language"),
+    _of_work("P449", "original network", "original network"),
+    _of_work("P495", "country of origin", "country", NO_HISTORICAL_OBJECT),
+    _of_country("P530", "diplomatic relation", "country", SOVEREIGN_OBJECT),
+    _of_person("P1303", "instrument", "instrument", objects=(f"FILTER(?object != wd:{VOICE})  # not the voice",)),
     Predicate(
-        "P530",
-        "diplomatic relation",
-        "country",
-        "country",
-        is_country,
-        (SOVEREIGN_SUBJECT,),
-        (),
-        (SOVEREIGN_OBJECT,),
-        current=True,
+        *("P1376", "capital of", "city", "country", object_is_country), objects=(SOVEREIGN_OBJECT,), current=True
     ),
-    Predicate(
-        "P1303",
-        "instrument",
-        "person",
-        "instrument",
-        citizen,
-        (A_PERSON,),
-        (),
-        (f"FILTER(?object != wd:{VOICE})  # not the voice",),
-    ),
-    Predicate("P1376", "capital of", "city", "country", object_is_country, (), (), (SOVEREIGN_OBJECT,), current=True),
-    Predicate("P1412", "languages spoken", "person", "language", citizen, (A_PERSON,)),
+    _of_person("P1412", "languages spoken", "language"),
 )
 PREDICATES = {predicate.id: predicate for predicate in _ALL}

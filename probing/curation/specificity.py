@@ -87,7 +87,7 @@ class Plan:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """Two answers for a subject, the finer first, with their mean distances."""
 

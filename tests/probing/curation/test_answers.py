@@ -11,7 +11,7 @@ import pytest
 from probing.curation.answers import Answers
 from probing.curation.endpoint import Endpoint, Row
 from probing.curation.query import Query, current, stated
-from probing.errors import BadInput, SourceUnavailable
+from probing.errors import BadInput, NoSpace, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import World
@@ -168,3 +168,10 @@ def test_the_time_of_kept_answers_is_that_of_asking(source: Source, monkeypatch:
     assert second.asked()["from"].startswith("20")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert second.asked() == {"from": "1970-01-01T00:00:00+00:00", "to": "1970-01-01T00:00:00+00:00"}
+
+
+def test_a_full_disk_is_told_as_such(source: Source) -> None:
+    answers = source.answers()
+    answers._store.execute("PRAGMA max_page_count = 3")
+    with pytest.raises(NoSpace, match="Free some space"):
+        answers.keep("a question", "x" * 100_000)
