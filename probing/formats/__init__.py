@@ -17,7 +17,6 @@ FORMATS: dict[str, Callable[[Path], Benchmark]] = {
 
 # The files by any of which a folder of the format is known.
 MARKS = {
-    "stest": (stest.RELATIONS,),
     "geography": geography.FILES,
     "knowledge_graph": (knowledge_graph.TEMPLATES,),
 }
@@ -27,6 +26,8 @@ def format_of(folder: Path) -> str:
     """The format whose mark the folder has, else BEAR's; only DLAMA's may be an archive."""
     if dlama.fits(folder):
         return "dlama"
+    if stest.fits(folder):
+        return "stest"
     if lama.fits(folder):
         return "lama"
     return next((name for name, marks in MARKS.items() if any((folder / mark).is_file() for mark in marks)), "bear")

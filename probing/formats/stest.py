@@ -14,7 +14,19 @@ from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 RELATIONS = "relations.jsonl"
 PAIRS = "S-TEST"
 DATA = "data"  # where the official repository keeps both
+LONGEST_LINE = 100_000  # bytes
 CASCADE, FEW_SHOT = "-cp", "-fp"
+
+
+def fits(folder: Path) -> bool:
+    """Whether there are templates and a list of pairs; LAMA's folders have templates too."""
+    lists = [path for inner in ("", PAIRS) for path in (folder / inner).glob("*.jsonl")]
+    return (folder / RELATIONS).is_file() and any(_has_pairs(path) for path in lists)
+
+
+def _has_pairs(path: Path) -> bool:
+    with path.open("rb") as file:
+        return b'"obj2_label"' in file.readline(LONGEST_LINE)
 
 
 def read(folder: Path) -> Benchmark:
