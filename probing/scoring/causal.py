@@ -41,13 +41,9 @@ class CausalModel(AnsweringModel):
     def blank(self) -> str:
         return str(self.tokenizer.eos_token or "")
 
-    @property
-    def fast(self) -> bool:
-        return self.shares_prefixes
-
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
-        if not self.shares_prefixes or max(map(len, sequences)) > self._attention_window:
+        if not self.fast or max(map(len, sequences)) > self._attention_window:
             found = self._plain(sequences)
             log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
             return by_prompt(window, log_probs)
@@ -176,7 +172,7 @@ class CausalModel(AnsweringModel):
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
 
     @cached_property
-    def shares_prefixes(self) -> bool:
+    def fast(self) -> bool:
         """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way.
 
         The tree fills a row wider than those in use: a network may go by places in it (GPT-Neo's window does).

@@ -23,6 +23,9 @@ from probing.scoring.tokens import Encoded, Window
 Ints = NDArray[np.int64]
 Ids = tuple[int, ...]
 
+# Token positions that a round of deciding fills.
+ROUND = 1024
+
 
 @dataclass(frozen=True)
 class Asks:
@@ -130,10 +133,6 @@ class MaskedModel(AnsweringModel):
     def mask(self) -> int:
         return int(self.tokenizer.mask_token_id)
 
-    @property
-    def fast(self) -> bool:
-        return self.head_apart
-
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         asks = Asks.of(window.statements, scoring.pll, self.mask)
         values = np.full(len(asks.input), np.nan)
@@ -146,7 +145,8 @@ class MaskedModel(AnsweringModel):
     def _decide(self, window: Window, asks: Asks, values: Floats, scoring: Scoring) -> Iterator[OptionScores]:
         """The answers' first tokens; then each prompt's best options to the end; then what can win, token by token.
 
-        Each round takes of each prompt as many options as fill a batch: with fewer, less is computed in vain.
+        Each round takes of each prompt as many options as fill a usual batch: with fewer, less is computed in vain. It
+        does not ask the budget, so that the bounds which are left do not depend on the machine.
         """
         table = asks.of_statement
         scored = table >= 0
@@ -169,7 +169,7 @@ class MaskedModel(AnsweringModel):
                 wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
             running = len(np.unique(prompts[advancing]))
-            most = max(self.budget.tokens // (running * int(asks.length.max())), 1)
+            most = max(ROUND // (running * int(asks.length.max())), 1)
         self.usage.add(len(window.statements), 0, 0)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
@@ -177,7 +177,7 @@ class MaskedModel(AnsweringModel):
         """Fill in the values of all asks of the given inputs; `statements`: how many are done by this."""
         order = inputs[np.argsort(asks.length[inputs], kind="stable")]
         total = int(asks.length[inputs].sum())
-        work = self._forward if self.head_apart else self._forward_plain
+        work = self._forward if self.fast else self._forward_plain
         found: list[tuple[Ints, torch.Tensor]] = []
         start = 0
         while start < len(order):
@@ -222,7 +222,7 @@ class MaskedModel(AnsweringModel):
         return np.concatenate(answered), torch.from_numpy(np.concatenate(values))
 
     @cached_property
-    def head_apart(self) -> bool:
+    def fast(self) -> bool:
         """Whether padding and a head at few positions leave the numbers alone; tried once against the plain way."""
         generator = np.random.default_rng(0)
         ids = generator.integers(self.network.config.get_text_config().vocab_size, size=(6, 12))

@@ -56,7 +56,7 @@ def test_deciding_finds_the_same_best_options(measured: tuple[HFModel, Wanted], 
 def test_it_shares_prefixes(name: str) -> None:
     model = causal_model(SHARING[name])
     answers(model, ASKED)
-    assert model.shares_prefixes
+    assert model.fast
     assert model.usage.notes == []
 
 
@@ -64,7 +64,7 @@ def test_it_shares_prefixes(name: str) -> None:
 def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: str) -> None:
     model = causal_model(PLAIN_CAUSAL[name])
     answers(model, ASKED)
-    assert not model.shares_prefixes
+    assert not model.fast
     assert_says_plain(model)
 
 
@@ -72,7 +72,7 @@ def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: s
 def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
     model = masked_model(HEAD_APART[name])
     answers(model, ASKED)
-    assert model.head_apart
+    assert model.fast
     assert model.usage.notes == []
 
 
@@ -80,7 +80,7 @@ def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
 def test_a_network_that_padding_disturbs_is_scored_plainly_with_a_note(name: str) -> None:
     model = masked_model(PLAIN_MASKED[name])
     answers(model, ASKED)
-    assert not model.head_apart
+    assert not model.fast
     assert_says_plain(model)
 
 
@@ -99,7 +99,7 @@ def test_the_self_check_would_see_a_wrong_mask(name: str, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(CausalModel, "_tree_mask", everything)
     model = causal_model(SHARING[name])
-    assert not model.shares_prefixes
+    assert not model.fast
     assert "off by" in model.usage.notes[0]
 
 
@@ -112,5 +112,5 @@ def test_the_self_check_would_see_unmasked_padding(name: str, monkeypatch: pytes
         return forward(input_ids=input_ids, attention_mask=torch.ones_like(input_ids))
 
     monkeypatch.setattr(model.network, "forward", unmasked)
-    assert not model.head_apart
+    assert not model.fast
     assert "off by" in model.usage.notes[0]

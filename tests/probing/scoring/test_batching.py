@@ -23,14 +23,14 @@ ASKED: list[Asked] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in
 def causal(plain: bool) -> CausalModel:
     tokenizer = whole_words(WORDS)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.shares_prefixes = not plain
+    model.fast = not plain
     return model
 
 
 def masked(plain: bool) -> MaskedModel:
     tokenizer = word_pieces(WORDS)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.head_apart = not plain
+    model.fast = not plain
     return model
 
 

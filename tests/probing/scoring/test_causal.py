@@ -30,7 +30,7 @@ def stub(words: list[str], start: str = "<s>", table: torch.Tensor | None = None
     """A bigram model that has passed its self-check."""
     tokenizer = whole_words(words, start)
     model = CausalModel(bigram(random_table(len(tokenizer)) if table is None else table), tokenizer)
-    assert model.shares_prefixes
+    assert model.fast
     return model
 
 
@@ -180,7 +180,7 @@ def test_a_statement_longer_than_the_window_is_scored_plainly() -> None:
     reference = obvious.causal(model.network, model.tokenizer)
     for each in asked:
         assert_equal(answers(model, [each]), expected([each], reference))
-    assert model.shares_prefixes
+    assert model.fast
 
 
 def test_the_two_ways_differ_where_the_window_is_narrow() -> None:

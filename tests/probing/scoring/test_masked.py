@@ -25,7 +25,7 @@ def stub() -> MaskedModel:
     """A token by its right neighbour; the self-check is behind it."""
     tokenizer = word_pieces(PIECES)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer)
-    assert model.head_apart
+    assert model.fast
     model.network.seen.clear()
     return model
 
