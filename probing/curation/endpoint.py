@@ -12,7 +12,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 from tqdm import tqdm
 
-from probing.curation.answers import AGENT, Answers, TookTooLong
+from probing.curation.answers import AGENT, TOO_LONG, Answers, TookTooLong
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
 
@@ -75,13 +75,24 @@ class Endpoint:
         return [row for part in slices for row in self._page_or_slices(part)]
 
     def _page(self, query: Query) -> list[Row]:
+        """The stored or new rows; that a query takes too long is stored as well, so that nobody waits for it again."""
         key = f"{self.url}\n{query.text}"
         known = self.answers.known(key)
+        if known == TOO_LONG:
+            raise TookTooLong(f"{query.about} takes {self.url} too long.", "Ask for less.")
         if known is None:
-            answer = self.answers.ask(lambda: self._send(query.text), self.url)
-            known = [_row(binding) for binding in _bindings(answer, self.url)]
+            known = self._asked(query, key)
             self.answers.keep(key, known)
         return list(known)
+
+    def _asked(self, query: Query, key: str) -> list[Row]:
+        try:
+            answer = self.answers.ask(lambda: self._send(query.text), self.url)
+        except TookTooLong:
+            if any(query.slices()):
+                self.answers.keep(key, TOO_LONG)
+            raise
+        return [_row(binding) for binding in _bindings(answer, self.url)]
 
     def _send(self, text: str) -> bytes:
         wrapper = SPARQLWrapper(self.url, returnFormat=JSON, agent=AGENT)

@@ -120,6 +120,8 @@ def test_a_query_that_twice_takes_too_long_is_sliced(source: Source, fault: Faul
     assert source.endpoint().rows(CAPITALS) == EGYPT
     assert len(source.sparql.asked) == 12
     assert 'STRENDS(STR(?subject), "9")' in source.sparql.asked[-1]
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.asked) == 12
 
 
 def test_a_slow_answer_is_not_waited_for_longer_than_the_time_out(source: Source) -> None:

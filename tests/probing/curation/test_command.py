@@ -107,3 +107,13 @@ def test_answers_are_kept_in_the_data_folder(source: Source, tmp_path: Path, mon
     given = ["--endpoint", source.endpoint_url, "--interval", "0", "--out", str(tmp_path / "made")]
     assert main(["curate", "graph", "--property", "P36", *given]) == 0
     assert (tmp_path / "data" / "curation" / "answers.sqlite").is_file()
+
+
+def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nordic.toml"
+    path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no"]\n')
+    given = ["--culture", str(path), "arab", "--name", "nordic-arab", "--languages", "ar", "en", "--predicate", "P36"]
+    assert main(["curate", "culture", *given, "--print-query"]) == 0
+    printed = capsys.readouterr().out
+    assert "VALUES ?subject { wd:Q20 }" in printed
+    assert "<https://no.wikipedia.org/> <https://en.wikipedia.org/>" in printed
