@@ -24,7 +24,7 @@ browser:
 		|| echo "No chromium: the browser tests will be skipped."
 
 test: install browser
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests
 
 lint: install
 	$(BIN)/ruff check .
