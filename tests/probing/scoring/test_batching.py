@@ -34,7 +34,10 @@ def masked(plain: bool) -> MaskedModel:
     return model
 
 
-@pytest.fixture(params=[(causal, False), (causal, True), (masked, False), (masked, True)], ids=str)
+@pytest.fixture(
+    params=[(causal, False), (causal, True), (masked, False), (masked, True)],
+    ids=["causal", "causal plain", "masked", "masked plain"],
+)
 def model(request: pytest.FixtureRequest) -> HFModel:
     make, plain = request.param
     found: HFModel = make(plain)
