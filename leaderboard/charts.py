@@ -144,7 +144,7 @@ def against_parameters(points: Sequence[Point], chance: float | None, title: str
             "tickvals": list(SIZES),
             "ticktext": list(SIZES.values()),
         },
-        yaxis={"title": {"text": title}, "rangemode": "tozero", "tickformat": ".1f"},
+        yaxis={"title": {"text": title}, "rangemode": "tozero", "tickformat": ".2~f"},
         shapes=line if chance is not None else [],
         showlegend=len(traces) > 1,
     )
