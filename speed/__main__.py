@@ -10,7 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from speed.contest import QUICK, WHOLE, contest
+from probing.errors import ProbingError
+from speed.contest import QUICK, WHOLE, Plan, contest
 from speed.growth import growth
 from speed.machine import describe, square_rate
 from speed.networks import Kind, load
@@ -24,7 +25,14 @@ PACKAGES = ("torch", "transformers", "lm-pub-quiz")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a short run that writes and demands nothing")
-    plan = QUICK if parser.parse_args().quick else WHOLE
+    try:
+        return _run(QUICK if parser.parse_args().quick else WHOLE)
+    except ProbingError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _run(plan: Plan) -> int:
     rate = square_rate()
     machine = describe() | {"square_gflops": round(rate, 1)}
     packages = {name: version(name) for name in PACKAGES}

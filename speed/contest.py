@@ -52,6 +52,7 @@ class Side(NamedTuple):
 def contest(loaded: Loaded, plan: Plan, square_rate: float) -> dict[str, Any]:
     """Everything that is measured on one network, as results/*.json holds it."""
     asked, model = work(plan.items[loaded.kind]), loaded.ours()
+    fast = model.fast  # the self-check, before anything is counted
     full, decide = Ours("full", model), Ours("decide", model, decide=1)
     peer = _peer(loaded, asked)
     sides = _sides(loaded.kind, [peer, full, decide], asked, plan)
@@ -65,6 +66,7 @@ def contest(loaded: Loaded, plan: Plan, square_rate: float) -> dict[str, Any]:
     return {
         "model": {"name": loaded.name, "parameters": loaded.network.num_parameters(), "training": loaded.training},
         "work": _description(asked, plan.items[loaded.kind]),
+        "fast": fast,
         "accuracy": round(accuracy(sides[1].seen.answers, asked), 3),
         "peer_batch": peer.batch_size,
         "positions_at_least": bound._asdict(),

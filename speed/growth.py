@@ -17,6 +17,7 @@ TEMPLATE, SUBJECT = "[X] has something to do with [Y].", "Marie Curie"
 def growth(loaded: Loaded, rounds: int) -> list[dict[str, Any]]:
     """The same subject with answer spaces of each size; one row per size."""
     way = Ours("full", loaded.ours())
+    way(_work(SIZES[0]))  # the self-check is no part of the cost
     return [_row(loaded, way, _work(size), rounds) for size in SIZES]
 
 

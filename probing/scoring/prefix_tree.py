@@ -102,5 +102,6 @@ class PrefixTree:
         """As few rows of at most `longest` as there can be, each about as long as any other, so that few are padded."""
         rows = list(self.rows(nodes, longest, computed))
         spare = longest * len(rows) - sum(len(row) for row, _ in rows)
-        even = list(self.rows(nodes, longest - spare // len(rows), computed))
-        return even if len(even) == len(rows) else rows
+        lengths = range(longest - spare // len(rows), longest)
+        cuts = (list(self.rows(nodes, length, computed)) for length in lengths)
+        return next((cut for cut in cuts if len(cut) == len(rows)), rows)
