@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.views.compare import compared
 from tests.leaderboard import factories as make
 
 
@@ -41,6 +42,12 @@ class Site:
             "/methods/",
             "/api/",
         ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Each test has a database of its own, in which run numbers come again."""
+    compared.cache_clear()
 
 
 @pytest.fixture

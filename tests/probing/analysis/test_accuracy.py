@@ -13,6 +13,7 @@ from probing.benchmark import Benchmark
 from probing.formats import bear
 from probing.probes.multiple_choice import MultipleChoice, row
 from probing.settings import Settings
+from probing.template import prompt
 from tests.fakes import FakeModel
 
 PROBE = MultipleChoice()
@@ -82,7 +83,13 @@ def test_rows_read_back_from_parquet_give_the_same_scores(rows: pd.DataFrame) ->
 def test_the_real_bear_has_the_papers_supports_and_chance(real_bear: Path) -> None:
     rows = [
         {"relation": relation.id, "template": 0}
-        | row(relation, relation.templates[0], item, -np.arange(size, dtype=float), np.ones(size, dtype=bool))
+        | row(
+            relation,
+            prompt(relation.templates[0], item.subject),
+            item,
+            -np.arange(size, dtype=float),
+            np.ones(size, dtype=bool),
+        )
         for relation in bear.read(real_bear).relations
         for size in [len(relation.answer_space)]
         for item in relation.items
