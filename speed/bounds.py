@@ -22,16 +22,18 @@ def bounds(loaded: Loaded, work: Work) -> Bounds:
     encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
     prompts = (question.asked for question in work)
     statements = encoder.encode([prompt.fill(option) for prompt, options in prompts for option in options])
-    return _masked(statements, loaded.tokenizer.mask_token_id) if loaded.kind == "masked" else _causal(statements)
+    if loaded.kind == "masked":
+        return masked_bounds(statements, loaded.tokenizer.mask_token_id)
+    return causal_bounds(statements)
 
 
-def _causal(statements: Sequence[Encoded]) -> Bounds:
+def causal_bounds(statements: Sequence[Encoded]) -> Bounds:
     """Of prefixes, only those count that something follows: the last token's logits are of no use."""
     prefixes = {s.ids[:length] for s in statements for length in range(1, len(s.ids))}
     return Bounds(sum(len(s.ids) for s in statements), len(prefixes))
 
 
-def _masked(statements: Sequence[Encoded], mask: int) -> Bounds:
+def masked_bounds(statements: Sequence[Encoded], mask: int) -> Bounds:
     inputs = [hidden for statement in statements for hidden in _masked_inputs(statement, mask)]
     return Bounds(sum(map(len, inputs)), sum(map(len, set(inputs))))
 

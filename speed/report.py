@@ -53,17 +53,20 @@ def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
 
 def notes(contest: dict[str, Any]) -> str:
     """What the table leaves out of one contest."""
-    asked, budget = contest["work"], contest["budget"]
-    return "\n".join(
-        [
-            f"{contest['model']['name']}: {asked['statements']:,} statements, template 0 of "
-            f"{', '.join(asked['relations'])} ({asked['benchmark']}, {asked['items_per_relation']} items each); "
-            f"accuracy {contest['accuracy']:.2f}; the peer takes {contest['peer_batch']} sequences at a time.",
-            f"  Trained here: {contest['model']['training']}" if contest["model"]["training"] else "",
-            f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
-            f"  The time estimated after a tenth of the statements was off by {contest['estimate_error']:+.0%}.",
-        ]
-    ).replace("\n\n", "\n")
+    asked, budget, training = contest["work"], contest["budget"], contest["model"]["training"]
+    lines = [
+        f"{contest['model']['name']}: {asked['statements']:,} statements, template 0 of "
+        f"{', '.join(asked['relations'])} ({asked['benchmark']}, {asked['items_per_relation']} items each); "
+        f"accuracy {contest['accuracy']:.2f}; the peer takes {contest['peer_batch']} sequences at a time.",
+        f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
+        f"  The time estimated after a tenth of the statements was off by {contest['estimate_error']:+.0%}.",
+    ]
+    if training:
+        lines.append(
+            f"  Trained for {training['steps']:,} steps on the {training['statements']:,} true statements of these "
+            f"relations, to a loss of {training['loss']:.2f}."
+        )
+    return "\n".join(lines)
 
 
 def growth_table(rows: Sequence[dict[str, Any]]) -> str:

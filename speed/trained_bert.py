@@ -32,7 +32,7 @@ SPECIAL = {
 }
 VOCABULARY = 1500  # so small that names fall into pieces, as they do for BERT
 LAYERS = 2  # those that learn
-STEPS = 400
+STEPS = 1000
 BATCH = 32
 RATE = 5e-4
 HIDE_ANSWER, HIDE_WORD = 0.5, 0.15

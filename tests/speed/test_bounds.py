@@ -1,5 +1,5 @@
 from probing.scoring.tokens import Encoded
-from speed.bounds import _causal, _masked
+from speed.bounds import causal_bounds, masked_bounds
 
 
 def encoded(*ids: int, words: tuple[int | None, ...] = ()) -> Encoded:
@@ -8,8 +8,8 @@ def encoded(*ids: int, words: tuple[int | None, ...] = ()) -> Encoded:
 
 
 def test_a_prefix_counts_once_and_only_if_something_follows() -> None:
-    assert _causal([encoded(0, 1, 2), encoded(0, 1, 3), encoded(0, 4)]) == (8, 2)
+    assert causal_bounds([encoded(0, 1, 2), encoded(0, 1, 3), encoded(0, 4)]) == (8, 2)
 
 
 def test_a_masked_input_that_two_statements_share_counts_once() -> None:
-    assert _masked([encoded(0, 1, 2), encoded(0, 1, 3)], mask=9) == (12, 9)
+    assert masked_bounds([encoded(0, 1, 2), encoded(0, 1, 3)], mask=9) == (12, 9)
