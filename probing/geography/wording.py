@@ -25,7 +25,7 @@ GENERIC = {"mount", "mont", "monte", "lake", "gulf", "sea", "bay", "cape", "port
 PLURAL = {
     *("mountains", "ghats", "ranges", "highlands", "hills", "forests", "woodlands", "dunes", "scablands", "valleys"),
     *("canyons", "gorges", "dells", "ravines", "resorts", "mines", "sanctuaries", "reserves", "parks", "gardens"),
-    *("islands", "wetlands", "plains", "caves"),
+    *("islands", "wetlands", "plains", "caves", "waterfalls"),
 }
 VERBS = {
     "is": "are",
