@@ -15,6 +15,9 @@ from probing.errors import BadInput
 
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
 MAJOR = 20  # sentences that make a fact type a major one
+# Three tags at once, joined by spaces: what is left of each fact type without leaky sentences.
+CROSSED = ("fact_type", "major", "leak")
+CELL = "_".join(CROSSED)
 
 
 def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15) -> pd.DataFrame:
@@ -27,10 +30,12 @@ def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15) ->
     asked = rows[rows["correct"].notna()]
     if asked.empty:
         raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
-    several = ["major"] if "fact_type" in dimensions else []
+    names = [OVERALL, *(["major"] if "major" in rows else []), *dimensions, "relation"]
+    if set(CROSSED) <= set(rows):
+        asked = asked.assign(**{CELL: asked[list(CROSSED)].agg(" ".join, axis=1)})
+        names.append(CELL)
     found = metrics(asked, tokens)
-    tables = [macro(asked, found, dimension) for dimension in [OVERALL, *several, *dimensions, "relation"]]
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat([macro(asked, found, name) for name in names], ignore_index=True)
 
 
 def metrics(rows: pd.DataFrame, tokens: int) -> pd.DataFrame:

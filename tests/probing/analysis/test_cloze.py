@@ -65,6 +65,13 @@ def test_leaky_sentences_can_be_left_out() -> None:
     assert found["in_top_5", "leak", "leaky"] == 1
 
 
+def test_what_is_left_of_a_fact_type_without_them_is_a_score_of_its_own() -> None:
+    leaky = [row("river", index, 1, leak="leaky") for index in range(12)]
+    found = scores(table(*leaky, *(row("river", index, 9) for index in range(12, 22)), row("sea", 0, 3)))
+    cells = found.xs("in_top_5")["value"]["fact_type_major_leak"]
+    assert cells.to_dict() == {"river major leaky": 1, "river major not leaky": 0, "sea minor not leaky": 1}
+
+
 def test_a_fact_type_of_twenty_sentences_is_a_major_one() -> None:
     rows = table(*(row("river", index, 1) for index in range(20)), *(row("sea", index, 9) for index in range(19)))
     found = scores(rows)["value"]
