@@ -26,7 +26,7 @@ from probing.probes import probe_named
 from probing.probes.probe import Probe, make, options
 from probing.result import Cost, Result, check_complete, join
 from probing.scoring.load import load
-from probing.settings import Part, Settings, narrowed, parts
+from probing.settings import Part, Settings, narrowed, parts, skipped
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
@@ -176,7 +176,7 @@ def record(
         "positions": cost.positions,
         "padding": cost.padding,
         "items_done": items,
-        "items_skipped": [],
+        "items_skipped": [each._asdict() for each in skipped(benchmark, settings)],
         "peak_memory": peak_memory(model.device),
     }
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
+from probing.formats.dlama import pair_named
 from probing.language_model import PLL, Reduction, Scoring
 
 
@@ -41,7 +42,7 @@ class Settings:
         """Which relations are asked, by tag, where a benchmark has them in several versions (methods 4)."""
         return {
             "language": self.language,
-            "culture_pair": str(self.options.get("pair", "")),
+            "culture_pair": pair_named(str(self.options.get("pair", ""))),
             "objects": str(self.options.get("objects", "augmented")),
         }
 
@@ -76,10 +77,34 @@ def narrowed(benchmark: Benchmark, settings: Settings) -> Benchmark:
     return benchmark.select(settings.relations, settings.limit, settings.tags)
 
 
+class Skipped(NamedTuple):
+    """A relation that is chosen and cannot be asked, and why."""
+
+    relation: str
+    items: int
+    why: str
+
+
+def skipped(benchmark: Benchmark, settings: Settings) -> list[Skipped]:
+    """Answers by generation need a question, which not every relation has in every language (methods 4.6)."""
+    chosen = narrowed(benchmark, settings).relations if settings.probe == "answering" else ()
+    return [
+        Skipped(relation.id, len(relation.items), f"no question in {relation.tags.get('language', 'any language')}")
+        for relation in chosen
+        if not relation.questions
+    ]
+
+
 def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:
     """Every part that a complete run covers, in benchmark order."""
+    unasked = {each.relation: each.why for each in skipped(benchmark, settings)}
+    chosen = narrowed(benchmark, settings).relations
+    asked = [relation for relation in chosen if relation.id not in unasked]
+    if chosen and not asked:
+        reasons = "; ".join(dict.fromkeys(unasked.values()))
+        raise BadInput(f"None of these relations can be asked: {reasons}.", "Choose others, or another language.")
     found = []
-    for relation in narrowed(benchmark, settings).relations:
+    for relation in asked:
         for template in settings.templates or range(len(relation.templates)):
             if not 0 <= template < len(relation.templates):
                 raise BadInput(

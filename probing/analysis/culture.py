@@ -103,9 +103,14 @@ def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     for group, part in rows.groupby(dimension, sort=False):
         sides = group_means(part, part["correct"], CULTURE).set_index("group")
         if len(sides) == 2:
-            first, second = sorted(sides.index, key=lambda culture: (culture == WEST, culture))
+            first, second = sorted(sides.index, key=west_last)
             found += _gap(dimension, str(group), sides.loc[first], sides.loc[second])
     return pd.DataFrame(found, columns=COLUMNS)
+
+
+def west_last(culture: str) -> tuple[bool, str]:
+    """Orders the two cultures of a pair."""
+    return culture == WEST, culture
 
 
 def _gap(dimension: str, group: str, first: pd.Series, second: pd.Series) -> list[tuple[str | float, ...]]:
@@ -141,9 +146,11 @@ def common_predictions(rows: pd.DataFrame, most: int = 3) -> pd.DataFrame:
     """The `most` common right and wrong predictions of each relation and culture, in each pair and language.
 
     `share` is of all predictions of that relation and culture (the paper's Table 3); equals are in order of label.
+    `prediction_cultures`: in which the predicted candidate is a valid object.
     """
     keys = ["culture_pair", "language", "relation", CULTURE]
-    counts = rows.groupby([*keys, "correct", "prediction_label"], sort=True).size().rename("items").reset_index()
+    same = rows.groupby([*keys, "correct", "prediction_label"], sort=True)["prediction_cultures"]
+    counts = same.agg(items="size", prediction_cultures="first").reset_index()
     counts["share"] = counts["items"] / counts.groupby(keys)["items"].transform("sum")
     ordered = counts.sort_values("items", ascending=False, kind="stable")
     kept = ordered.groupby([*keys, "correct"], sort=False).head(most)

@@ -10,6 +10,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.formats.dlama import natural
 
 COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
+ALL = "all"
 
 
 def entropy(objects: Sequence[Collection[str]]) -> float:
@@ -24,6 +25,13 @@ def entropies(benchmark: Benchmark) -> pd.DataFrame:
     """One line per relation and culture: number of items and entropy of their objects, in bits."""
     rows = [row for relation in benchmark.relations for row in _of_relation(relation)]
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def totals(found: pd.DataFrame) -> pd.DataFrame:
+    """The same over all relations of a pair and culture: items added up, the plain mean of the entropies."""
+    keys = ["culture_pair", "language", "objects", "culture"]
+    whole = found.groupby(keys, sort=False, as_index=False).agg(items=("items", "sum"), entropy=("entropy", "mean"))
+    return whole.assign(relation=ALL)[COLUMNS]
 
 
 def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:

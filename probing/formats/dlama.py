@@ -2,13 +2,13 @@
 
 `dlama_raw/` holds the same before objects were augmented; the older releases say `cultlama`. The templates lie in
 `templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or near it. What
-has no template is left out.
+has no template is left out, and the benchmark's notes say how much.
 """
 
 import re
 import tarfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -28,6 +28,11 @@ ARCHIVES = (".tar.gz", ".tgz")
 TEMPLATES, TEMPLATE_FILE, QUESTIONS = "templates", "templates.jsonl", "questions.json"
 LARGEST = 500_000_000  # bytes, unpacked; the largest release known to us has 30 million
 QUESTION_SLOT = "{}"
+SPEECHLESS = "no template in"
+UNTOLD = "a label or the culture is missing"
+
+# Spelled as in published figures; releases differ in where they put a hyphen or an underscore.
+PAIRS = ("arab-west", "asia-west", "south-america-west")
 
 # Looked for in this order in a file's name or a line's uuid: SOUTH_AMERICA first, for NORTH_AMERICA is West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
@@ -81,11 +86,13 @@ def read(path: Path) -> Benchmark:
     texts = {file.relative_to(templates).as_posix(): file.read_bytes() for file in wording_files}
     found = digest_of([*facts.items(), *((f"{TEMPLATES}/{name}", content) for name, content in texts.items())])
     files = ((place,) if place.is_file() else tuple(place / name for name in facts)) + tuple(wording_files)
-    relations = tuple(_relations(facts, _wordings(texts)))
+    left_out: Counter[str] = Counter()
+    relations = tuple(_relations(facts, _wordings(texts), left_out))
     if not relations:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
-    return Benchmark(name, found[:12], found, relations, files=files, probe="ranking")
+    notes = tuple(f"Items left out, {why}: {items:,}." for why, items in left_out.items())
+    return Benchmark(name, found[:12], found, relations, files=files, probe="ranking", notes=notes)
 
 
 def _place(path: Path) -> Path:
@@ -182,26 +189,39 @@ def _texts(value: object, place: str) -> dict[str, str]:
     return {name: inner.text(name) for name in value}
 
 
-def _relations(facts: Mapping[str, bytes], wordings: Wordings) -> Iterator[Relation]:
-    """Items are numbered through all relations of a predicate, in the order of the files."""
+def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter[str]) -> Iterator[Relation]:
+    """Items are numbered through all relations of a predicate, in the order of the files.
+
+    `left_out` gets the number of those that cannot be asked, by reason.
+    """
     versions: dict[Version, list[str]] = defaultdict(list)
     for name in facts:
         versions[_version(name)].append(name)
     begin: dict[str, int] = defaultdict(int)
     for version in sorted(versions, key=_order):
         if (version.language, version.predicate) not in wordings.templates:
+            left_out[f"{SPEECHLESS} {version.language}"] += sum(len(facts[n].splitlines()) for n in versions[version])
             continue
-        if lines := [fact for name in versions[version] for fact in _facts(facts[name], name)]:
-            yield _relation(version, lines, begin[version.predicate], wordings)
-            begin[version.predicate] += len(lines)
+        lines = [fact for name in versions[version] for fact in _facts(facts[name], name)]
+        if told := [fact for fact in lines if fact]:
+            yield _relation(version, told, begin[version.predicate], wordings)
+            begin[version.predicate] += len(told)
+        if untold := len(lines) - len(told):
+            left_out[UNTOLD] += untold
 
 
 def _version(name: str) -> Version:
     match = FACTS.fullmatch(name)
     if not match:
         raise BadBenchmark(f"{name} is no file of DLAMA.", "Name it <pair>/dlama/<language>/<predicate>_<...>.jsonl.")
-    pair = match["pair"].replace("_", "-")
-    return Version(match["predicate"], pair, match["language"], "raw" if match["raw"] else "augmented")
+    objects = "raw" if match["raw"] else "augmented"
+    return Version(match["predicate"], pair_named(match["pair"]), match["language"], objects)
+
+
+def pair_named(text: str) -> str:
+    """A culture pair in one spelling: southamerica_west is south-america-west."""
+    written = text.lower().replace("_", "-")
+    return next((pair for pair in PAIRS if pair.replace("-", "") == written.replace("-", "")), written)
 
 
 def _order(version: Version) -> tuple[str, str, str, int]:
@@ -209,16 +229,15 @@ def _order(version: Version) -> tuple[str, str, str, int]:
     return version.pair, version.objects, version.language, int(version.predicate[1:])
 
 
-def _facts(content: bytes, name: str) -> Iterator[Fact]:
-    """The lines of a file; those without labels, or of no culture, say nothing that can be asked."""
+def _facts(content: bytes, name: str) -> Iterator[Fact | None]:
+    """The lines of a file; None for those without labels, or of no culture: they say nothing that can be asked."""
     match = FACTS.fullmatch(name)
     region = (match and match["region"]) or ""
     for line in parse_lines(content, name):
         labels = _several(line, "obj_label")
-        if _blank(line.values.get("sub_label")) or not labels or any(map(_blank, labels)):
-            continue
-        if region or isinstance(line.values.get("uuid"), str):
-            yield _fact(line, region)
+        labelled = labels and not any(map(_blank, (line.values.get("sub_label"), *labels)))
+        placed = region or isinstance(line.values.get("uuid"), str)
+        yield _fact(line, region) if labelled and placed else None
 
 
 def _several(line: JsonObject, name: str) -> Sequence[object]:

@@ -66,10 +66,6 @@ class Answering:
             raise BadInput(f"answering: tokens cannot be {self.tokens}.", "Give 1 or more.")
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        if not relation.questions:
-            language = relation.tags.get("language", "any language")
-            step = "Name relations that have one with --relation, and their language with --language."
-            raise BadInput(f"There is no question for {relation.label} in {language}.", step)
         questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
         written = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
         for item, question, response in zip(relation.items, questions, written, strict=False):

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from probing.analysis.entropy import entropies, entropy
+from probing.analysis.entropy import COLUMNS, entropies, entropy, totals
 from probing.formats import dlama
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -47,3 +48,28 @@ def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_change
     entropy_of = chosen.set_index(["relation", "culture"])["entropy"].round(1)
     expected = {("P36", "Arab"): 4.5, ("P36", "West"): 4.2, ("P37", "Arab"): 0.0, ("P47", "Arab"): 2.5}
     assert {key: entropy_of[key] for key in expected} == expected
+
+
+def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_release(real_dlama: Path) -> None:
+    """The paper has 1.0; these files place the United States in Insular Oceania too, beside Australia and New Zealand."""
+    continents = dlama.read(real_dlama / "cultlama_v1.tar.gz")["P30.arab-west.en"]
+    west = {
+        item.subject: [continents.answer_space[answer] for answer in item.answers]
+        for item in continents.items
+        if item.tags["culture"] == "West"
+    }
+    assert entropy(list(west.values())) == pytest.approx(0.913, abs=1e-3)
+    assert west["United States of America"] == ["Insular Oceania", "North America"]
+    west["United States of America"].remove("Insular Oceania")
+    assert entropy(list(west.values())) == pytest.approx(0.953, abs=1e-3)
+
+
+def test_all_relations_together_have_the_sum_of_items_and_the_plain_mean() -> None:
+    about = {"culture_pair": "arab-west", "language": "en", "objects": "augmented"}
+    sides = [("P30", "Arab", 10, 1.0), ("P30", "West", 20, 2.0), ("P37", "Arab", 30, 0.0), ("P37", "West", 40, 3.0)]
+    found = pd.DataFrame([{**about, **dict(zip(COLUMNS[3:], side, strict=True))} for side in sides])
+    whole = totals(found)
+    assert whole[["relation", "culture", "items", "entropy"]].to_numpy().tolist() == [
+        ["all", "Arab", 40, 0.5],
+        ["all", "West", 60, 2.5],
+    ]

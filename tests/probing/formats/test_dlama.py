@@ -10,6 +10,7 @@ import pytest
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import dlama, format_of
+from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
 ARAB = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"
@@ -62,9 +63,29 @@ def test_items_of_one_predicate_have_different_numbers_in_every_version(folder: 
     assert sorted(numbers) == list(range(20))
 
 
-def test_a_predicate_without_a_template_is_left_out(folder: DlamaFolder) -> None:
-    folder.facts["arab-west/dlama/en/P17_general_ARAB_REGION.jsonl"] = [fact(1, "Cairo", {"Q79": "Egypt"})]
-    assert [relation.label for relation in dlama.read(folder.write()).relations] == ["P37"]
+def test_a_predicate_without_a_template_is_left_out_and_counted(folder: DlamaFolder) -> None:
+    cities = [fact(1, "Cairo", {"Q79": "Egypt"}), fact(2, "Tunis", {"Q948": "Tunisia"})]
+    folder.facts["arab-west/dlama/en/P17_general_ARAB_REGION.jsonl"] = cities[:1]
+    folder.facts["arab-west/dlama/ja/P17_general_ARAB_REGION.jsonl"] = cities
+    benchmark = dlama.read(folder.write())
+    assert [relation.label for relation in benchmark.relations] == ["P37"]
+    assert benchmark.notes == ("Items left out, no template in en: 1.", "Items left out, no template in ja: 2.")
+
+
+def test_where_nothing_is_left_out_there_is_nothing_to_note(folder: DlamaFolder) -> None:
+    assert dlama.read(folder.write()).notes == ()
+
+
+@pytest.mark.parametrize("name", ["southamerica-west", "south_america_west", "South-America-West"])
+def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
+    folder.facts = {f"{name}/dlama/en/P37.jsonl": [fact(1, "There", {"Q2": "That"}, "SOUTH_AMERICA")]}
+    benchmark = dlama.read(folder.write())
+    assert benchmark.relations[0].tags["culture_pair"] == "south-america-west"
+    assert Settings(probe="ranking", options={"pair": name}).tags["culture_pair"] == "south-america-west"
+
+
+def test_a_pair_of_ones_own_keeps_its_name() -> None:
+    assert dlama.pair_named("north_south") == "north-south"
 
 
 def test_questions_come_with_their_system_message(folder: DlamaFolder) -> None:
@@ -99,8 +120,9 @@ def test_a_single_object_may_be_a_plain_string(folder: DlamaFolder) -> None:
 @pytest.mark.parametrize("change", [{"sub_label": None}, {"sub_label": ""}, {"obj_label": [""]}, {"obj_label": None}])
 def test_a_line_without_a_label_is_left_out(folder: DlamaFolder, change: dict[str, Any]) -> None:
     folder.facts[ARAB][0] |= change
-    (relation,) = dlama.read(folder.write()).relations
-    assert "Egypt" not in {item.subject for item in relation.items}
+    benchmark = dlama.read(folder.write())
+    assert "Egypt" not in {item.subject for item in benchmark.relations[0].items}
+    assert benchmark.notes == ("Items left out, a label or the culture is missing: 1.",)
 
 
 def test_a_line_of_no_known_culture_is_left_out(folder: DlamaFolder) -> None:
@@ -237,6 +259,7 @@ def test_it_reads_the_real_archive(real_dlama: Path) -> None:
         }.items()
     }
     assert {relation.tags["language"] for relation in benchmark.relations} == {"en", "ar", "ko"}
+    assert benchmark.notes == tuple(f"Items left out, no template in {name}: 20,596." for name in ("ja", "zh"))
 
 
 def test_it_reads_the_real_sample(real_dlama: Path) -> None:
@@ -245,5 +268,5 @@ def test_it_reads_the_real_sample(real_dlama: Path) -> None:
     assert {relation.tags["culture_pair"] for relation in benchmark.relations} == {
         "arab-west",
         "asia-west",
-        "southamerica-west",
+        "south-america-west",
     }

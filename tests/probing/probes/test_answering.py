@@ -11,6 +11,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats import dlama
 from probing.probes.answering import Answering, normalised, row
+from probing.result import Result
 from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -89,10 +90,27 @@ def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: 
     assert found["culture_gap", "culture_pair", "arab-west"] == 1.0
 
 
-def test_a_predicate_without_a_question_is_named(tmp_path: Path) -> None:
+def test_predicates_without_a_question_are_skipped_and_counted(tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.add_arabic()
+    result = run(Says(), dlama.read(folder.write()), probe="answering", out=tmp_path / "out", progress=False)
+    assert set(result.items["language"]) == {"en"}
+    expected = [{"relation": "P37.arab-west.ar", "items": 5, "why": "no question in ar"}]
+    assert Result.load(tmp_path / "out").record["items_skipped"] == expected
+    assert result.record["items_done"] == 5
+
+
+def test_a_limit_counts_what_it_would_have_asked(tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.add_arabic()
+    result = run(Says(), dlama.read(folder.write()), probe="answering", limit=2, progress=False)
+    assert result.record["items_skipped"][0]["items"] == 2
+
+
+def test_where_no_predicate_has_a_question_it_says_so(tmp_path: Path) -> None:
     folder = DlamaFolder(tmp_path / "pairs")
     folder.questions = None
-    with pytest.raises(BadInput, match="no question for P37 in en"):
+    with pytest.raises(BadInput, match="None of these relations can be asked: no question in en"):
         run(Says(), dlama.read(folder.write()), probe="answering", progress=False)
 
 
