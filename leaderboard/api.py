@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
 
-from leaderboard import items, queries
+from leaderboard import benchmarks, items, queries
 from leaderboard.forms import ItemsForm
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.standings import LeaderboardFilter, Standing, leaderboard
@@ -63,6 +63,7 @@ def standing(row: Standing) -> Json:
         "score": about_score(row.main) if row.main else None,
         "sem": row.spread,
         "slices": [about_score(score) for part, score in row.scores.items() if part != queries.OVERALL],
+        "settings": row.run.settings,
         "provenance": row.run.provenance,
         "reference": row.run.reference,
         "finished": row.run.finished,
@@ -158,7 +159,9 @@ def items_json(request: HttpRequest, pk: int) -> Json:
 def submit_json(request: HttpRequest) -> Json:
     """What came of a submission: the checks, and the run that measures the model."""
     asked = _body(request)
-    done = submit(str(asked["model"]), str(asked.get("benchmark", "starter")), submitter=submitter(request))
+    benchmark = benchmarks.current(str(asked.get("benchmark", "starter")))
+    settings = benchmark.settings_with(asked.get("options", {}))
+    done = submit(str(asked["model"]), benchmark.slug, settings=settings, submitter=submitter(request))
     checks = [{"name": c.name, "state": c.state, "message": c.message, "next_step": c.next_step} for c in done.checks]
     return {"run": done.run.pk if done.run else None, "duplicate": done.duplicate_of is not None, "checks": checks}
 
@@ -173,6 +176,8 @@ def _body(request: HttpRequest) -> Json:
             "The body is not a JSON object with a model.",
             'Send {"model": "org/name", "benchmark": "starter"} as application/json.',
         )
+    if not isinstance(asked.get("options", {}), dict):
+        raise BadInput("The options are not a JSON object.", 'Write them as {"prompting": "few-shot"}.')
     return asked
 
 

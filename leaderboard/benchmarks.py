@@ -15,7 +15,6 @@ from probing.benchmark import Benchmark as Content
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats import FORMATS
-from probing.settings import Settings
 
 
 def current(slug: str) -> Benchmark:
@@ -26,10 +25,6 @@ def current(slug: str) -> Benchmark:
         choice = f"Choose from: {', '.join(known)}." if known else "Import one with manage.py import_benchmark."
         raise BadInput(f"There is no benchmark {slug!r} here.", choice)
     return benchmark
-
-
-def default_settings(benchmark: Benchmark) -> Settings:
-    return Settings.from_json({**benchmark.settings, "probe": benchmark.probe})
 
 
 def read(benchmark: Benchmark) -> Content:
@@ -60,7 +55,7 @@ def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple
         benchmark, _ = Benchmark.objects.update_or_create(
             slug=slug, version=content.version, defaults=_facts(format, content, slug, title) | {"path": path}
         )
-        baseline.store_chance(benchmark, content, default_settings(benchmark))
+        baseline.store_chance(benchmark, content, benchmark.settings_with({}))
     return benchmark, True
 
 

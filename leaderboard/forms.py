@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.urls import reverse_lazy
 
 from leaderboard import queries, words
 from leaderboard.items import COLUMNS, ItemFilter
 from leaderboard.models import Benchmark, Run
-from probing.probes import specificity
+from probing.probes import probe_named, specificity
+from probing.probes.probe import Probe, choices, parse
 
 # Stored with each item, but no tags.
 STORED = {
@@ -22,8 +24,11 @@ STORED = {
 } - {"language"}
 
 
+OPTION = "set-"  # in front of the name of a probe's option
+
+
 class SubmitForm(forms.Form):
-    """A model's id and the benchmark to measure it on."""
+    """A model's id, the benchmark to measure it on, and those options of its probe that have only a few values."""
 
     model = forms.CharField(
         label="Model id",
@@ -34,7 +39,18 @@ class SubmitForm(forms.Form):
         ),
     )
     benchmark = forms.ModelChoiceField(
-        Benchmark.objects.none(), to_field_name="slug", empty_label=None, label="Benchmark"
+        Benchmark.objects.none(),
+        to_field_name="slug",
+        empty_label=None,
+        label="Benchmark",
+        widget=forms.Select(
+            attrs={
+                "hx-get": reverse_lazy("submit"),
+                "hx-target": "#options",
+                "hx-select": "#options",
+                "hx-swap": "outerHTML",
+            }
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -42,6 +58,36 @@ class SubmitForm(forms.Form):
         field = self.fields["benchmark"]
         field.queryset = queries.benchmarks().exclude(path="")
         field.label_from_instance = lambda benchmark: f"{benchmark.title} ({benchmark.items:,} items)"
+        asked = field.queryset.filter(slug=self["benchmark"].value()).first() or field.queryset.first()
+        if asked:
+            self.fields |= {f"{OPTION}{name}": field for name, field in option_fields(asked).items()}
+
+    def options(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith(OPTION)]
+
+    def chosen(self) -> dict[str, Any]:
+        """The options that were sent along, by name."""
+        sent = {name: self.cleaned_data[name] for name in self.fields if name.startswith(OPTION)}
+        texts = [f"{name.removeprefix(OPTION)}={value}" for name, value in sent.items() if value]
+        return parse(probe_of(self.cleaned_data["benchmark"]), texts)
+
+
+def option_fields(benchmark: Benchmark) -> dict[str, forms.ChoiceField]:
+    """A choice for each option of the benchmark's probe that has only a few values."""
+    probe, usual = probe_of(benchmark), benchmark.settings_with({}).options
+    return {
+        name: forms.ChoiceField(
+            required=False,
+            label=words.option(name),
+            choices=[(str(value), words.choice(value)) for value in values],
+            initial=str(usual.get(name, getattr(probe, name))),
+        )
+        for name, values in choices(probe).items()
+    }
+
+
+def probe_of(benchmark: Benchmark) -> type[Probe]:
+    return probe_named(benchmark.probe)
 
 
 class ItemsForm(forms.Form):

@@ -23,8 +23,9 @@ from leaderboard.lease import Hand, heartbeat
 from leaderboard.models import Model, Run, RunPart, Score
 from probing.errors import ProbingError
 from probing.language_model import LanguageModel, Usage
+from probing.probes import probe_of
 from probing.result import Cost, Result, check_complete, join
-from probing.runner import probe_of, probe_part, record
+from probing.runner import probe_part, record
 from probing.scoring.load import load
 from probing.settings import Part, Settings
 

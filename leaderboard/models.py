@@ -4,12 +4,19 @@ State changes are queryset methods with a conditional UPDATE: whoever changes th
 written from anywhere else.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.functional import cached_property
+
+from leaderboard.variants import differences
+from probing.probes import probe_named
+from probing.settings import Settings
 
 LEASE = timedelta(seconds=30)
 
@@ -73,6 +80,11 @@ class Benchmark(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("benchmark", args=[self.slug])
+
+    def settings_with(self, options: Mapping[str, Any]) -> Settings:
+        """What a run uses, with these options of the probe over the usual ones."""
+        usual = Settings.from_json({**self.settings, "probe": self.probe, **probe_named(self.probe).fixed})
+        return replace(usual, options={**usual.options, **options})
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -161,6 +173,20 @@ class Run(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.pk])
+
+    @cached_property
+    def differences(self) -> dict[str, str]:
+        """Settings other than the benchmark's usual ones."""
+        return differences(self.settings, self.benchmark.settings_with({}))
+
+    @property
+    def variant(self) -> str:
+        """What sets it apart from other runs of its model."""
+        return ", ".join(f"{name} {value}" for name, value in self.differences.items())
+
+    @property
+    def name(self) -> str:
+        return f"{self.model.hub_id} ({self.variant})" if self.variant else self.model.hub_id
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):

@@ -1,19 +1,17 @@
 """Every list that a page shows. The number of queries never depends on the number of rows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from probing.analysis.cloze import CELL
 from probing.analysis.culture import CROSSED
-from probing.probes import PROBES
-from probing.settings import Settings
 
 STATE = Run.State
 WORKING = (STATE.DOWNLOADING, STATE.SCORING, STATE.AGGREGATING)
@@ -31,6 +29,11 @@ HEADLINES = {
 
 # What stands beside it on the leaderboard, by probe.
 BESIDE = {"cloze": ("in_top_1", "in_top_10", "in_near_1", "in_near_15"), "perplexity": ("cohens_d", "log10_p_median")}
+# The dimensions whose groups are columns of the leaderboard unless others are chosen, by probe.
+SHOWN = {"ranking": ("culture_pair",)}
+# What is counted, where it depends on the model how many items count, and which do.
+COUNTED = {"specificity": ("Pairs", "Those whose answers are single tokens of the model; compare runs on common ones.")}
+NAMED = 10  # models that a search shows beside those of its own benchmark
 # The version of figures that were printed without saying which files they are about.
 ANY_VERSION = "published"
 
@@ -71,34 +74,6 @@ def benchmarks() -> QuerySet[Benchmark]:
         )
         .order_by("-measured", starter_first, "-published", "slug")
     )
-
-
-def variants(benchmark: Benchmark, runs: Iterable[Run]) -> dict[int, str]:
-    """By run, what sets it apart from others of its model: settings other than the benchmark's own."""
-    defaults = {option.name: option.default for option in fields(PROBES[benchmark.probe])}
-    usual = defaults | _flat(Settings.from_json(benchmark.settings | {"probe": benchmark.probe}).to_json())
-    return {run.pk: _variant(_flat(run.settings), usual) for run in runs}
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The probe's own options beside the settings, where published rows have them."""
-    return {name: value for name, value in settings.items() if name != "options"} | settings.get("options", {})
-
-
-def _variant(settings: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name.replace('_', ' ')} {_listed(value)}"
-        for name, value in settings.items()
-        if _plain(value) != _plain(usual.get(name))
-    )
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _listed(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
@@ -163,9 +138,9 @@ def breakdowns(run: Run, scores: Iterable[Score]) -> dict[str, list[Group]]:
 
 
 # Tags crossed with each other, for which a probe's own sections have better tables.
-IN_SECTIONS = set(CROSSED) - {"relation_culture"}
+IN_SECTIONS = {*CROSSED, CELL} - {"relation_culture"}
 # Of these, what has too many groups to choose columns from.
-TOO_FINE = {name for name in IN_SECTIONS if "relation" in CROSSED[name]}
+TOO_FINE = {CELL, *(name for name in IN_SECTIONS & set(CROSSED) if "relation" in CROSSED[name])}
 LAST = ("relation", "template")
 
 
@@ -201,7 +176,8 @@ def slice_scores(benchmark: Benchmark, dimension: str, group: str) -> list[Score
     found = Score.objects.filter(
         run__in=finished_runs(benchmark), metric=headline(benchmark), dimension=dimension, group=group
     )
-    return list(found.select_related("run__model").order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
+    best_first = (F("value").desc(nulls_last=True), "run__model__hub_id")
+    return list(found.select_related("run__model", "run__benchmark").order_by(*best_first))
 
 
 def best_runs(benchmark: Benchmark, runs: int) -> list[Score]:
@@ -228,6 +204,14 @@ def model_versions(hub_id: str) -> QuerySet[Model]:
     """Every commit of a model, the newest first, then what only has published figures."""
     published_last = Case(When(source=Model.Source.PUBLISHED, then=1), default=0)
     return Model.objects.filter(hub_id=hub_id).order_by(published_last, "-created", "-pk")
+
+
+def models_named(part: str) -> list[Model]:
+    """Models with finished runs on any benchmark whose id has this in it, each once, ten at most."""
+    shown = Run.objects.filter(state=STATE.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
+    found = Model.objects.filter(hub_id__icontains=part, runs__in=shown)
+    newest = found.values("hub_id").annotate(newest=Max("pk")).values("newest")
+    return list(Model.objects.filter(pk__in=newest).order_by("hub_id")[:NAMED])
 
 
 def model_runs(hub_id: str) -> QuerySet[Run]:

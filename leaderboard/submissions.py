@@ -9,6 +9,7 @@ from django.db import transaction
 from leaderboard import benchmarks, queue
 from leaderboard.checks import Check, Examination, examine
 from leaderboard.models import Model, Run, RunEvent, RunPart
+from probing.probes import checked
 from probing.settings import Part, Settings, parts
 
 
@@ -25,8 +26,9 @@ class Submission:
 def submit(model_id: str, benchmark_slug: str, *, settings: Settings | None = None, submitter: str = "") -> Submission:
     """Check the model and, unless it fails, see to it that exactly one run measures it."""
     benchmark = benchmarks.current(benchmark_slug)
-    settings = settings or benchmarks.default_settings(benchmark)
-    wanted = parts(benchmarks.read(benchmark), settings)
+    content = benchmarks.read(benchmark)
+    settings = checked(settings or benchmark.settings_with({}), content)
+    wanted = parts(content, settings)
     asked = examine(Examination(model_id.strip(), benchmark, settings, submitter))
     if asked.failed:
         return Submission(None, asked.checks)

@@ -69,6 +69,13 @@ METRICS = {
     "mean_reciprocal_rank": "Mean reciprocal rank",
     "precision_at_5": "Precision at 5",
 }
+# A probe's options.
+OPTIONS = {
+    "by": "Divided by",
+    "chat": "Chat template",
+    "closed": "Only the answers",
+    "public_code": "As the public code",
+}
 
 
 def dimension(name: str) -> str:
@@ -77,6 +84,14 @@ def dimension(name: str) -> str:
 
 def metric(name: str) -> str:
     return METRICS.get(name, _plain(name))
+
+
+def option(name: str) -> str:
+    return OPTIONS.get(name, _plain(name))
+
+
+def choice(value: str | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
 def _plain(name: str) -> str:

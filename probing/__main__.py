@@ -24,7 +24,7 @@ from probing.formats.graph_sample import Plan, read_sampling, store
 from probing.formats.knowledge_graph import read_graph
 from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
-from probing.probes.perplexity import BY, Perplexity
+from probing.probes.perplexity import By, Perplexity
 from probing.probes.probe import parse
 from probing.result import Result
 from probing.sampling import draw
@@ -97,7 +97,7 @@ def _add_perplexity(asking: argparse.ArgumentParser) -> None:
     add = asking.add_argument
     add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
     add("--sentences", required=True, type=Path, metavar="FILE", help="one sentence a line")
-    add("--by", default=Perplexity.by, choices=BY, help="what the log-probability is divided by")
+    add("--by", default=Perplexity.by, choices=get_args(By), help="what the log-probability is divided by")
     add("--public-code", action="store_true", help="as the paper's public code computes it")
     add("--commit", default="", help="of a hub model; default: the newest")
     add("--device", default="auto")
@@ -166,9 +166,9 @@ def _compare(given: argparse.Namespace) -> None:
         _compare_unified(results)
         return
     probe = probe_named(first.record["probe"])()
-    table = compare(first.items, second.items, probe.dimensions(first.items))
+    table = compare({"first": first.items, "second": second.items}, probe.dimensions(first.items))
     print(f"first: {first.record['model']['id']}   second: {second.record['model']['id']}")
-    _print_by_dimension(table)
+    _print_by_dimension(table.drop(columns="result"))
 
 
 def _compare_unified(results: dict[str, Result]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
@@ -23,6 +24,7 @@ class Question:
     shown: tuple[int, ...] = ()
 
 
+Name = Literal["vanilla", "few-shot", "cascade"]
 # Relation, number of the template, number of demonstrations, seed -> a question per item.
 Prompting = Callable[[Relation, int, int, int], Iterator[Question]]
 
@@ -77,4 +79,4 @@ def _behind(text: str, asked: Prompt) -> Prompt:
     return Prompt((text + asked.pieces[0], *asked.pieces[1:]), asked.scored)
 
 
-PROMPTINGS: dict[str, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}
+PROMPTINGS: dict[Name, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}

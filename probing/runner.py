@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 import torch
@@ -19,14 +19,13 @@ from tqdm import tqdm
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.disk import refuse_occupied
-from probing.errors import BadInput, Incomplete
+from probing.errors import Incomplete
 from probing.language_model import PLL, LanguageModel, Reduction
 from probing.partial import Partial
-from probing.probes import probe_named
-from probing.probes.probe import Probe, make, options
+from probing.probes import checked, probe_of
 from probing.result import Cost, Result, check_complete, join
 from probing.scoring.load import load
-from probing.settings import Part, Settings, narrowed, parts, skipped
+from probing.settings import Part, Settings, parts, skipped
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
@@ -93,30 +92,6 @@ def run(
         result.save(target)
         partial.remove()
     return result
-
-
-def checked(settings: Settings, benchmark: Benchmark) -> Settings:
-    """The same settings in one spelling (order, repetitions, default options), or `BadInput`."""
-    for name, choice in (("pll", PLL), ("reduction", Reduction)):
-        if getattr(settings, name) not in get_args(choice):
-            raise BadInput(
-                f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
-            )
-    chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
-    in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
-    settings = replace(
-        settings,
-        relations=in_order if settings.relations else (),
-        templates=tuple(sorted(set(settings.templates))),
-        options=options(probe_of(settings)),
-        **probe_named(settings.probe).fixed,
-    )
-    parts(benchmark, settings)
-    return settings
-
-
-def probe_of(settings: Settings) -> Probe:
-    return make(probe_named(settings.probe), settings.options)
 
 
 def probe_part(

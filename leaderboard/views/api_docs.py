@@ -26,7 +26,7 @@ ROUTES = (
     Route("GET", "runs/<id>", "A run: state, progress, history, provenance record."),
     Route("GET", "runs/<id>/scores", "Its tidy scores."),
     Route("GET", "runs/<id>/items", "Its items, 200 a page.", "correct, relation, template, search, any tag, page"),
-    Route("POST", "submit", "Checks a model and queues its run.", "model, benchmark, as a JSON body"),
+    Route("POST", "submit", "Checks a model and queues its run.", "model, benchmark, options, as a JSON body"),
 )
 
 

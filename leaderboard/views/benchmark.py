@@ -8,7 +8,7 @@ from leaderboard import benchmarks, cells, charts, queries, sections, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Score
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds
+from leaderboard.views.breakdown import bounds, settings_column
 from leaderboard.views.page import show
 from probing import catalog
 from probing.benchmark import Item, Relation
@@ -45,9 +45,10 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "versions": Benchmark.objects.filter(slug=slug).order_by("-created"),
         "best": queries.best_runs(benchmark, 5),
         "headline": words.metric(queries.headline(benchmark)),
+        "switches": sections.switches(benchmark, request.GET),
     }
     best = queries.best_by_group(benchmark, "relation")
-    shown = context["sections"] = sections.of_benchmark(benchmark)
+    shown = context["sections"] = sections.of_benchmark(benchmark, request.GET)
     tables = [relations_table(benchmark, relations, best), *(section.table for section in shown if section.table)]
     return show(request, "benchmark.html", context, tables, [section.chart for section in shown if section.chart])
 
@@ -113,6 +114,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
             Column(
                 "model", "Model", lambda s: cells.text(s.run.model.hub_id, href=s.run.get_absolute_url()), align="head"
             ),
+            *settings_column(scores, lambda s: s.run),
             Column("value", "Score", cells.of_score, align="score"),
             *bounds(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
@@ -125,7 +127,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
 
 
 def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
-    points = [Point(s.run.model.hub_id, s.value, s.low, s.high) for s in scores if s.value is not None]
+    points = [Point(s.run.name, s.value, s.low, s.high) for s in scores if s.value is not None]
     title = words.metric(queries.headline(benchmark))
     return Chart(
         "models", f"{title} by model", f"{title} of {len(points)} models.", charts.dots(points, title=title.lower())

@@ -42,6 +42,13 @@ def bounds(score: Callable[[Any], Score | None]) -> list[Column[Any]]:
     ]
 
 
+def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Column[Any]]:
+    """What sets runs of one model apart, where there is such a thing."""
+    if not any(run(row).variant for row in rows):
+        return []
+    return [Column("settings", "Settings", lambda row: cells.text(run(row).variant))]
+
+
 def _metric_column(metric: str) -> Column[Group]:
     def cell(group: Group) -> cells.Cell:
         return cells.number(group.scores[metric].value if metric in group.scores else None)

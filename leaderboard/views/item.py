@@ -12,9 +12,10 @@ from leaderboard.items import ItemsMissing
 from leaderboard.models import Run
 from leaderboard.tables import Column, Table
 from leaderboard.views.page import show
-from probing.benchmark import Relation
+from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
-from probing.template import prompt
+from probing.probes.multiple_choice import OTHER_BLANK
+from probing.template import Prompt, prompt, upper_first
 
 
 class Option(NamedTuple):
@@ -40,12 +41,13 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         raise Http404("There is no such item in this run.")
     if "prediction" not in row:
         return show(request, "item_facts.html", {"run": run, "row": row}, [facts(row)])
-    labels = next(asked.options_of(item) for item in asked.items if item.index == index)
+    item = next(item for item in asked.items if item.index == index)
+    labels, text = asked.options_of(item), question(asked, item, row)
     context = {
         "run": run,
         "row": row,
-        "statement": statement(asked, row, labels[row["answer"]]),
-        "chosen": statement(asked, row, labels[row["prediction"]]),
+        "statement": statement(text, row, labels[row["answer"]]),
+        "chosen": statement(text, row, row["prediction_label"]),
     }
     return show(request, "item.html", context, [table(options(labels, row))])
 
@@ -71,10 +73,19 @@ def _fact(value: Any, answer: str | None) -> cells.Cell:
     return cells.marked(shown, answer) if answer else cells.text(shown)
 
 
-def statement(relation: Relation, row: dict[str, Any], option: str) -> tuple[str, str, str]:
-    """The filled template in three pieces: before the option, the option, after it."""
-    filled = prompt(relation.templates[row["template"]], row["subject"]).fill(option)
-    return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
+def question(relation: Relation, item: Item, row: dict[str, Any]) -> Prompt:
+    """The item's own sentence; demonstrations may have stood before it."""
+    cascade = row.get("prompting") == "cascade"
+    text = relation.cascades[row["template"]] if cascade else relation.template_of(item, row["template"])
+    return prompt(text, row["subject"])
+
+
+def statement(text: Prompt, row: dict[str, Any], option: str) -> tuple[str, str, str]:
+    """What the model was asked, with `option` in place of the chosen one: before the option, the option, after it."""
+    chosen = text.fill(row["prediction_label"], OTHER_BLANK)
+    after = chosen.text[chosen.end :]
+    before = row["statement"].removesuffix(after)[: chosen.start - chosen.end]
+    return before, option if before else upper_first(option), after
 
 
 def options(labels: Sequence[str], row: dict[str, Any]) -> list[Option]:

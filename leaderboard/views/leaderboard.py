@@ -11,9 +11,9 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.queries import Slice
 from leaderboard.standings import FACETS, GAP, Leaderboard, LeaderboardFilter, Standing, leaderboard
 from leaderboard.tables import PAGE_SIZE, Column, Table
-from leaderboard.views.breakdown import bounds, provenance
+from leaderboard.views.breakdown import bounds, provenance, settings_column
 from leaderboard.views.page import show
-from probing.analysis.culture import WITH_GAP
+from probing.analysis.culture import CROSSED, WITH_GAP
 
 PROVENANCE = Run.Provenance
 
@@ -33,6 +33,7 @@ def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
         "facets": found.facets,
         "slices": _grouped(slices, asked),
         "narrowed": bool(asked.search or asked.chosen),
+        "named": queries.models_named(asked.search) if asked.search else [],
     }
     return show(request, "leaderboard.html", context, [table(asked, found)], scatter(asked, found))
 
@@ -46,13 +47,24 @@ def read_filter(query: QueryDict, benchmark: Benchmark, slices: list[Slice]) -> 
     """What the query string asks for; what does not exist is left out."""
     chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
     wanted = {Slice.parse(text) for text in query.getlist("columns")}
+    if "columns" not in query:
+        wanted = {part for part in slices if part.dimension in queries.SHOWN.get(benchmark.probe, ())}
     return LeaderboardFilter(
         benchmark,
         chosen={facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices},
         search=query.get("search", "").strip(),
-        slices=[part for part in slices if part in wanted],
+        slices=list(dict.fromkeys(part for each in slices if each in wanted for part in _with_sides(each, slices))),
         rank_published=query.get("published") == "ranked",
     )
+
+
+def _with_sides(chosen: Slice, slices: list[Slice]) -> list[Slice]:
+    """A culture pair comes behind its two cultures."""
+    of_sides = f"{chosen.dimension}_culture" if chosen.dimension in WITH_GAP else ""
+    return [
+        *(part for part in slices if part.dimension == of_sides and part.group.startswith(f"{chosen.group} ")),
+        chosen,
+    ]
 
 
 def _grouped(slices: list[Slice], asked: LeaderboardFilter) -> list[tuple[str, list[tuple[Slice, bool]]]]:
@@ -70,8 +82,9 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
         caption=f"{asked.benchmark.title}: {title.lower()} of every model",
         columns=[
             *_about_model(),
-            *_variants(asked, found.standings),
+            *settings_column(found.standings, lambda row: row.run),
             *_main_score(queries.headline(asked.benchmark)),
+            *_counted(asked.benchmark),
             *map(_beside_column, queries.BESIDE.get(asked.benchmark.probe, ())),
             *(column for part in asked.slices for column in _slice_columns(part)),
             *_about_run(),
@@ -101,14 +114,6 @@ def _about_model() -> list[Column[Standing]]:
     ]
 
 
-def _variants(asked: LeaderboardFilter, rows: list[Standing]) -> list[Column[Standing]]:
-    """What sets runs of one model apart, where there is such a thing."""
-    found = queries.variants(asked.benchmark, [row.run for row in rows])
-    if not any(found.values()):
-        return []
-    return [Column("settings", "Settings", lambda row: cells.text(found[row.run.pk]))]
-
-
 def _rank(row: Standing) -> Cell:
     return cells.text(str(row.rank)) if row.rank else Cell(None, "–")
 
@@ -136,6 +141,14 @@ def _main_score(metric: str) -> list[Column[Standing]]:
     ]
 
 
+def _counted(benchmark: Benchmark) -> list[Column[Standing]]:
+    """How many items count, where that depends on the model."""
+    if benchmark.probe not in queries.COUNTED:
+        return []
+    title, which = queries.COUNTED[benchmark.probe]
+    return [Column("n", title, lambda row: cells.items(row.main and row.main.n), which, align="number")]
+
+
 def _beside_column(metric: str) -> Column[Standing]:
     return Column(metric, words.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
 
@@ -154,7 +167,7 @@ def _gap_column(part: Slice) -> Column[Standing]:
 
 
 def _slice_column(part: Slice) -> Column[Standing]:
-    title = f"{words.dimension(part.dimension)}: {part.group}"
+    title = part.group if part.dimension in CROSSED else f"{words.dimension(part.dimension)}: {part.group}"
     return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="score")
 
 
@@ -181,7 +194,7 @@ def _point(row: Standing) -> Point:
     published = run.provenance == PROVENANCE.PUBLISHED
     group = PROVENANCE.BASELINE if run.provenance == PROVENANCE.BASELINE else run.model.kind or "unknown kind"
     return Point(
-        run.model.hub_id,
+        run.name,
         score.value,
         score.low,
         score.high,

@@ -6,6 +6,7 @@ from leaderboard import cells, queries
 from leaderboard.models import Run
 from leaderboard.queries import Queued
 from leaderboard.tables import Column, Table
+from leaderboard.views.breakdown import settings_column
 from leaderboard.views.page import show
 
 
@@ -25,6 +26,7 @@ def queue_table(rows: list[Queued]) -> Table[Queued]:
                 "model", "Model", lambda q: cells.text(q.run.model.hub_id, href=q.run.get_absolute_url()), align="head"
             ),
             Column("benchmark", "Benchmark", lambda q: cells.text(q.run.benchmark.title)),
+            *settings_column(rows, lambda q: q.run),
             Column("state", "State", lambda q: cells.text(q.run.get_state_display())),
             Column("progress", "Done", lambda q: cells.percent(q.progress.done, q.progress.total), align="score"),
             Column("seconds_left", "Expected", lambda q: cells.duration(q.left), align="number"),
@@ -48,6 +50,7 @@ def ended_table(runs: list[Run]) -> Table[Run]:
         columns=[
             Column("model", "Model", lambda r: cells.text(r.model.hub_id, href=r.get_absolute_url()), align="head"),
             Column("benchmark", "Benchmark", lambda r: cells.text(r.benchmark.title)),
+            *settings_column(runs, lambda r: r),
             Column("code", "Code", lambda r: cells.text(r.code or r.state), align="wide"),
             Column("reason", "Reason", lambda r: cells.text(r.message), align="wide"),
             Column("ended", "Ended", lambda r: cells.moment(r.finished)),

@@ -1,4 +1,4 @@
-"""/submit/ : a model id and a benchmark go in; the checks, or the run, come out."""
+"""/submit/ : a model id, a benchmark and options of its probe go in; the checks, or the run, come out."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -10,8 +10,10 @@ from probing.errors import ProbingError
 
 
 def submit_view(request: HttpRequest) -> HttpResponseBase:
-    form = SubmitForm(request.POST or None, initial={key: request.GET.get(key) for key in ("model", "benchmark")})
-    submission = _submit(request, form) if request.method == "POST" and form.is_valid() else None
+    looking = "look" in request.POST  # at the options of another benchmark, without JavaScript
+    initial = {**request.GET.dict(), **request.POST.dict()}
+    form = SubmitForm(None if looking else request.POST or None, initial=initial)
+    submission = _submit(request, form) if form.is_valid() else None
     if submission and submission.run and all(check.state == "ok" for check in submission.checks):
         return redirect(submission.run)
     context = {"form": form, "submission": submission, "local": hub.local_ids()}
@@ -20,9 +22,10 @@ def submit_view(request: HttpRequest) -> HttpResponseBase:
 
 def _submit(request: HttpRequest, form: SubmitForm) -> Submission | None:
     """What came of it; what cannot even be checked is an error of the form."""
-    asked = form.cleaned_data
+    model, benchmark = form.cleaned_data["model"], form.cleaned_data["benchmark"]
     try:
-        return submit(asked["model"], asked["benchmark"].slug, submitter=submitter(request))
+        settings = benchmark.settings_with(form.chosen())
+        return submit(model, benchmark.slug, settings=settings, submitter=submitter(request))
     except ProbingError as error:
         form.add_error(None, str(error))
         return None

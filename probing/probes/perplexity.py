@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ from probing.probes.probe import Row
 from probing.settings import Settings
 from probing.template import Prompt
 
-BY = ("token", "word")
+By = Literal["token", "word"]
 # The statement is the option, and stays as it is.
 WHOLE = Prompt(("", ""), verbatim=True)
 
@@ -60,12 +60,10 @@ class Perplexity:
 
     name: ClassVar[str] = "perplexity"
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original"}
-    by: str = "token"
+    by: By = "token"
     public_code: bool = False
 
     def __post_init__(self) -> None:
-        if self.by not in BY:
-            raise BadInput(f"perplexity: by cannot be {self.by!r}.", f"Choose from: {', '.join(BY)}.")
         if self.public_code and self.by != "token":
             raise BadInput("The public code divides by tokens.", "Leave out by, or public_code.")
 

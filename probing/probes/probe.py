@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, get_args
 
 import pandas as pd
 
@@ -17,6 +17,7 @@ Row = dict[str, Any]
 class Probe(Protocol):
     """A frozen dataclass whose fields are the probe's own options, with their types and defaults.
 
+    The values of an option that has only a few are its type, a `Literal`.
     `fixed`: settings that it leaves no choice of, so that a run records what was done.
     """
 
@@ -47,15 +48,23 @@ def options(probe: Probe) -> dict[str, Any]:
     return {option.name: given[option.name] for option in fields(probe) if given[option.name] != option.default}
 
 
+def choices(kind: type[Probe]) -> dict[str, tuple[Any, ...]]:
+    """The options that have only a few values, with these."""
+    return {option.name: _choices(option.type) for option in fields(kind) if _choices(option.type)}
+
+
+def _choices(wanted: Any) -> tuple[Any, ...]:
+    return (False, True) if wanted is bool else get_args(wanted)
+
+
 def make(kind: type[Probe], values: Mapping[str, Any]) -> Probe:
     """The probe with the given options, each checked against its declared type."""
     declared = {option.name: option.type for option in fields(kind)}
     for name, value in values.items():
         _refuse_unknown(kind, name)
-        if type(value) is not declared[name]:
-            raise BadInput(
-                f"{kind.name}: {name} cannot be {value!r}.", f"Give it a value of type {_word(declared[name])}."
-            )
+        few = get_args(declared[name])
+        if value not in few if few else type(value) is not declared[name]:
+            raise _refused(kind, name, declared[name], value)
     return kind(**values)
 
 
@@ -81,12 +90,18 @@ def _refuse_unknown(kind: type[Probe], name: str) -> None:
 
 def _value(kind: type[Probe], name: str, wanted: Any, text: str) -> Any:
     try:
-        return {"true": True, "false": False}[text.lower()] if wanted is bool else wanted(text)
+        few = {str(choice).lower(): choice for choice in _choices(wanted)}
+        return few[text.lower()] if few else wanted(text)
     except (ValueError, KeyError):
-        raise BadInput(
-            f"{kind.name}: {name} cannot be {text!r}.", f"Give it a value of type {_word(wanted)}."
-        ) from None
+        raise _refused(kind, name, wanted, text) from None
 
 
-def _word(wanted: Any) -> str:
-    return {str: "text", int: "whole number", float: "number", bool: "true or false"}[wanted]
+def _refused(kind: type[Probe], name: str, wanted: Any, value: Any) -> BadInput:
+    return BadInput(f"{kind.name}: {name} cannot be {value!r}.", _step(wanted))
+
+
+def _step(wanted: Any) -> str:
+    if few := get_args(wanted):
+        return f"Choose from: {', '.join(map(str, few))}."
+    words = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    return f"Give it a value of type {words[wanted]}."

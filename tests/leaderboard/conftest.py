@@ -11,6 +11,7 @@ from pytest_django.fixtures import Settings
 from leaderboard import benchmarks
 from leaderboard.models import Benchmark
 from leaderboard.settings import embedded_redis_socket
+from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.tiny_models import build_bert, build_gpt2
@@ -62,3 +63,9 @@ def local_hub(settings: Settings, tiny_models: dict[str, Path]) -> Iterator[Hub]
 def small(db: Any, bear_folder: BearFolder) -> Benchmark:
     """The small benchmark of the library's tests, imported: two relations, six items, template 0."""
     return benchmarks.install("bear", bear_folder.write(), "small")[0]
+
+
+@pytest.fixture
+def pairs(db: Any) -> Benchmark:
+    """The starter pairs, imported."""
+    return benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0]

@@ -37,7 +37,7 @@ def test_an_older_version_can_become_current_again(bear_folder: BearFolder) -> N
 
 def test_a_known_benchmark_brings_what_the_catalog_knows(bear_folder: BearFolder) -> None:
     benchmark, _ = benchmarks.install("bear", bear_folder.write(), "bear")
-    assert (benchmark.title, benchmarks.default_settings(benchmark).templates) == ("BEAR", (0, 1, 2))
+    assert (benchmark.title, benchmark.settings_with({}).templates) == ("BEAR", (0, 1, 2))
     assert "wiland2024bear" in benchmark.citation
 
 
@@ -48,6 +48,13 @@ def test_it_stores_what_guessing_scores(small: Benchmark) -> None:
     assert chance["relation", "P30"] == pytest.approx(1 / 3)
     assert chance["relation", "P36"] == pytest.approx(1 / 2)
     assert chance["overall", "all"] == pytest.approx((4 / 3 + 2 / 2) / 6)
+
+
+def test_sentences_of_which_none_ends_in_its_blank_are_imported_too(tmp_path: Path) -> None:
+    triple = '{"fact_type": "country_continent", "subject": "Kenya", "objects": ["Africa"]}\n'
+    (tmp_path / "triples.jsonl").write_text(triple)
+    benchmark, new = benchmarks.install("geography", tmp_path, "continents")
+    assert (new, benchmark.items) == (True, 1)
 
 
 def test_a_spoilt_folder_is_refused_and_leaves_no_trace(bear_folder: BearFolder, data: Path) -> None:

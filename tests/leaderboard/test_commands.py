@@ -6,10 +6,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard import benchmarks, jobs, queue
+from leaderboard import jobs, queue
 from leaderboard.management.commands import demo
 from leaderboard.models import Benchmark, Run
-from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -121,11 +120,10 @@ def test_demo_stops_its_children(data: Path) -> None:
     assert process.poll() is not None
 
 
-def test_submit_takes_an_option_of_the_probe(db: None, local_hub: Hub) -> None:
-    benchmarks.install("stest", EMBEDDED / "pairs", "pairs")
+def test_submit_takes_an_option_of_the_probe(pairs: Benchmark, local_hub: Hub) -> None:
     for given in (["--set", "prompting=cascade"], ["--set", "prompting=vanilla"], []):
         said("submit", "org/causal", "--benchmark", "pairs", *given)
     settings = [run.settings["options"] for run in Run.objects.filter(model__hub_id="org/causal").order_by("pk")]
     assert settings == [{"prompting": "cascade"}, {}], "what is usual anyway makes no other run"
-    with pytest.raises(CommandError, match="No prompting is called 'loud'"):
+    with pytest.raises(CommandError, match=r"prompting cannot be 'loud'\. Choose from: vanilla"):
         said("submit", "org/causal", "--benchmark", "pairs", "--set", "prompting=loud")

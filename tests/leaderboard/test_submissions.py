@@ -62,6 +62,32 @@ def test_other_settings_are_another_run(small: Benchmark, local_hub: Hub) -> Non
     assert other.run.parts.count() == 4
 
 
+def test_options_of_the_probe_are_part_of_the_question(pairs: Benchmark, local_hub: Hub) -> None:
+    usual, shown, again, spelt = (
+        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+        for options in ({}, {"prompting": "few-shot"}, {"prompting": "few-shot"}, {"prompting": "vanilla", "shots": 10})
+    )
+    assert shown.run.settings["options"] == {"prompting": "few-shot"}
+    assert shown.run != usual.run
+    assert (again.duplicate_of, spelt.duplicate_of) == (shown.run, usual.run)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"prompting": "loud"}, "Choose from: vanilla, few-shot, cascade"),
+        ({"prompting": 3}, "prompting cannot be 3"),
+        ({"shots": "3"}, "shots cannot be '3'"),
+        ({"shots": 0}, "0 demonstrations show nothing"),
+        ({"colour": "red"}, "no option 'colour'"),
+    ],
+)
+def test_a_bad_option_is_bad_input(pairs: Benchmark, local_hub: Hub, options: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+    assert not Run.objects.filter(model__hub_id="org/causal").exists()
+
+
 def test_another_commit_is_another_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
     folder = data / "models/org/causal"
     folder.mkdir(parents=True)

@@ -12,8 +12,9 @@ import probing
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
 from probing.language_model import ModelCard
+from probing.probes import checked
 from probing.result import Result
-from probing.runner import checked, probe_part, run
+from probing.runner import probe_part, run
 from probing.settings import Part, Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel

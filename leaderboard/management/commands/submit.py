@@ -1,7 +1,6 @@
 """Submit a model as the form does."""
 
 from argparse import ArgumentParser
-from dataclasses import replace
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -11,9 +10,7 @@ from leaderboard.management.base import PlainCommand
 from leaderboard.management.follow import follow
 from leaderboard.submissions import submit
 from probing.probes import probe_named
-from probing.probes.probe import make, parse
-from probing.probes.probe import options as chosen
-from probing.settings import Settings
+from probing.probes.probe import parse
 
 MARKS = {"ok": "✓", "failed": "✗", "warning": "!", "skipped": "–"}
 
@@ -28,7 +25,9 @@ class Command(PlainCommand):
         parser.add_argument("--wait", action="store_true", help="show the progress until a worker has finished it")
 
     def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
-        submission = submit(model, benchmark, settings=settings_of(benchmark, options["set"]))
+        asked = benchmarks.current(benchmark)
+        chosen = parse(probe_named(asked.probe), options["set"])
+        submission = submit(model, benchmark, settings=asked.settings_with(chosen))
         for check in submission.checks:
             self.say(f"{MARKS[check.state]} {check.name}: {check.message} {check.next_step}".rstrip())
         if submission.run is None:
@@ -36,10 +35,3 @@ class Command(PlainCommand):
         self.say(f"Run {submission.run.pk} is {submission.run.state}.")
         if wait:
             follow(submission.run)
-
-
-def settings_of(slug: str, assignments: list[str]) -> Settings:
-    """The benchmark's usual settings, with the given options of its probe over them."""
-    usual = benchmarks.default_settings(benchmarks.current(slug))
-    kind = probe_named(usual.probe)
-    return replace(usual, options=chosen(make(kind, {**usual.options, **parse(kind, assignments)})))

@@ -1,10 +1,14 @@
 """/api/v1/ : the numbers of the pages, and one shape of error."""
 
 import json
+from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from django.test import Client
 
+from leaderboard.models import Benchmark, Run
+from tests.hub.local_hub import Hub
 from tests.leaderboard.pages.conftest import Site
 
 
@@ -49,3 +53,30 @@ def test_a_submission_that_cannot_be_read_says_how_to_write_it(client: Client, s
 def test_a_form_of_another_site_cannot_submit(client: Client, site: Site) -> None:
     body = json.dumps({"model": "org/first"})
     assert client.post("/api/v1/submit", body, content_type="text/plain").status_code == 400
+
+
+def send(client: Client, **body: object) -> tuple[int, dict[str, Any]]:
+    answer = client.post("/api/v1/submit", json.dumps(body), content_type="application/json")
+    return answer.status_code, answer.json()
+
+
+def test_a_submission_takes_options_of_the_probe(client: Client, pairs: Benchmark, local_hub: Hub) -> None:
+    asked = {"model": "org/causal", "benchmark": "pairs", "options": {"prompting": "few-shot", "shots": 3}}
+    status, answer = send(client, **asked)
+    assert (status, answer["duplicate"]) == (200, False)
+    assert Run.objects.get(pk=answer["run"]).settings["options"] == asked["options"]
+    assert send(client, **asked)[1] == {**answer, "duplicate": True, "checks": ANY}
+
+
+@pytest.mark.parametrize(
+    ("options", "step"),
+    [
+        (["few-shot"], "Write them as"),
+        ({"prompting": "loud"}, "Choose from: vanilla"),
+        ({"shots": "3"}, "whole number"),
+    ],
+)
+def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, options: object, step: str) -> None:
+    status, answer = send(client, model="org/causal", benchmark="pairs", options=options)
+    assert (status, answer["error"]["code"]) == (400, "bad-input")
+    assert step in answer["error"]["next_step"]

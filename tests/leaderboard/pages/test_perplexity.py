@@ -29,7 +29,7 @@ def graph() -> Benchmark:
 @pytest.fixture
 def measured(graph: Benchmark) -> Run:
     """By a model that knows every second true statement."""
-    content, settings = benchmarks.read(graph), benchmarks.default_settings(graph)
+    content, settings = benchmarks.read(graph), graph.settings_with({})
     true = [i.subject for r in content.relations for i in r.items if i.tags["truth"] == "true"]
     model, probe = FakeModel(knows=true[::2]), Perplexity()
     rows = probe.frame([row for r in content.relations for row in probe.rows(model, r, 0, settings)])

@@ -1,21 +1,22 @@
 """A probe's own options: declared as fields, checked by type."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import pytest
 
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.probe import make, options, parse
+from probing.probes.probe import choices, make, options, parse
+from probing.prompting import PROMPTINGS
 
 
 @dataclass(frozen=True)
 class Few(MultipleChoice):
     name: ClassVar[str] = "few"
 
-    prompting: str = "vanilla"
+    prompting: Literal["vanilla", "few-shot"] = "vanilla"
     k: int = 10
     weight: float = 0.5
     shuffled: bool = False
@@ -40,6 +41,7 @@ def test_texts_become_the_declared_types() -> None:
     [
         ("k=many", "k cannot be 'many'.*whole number"),
         ("shuffled=perhaps", "shuffled cannot be 'perhaps'.*true or false"),
+        ("prompting=loud", "prompting cannot be 'loud'.*Choose from: vanilla, few-shot"),
         ("k", "Write it as name=value"),
         ("colour=red", "no option 'colour'.*prompting, k, weight, shuffled"),
     ],
@@ -54,9 +56,18 @@ def test_a_probe_without_options_says_so() -> None:
         make(MultipleChoice, {"k": 1})
 
 
-def test_a_value_of_another_type_is_refused() -> None:
-    with pytest.raises(BadInput, match="k cannot be '3'"):
-        make(Few, {"k": "3"})
+@pytest.mark.parametrize(
+    ("name", "value"), [("k", "3"), ("k", True), ("shuffled", 1), ("prompting", "loud"), ("prompting", ["few-shot"])]
+)
+def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
+    with pytest.raises(BadInput, match=f"{name} cannot be"):
+        make(Few, {name: value})
+
+
+def test_options_with_few_values_are_told() -> None:
+    assert choices(Few) == {"prompting": ("vanilla", "few-shot"), "shuffled": (False, True)}
+    assert choices(PROBES["specificity"]) == {"prompting": tuple(PROMPTINGS)}
+    assert choices(MultipleChoice) == {}
 
 
 def test_only_options_that_differ_from_their_defaults_enter_the_digest() -> None:
