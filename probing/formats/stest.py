@@ -20,8 +20,14 @@ CASCADE, FEW_SHOT = "-cp", "-fp"
 
 def fits(folder: Path) -> bool:
     """Whether there are templates and a list of pairs; LAMA's folders have templates too."""
+    folder = _home(folder)
     lists = [path for inner in ("", PAIRS) for path in (folder / inner).glob("*.jsonl")]
     return (folder / RELATIONS).is_file() and any(_has_pairs(path) for path in lists)
+
+
+def _home(folder: Path) -> Path:
+    """Where the templates are."""
+    return folder if (folder / RELATIONS).is_file() or not (folder / DATA / RELATIONS).is_file() else folder / DATA
 
 
 def _has_pairs(path: Path) -> bool:
@@ -31,7 +37,7 @@ def _has_pairs(path: Path) -> bool:
 
 def read(folder: Path) -> Benchmark:
     """Each pair becomes an item with two options of its own, the coarse answer and, as the right one, the fine."""
-    folder = folder if (folder / RELATIONS).is_file() or not (folder / DATA / RELATIONS).is_file() else folder / DATA
+    folder = _home(folder)
     about = _about(folder / RELATIONS)
     lists = _lists(folder, about)
     relations = tuple(_relation(name, paths[0], about) for name, paths in lists.items())

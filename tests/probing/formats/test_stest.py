@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,7 @@ def test_the_pairs_may_lie_beside_the_templates_or_below(folder: Folder, inner: 
 def test_the_official_repository_may_be_given_whole(folder: Folder) -> None:
     folder.path = folder.path / "data"
     folder.write("S-TEST")
+    assert format_of(folder.path.parent) == "stest"
     assert stest.read(folder.path.parent).size == 4
 
 
@@ -142,16 +144,37 @@ def test_a_missing_field_is_named(folder: Folder) -> None:
         stest.read(folder.write())
 
 
-def test_a_folder_is_known_by_its_templates(folder: Folder) -> None:
-    assert format_of(folder.write()) == "stest"
+@pytest.mark.parametrize("inner", ["", "S-TEST"])
+@pytest.mark.parametrize("names", [["P19"], ["P19", "P19-cp", "P19-fp"], ["P19-cp", "P19-fp"], ["P19-fp"]])
+def test_a_folder_is_known_by_its_pairs(folder: Folder, names: list[str], inner: str) -> None:
+    folder.lists = {**dict.fromkeys(names, folder.lists["P19"]), "P361": folder.lists["P361"]}
+    assert format_of(folder.write(inner)) == "stest"
     assert open_benchmark(folder.path).size == 4
 
 
-def test_the_real_files_are_whole() -> None:
+@pytest.fixture(scope="session")
+def real_pairs() -> Path:
     data = os.environ.get("CLOZEBOARD_TEST_DATA")
     if not data:
         pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
-    benchmark = stest.read(Path(data) / "stest")
+    return Path(data) / "stest"
+
+
+def test_the_real_folder_and_copies_of_it_are_known(real_pairs: Path, tmp_path: Path) -> None:
+    """As they come; with all files in one folder; with those for other promptings too."""
+    for path in real_pairs.rglob("*.jsonl"):
+        shutil.copy(path, tmp_path)
+    assert [format_of(real_pairs), format_of(tmp_path)] == ["stest", "stest"]
+    benchmark = stest.read(real_pairs)
+    for relation in benchmark.relations:
+        for suffix in ("-cp", "-fp"):
+            shutil.copy(tmp_path / f"{relation.id}.jsonl", tmp_path / f"{relation.id}{suffix}.jsonl")
+    assert format_of(tmp_path) == "stest"
+    assert open_benchmark(tmp_path).relations == benchmark.relations
+
+
+def test_the_real_files_are_whole(real_pairs: Path) -> None:
+    benchmark = stest.read(real_pairs)
     assert benchmark.digest == CATALOG["stest"].digest
     sizes = {relation.id: len(relation.items) for relation in benchmark.relations}
     assert sizes == {"P19": 5000, "P106": 5000, "P131": 5000, "P279": 5000, "P361": 628}
