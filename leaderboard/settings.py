@@ -4,6 +4,7 @@ import hashlib
 import os
 import secrets
 import tempfile
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -139,6 +140,8 @@ CONTENT_SECURITY_POLICY = {
 # IMMEDIATE makes a writer wait for its turn at the start instead of failing in the middle.
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    with suppress(OSError):  # the system check clozeboard.E001 says why
+        Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,

@@ -61,3 +61,9 @@ def test_the_environment_decides(tmp_path: Path, variables: dict[str, str], expr
     code = f"from leaderboard import settings as s; print({expression})"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == value
+
+
+def test_the_database_has_its_folder_from_the_start(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "CLOZEBOARD_DATA": str(tmp_path / "new" / "data"), "SECRET_KEY": "given"}
+    subprocess.run([sys.executable, "-c", "import leaderboard.settings"], env=environment, check=True)
+    assert (tmp_path / "new" / "data").is_dir()
