@@ -1,6 +1,6 @@
 """What cloze adds: fact types by head, examples with the answer marked, encoders and generators side by side."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, NamedTuple
@@ -12,7 +12,9 @@ from leaderboard.cells import Cell
 from leaderboard.charts import Chart, Point
 from leaderboard.items import ItemFilter, ItemsMissing
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.sections.section import Section, Sections
+from leaderboard.sections import fact_types
+from leaderboard.sections.fact_types import HEADS, Average, FactTypes
+from leaderboard.sections.section import Section, Sections, Switch
 from leaderboard.tables import Column, Table
 from leaderboard.views.breakdown import bounds, provenance, summary
 from probing.analysis.cloze import MAJOR
@@ -36,14 +38,40 @@ EXAMPLE = (
 )
 
 
-def of_run(run: Run) -> list[Section]:
-    scores = list(run.scores.filter(dimension="fact_type").order_by("pk"))
-    return [*_fact_types(run, scores), *_examples(run)]
+def of_run(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
+    found = fact_types.choose([run.pk], major_only, no_leaks)
+    types, said = found.runs.get(run.pk, {}), fact_types.said(major_only, no_leaks)
+    averaged = [_averages(types, said)] if found.divided else []
+    return [*averaged, *_fact_types(types, said, found.divided), *_examples(run)]
 
 
-def of_benchmark(benchmark: Benchmark) -> list[Section]:
+def of_benchmark(benchmark: Benchmark, major_only: bool, no_leaks: bool) -> list[Section]:
     runs = list(queries.finished_runs(benchmark).order_by("model__hub_id", "pk"))
-    return [*_difficulty(runs), *_side_by_side(benchmark, runs)]
+    return [*_difficulty(runs, major_only, no_leaks), *_side_by_side(benchmark, runs)]
+
+
+def _averages(types: FactTypes, said: str) -> Section:
+    rows = fact_types.averages(types)
+    points = [Point(row.name, row.main.value, row.main.low, row.main.high) for row in rows if row.main]
+    title = "Macro-averages"
+    drawn = Chart(
+        "head", title, summary(title + said, points), charts.dots(points, title=words.metric("accuracy").lower())
+    )
+    return Section("head", title, _averages_table(rows, said), drawn if rows else None, switched=True)
+
+
+def _averages_table(rows: Sequence[Average], said: str) -> Table[Average]:
+    return Table(
+        name="head",
+        caption=f"Means over fact types{said}",
+        columns=[
+            Column("group", "Head", lambda row: cells.text(row.name), align="head"),
+            *_figures(rows),
+            Column("fact_types", "Fact types", lambda row: cells.number(row.fact_types), align="number"),
+        ],
+        rows=rows,
+        empty=NONE_LEFT,
+    )
 
 
 @dataclass(frozen=True)
@@ -62,12 +90,9 @@ class FactTypeRow:
         return self.main.value if self.main else None
 
 
-def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
-    found: dict[str, dict[str, Score]] = {}
-    for score in scores:
-        found.setdefault(score.group, {})[score.metric] = score
-    rows = _by_head([FactTypeRow(key, metrics) for key, metrics in found.items()])
-    if not rows:
+def _fact_types(types: FactTypes, said: str, divided: bool) -> list[Section]:
+    rows = _by_head([FactTypeRow(key, scores) for key, scores in types.items()])
+    if not rows and not divided:
         return []
     known = [(row.key, row.main) for row in rows if row.main and row.main.value is not None]
     points = [Point(_name(key), score.value, score.low, score.high) for key, score in known]
@@ -75,46 +100,51 @@ def _fact_types(run: Run, scores: Sequence[Score]) -> list[Section]:
     drawn = charts.headed_dots(
         points, {_name(row.key): _head(row.key) for row in rows}, words.metric("accuracy").lower()
     )
-    return [
-        Section("fact_type", title, _fact_types_table(rows), Chart("fact_type", title, summary(title, points), drawn))
-    ]
+    chart = Chart("fact_type", title, summary(title + said, points), drawn) if rows else None
+    return [Section("fact_type", title, _fact_types_table(rows, said), chart, switched=divided)]
 
 
-def _by_head(rows: Iterable[FactTypeRow]) -> list[FactTypeRow]:
+def _by_head(rows: Sequence[FactTypeRow]) -> list[FactTypeRow]:
     """Head by head, within a head the best first."""
-    heads = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
-    known = [row for row in rows if row.key in FACT_TYPES]
-    return sorted(known, key=lambda row: (heads.index(_head(row.key)), -(row.value or 0.0)))
+    return sorted(rows, key=lambda row: (HEADS.index(_head(row.key)), -(row.value or 0.0)))
 
 
-def _fact_types_table(rows: Sequence[FactTypeRow]) -> Table[FactTypeRow]:
+NONE_LEFT = f"No fact type is left: major ones have {MAJOR} sentences or more."
+
+
+def _fact_types_table(rows: Sequence[FactTypeRow], said: str) -> Table[FactTypeRow]:
+    return Table(
+        name="fact_type",
+        caption=f"Fact types by head{said}",
+        columns=[
+            Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
+            Column("head", "Head", lambda row: cells.text(_head(row.key))),
+            *_figures(rows),
+        ],
+        rows=rows,
+        empty=NONE_LEFT,
+    )
+
+
+def _figures(rows: Sequence[Average] | Sequence[FactTypeRow]) -> list[Column[Any]]:
+    """Accuracy with its interval, over how many sentences, then every other metric."""
     others = dict.fromkeys(name for row in rows for name in row.scores if name != "accuracy")
 
-    def column(metric: str) -> Column[FactTypeRow]:
-        def cell(row: FactTypeRow) -> Cell:
+    def column(metric: str) -> Column[Any]:
+        def cell(row: Average | FactTypeRow) -> Cell:
             return cells.number(row.scores[metric].value if metric in row.scores else None)
 
         return Column(metric, words.metric(metric), cell, align="number")
 
-    return Table(
-        name="fact_type",
-        caption="Fact types by head",
-        columns=[
-            Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
-            Column("head", "Head", lambda row: cells.text(_head(row.key))),
-            Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.main), align="score"),
-            *bounds(lambda row: row.main),
-            Column(
-                "n",
-                "Sentences",
-                lambda row: cells.items(row.main.n if row.main and row.main.n else None),
-                f"Major: {MAJOR} or more.",
-                align="number",
-            ),
-            *map(column, others),
-        ],
-        rows=rows,
-    )
+    def sentences(row: Average | FactTypeRow) -> Cell:
+        return cells.items(row.main.n if row.main and row.main.n else None)
+
+    return [
+        Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.main), align="score"),
+        *bounds(lambda row: row.main),
+        Column("n", "Sentences", sentences, align="number"),
+        *map(column, others),
+    ]
 
 
 def _examples(run: Run) -> list[Section]:
@@ -169,38 +199,38 @@ class Difficulty(NamedTuple):
     models: Mapping[str, int]
 
 
-def _difficulty(runs: Sequence[Run]) -> list[Section]:
+def _difficulty(runs: Sequence[Run], major_only: bool, no_leaks: bool) -> list[Section]:
     """The paper's Figure 1: measured models and published figures together."""
-    rows = difficulty(runs)
-    if not rows:
+    sides = {run.pk: SIDES[run.model.kind] for run in runs if run.model.kind in SIDES}
+    found = fact_types.choose(sides, major_only, no_leaks)
+    rows, said = difficulty(found.runs, sides), fact_types.said(major_only, no_leaks)
+    if not rows and not found.divided:
         return []
     points = [Point(_name(row.key), value, group=side) for row in rows for side, value in row.means.items()]
     title = "Difficulty of fact types"
     drawn = charts.headed_dots(points, {_name(row.key): _head(row.key) for row in rows}, "within five")
-    return [
-        Section("difficulty", title, _difficulty_table(rows), Chart("difficulty", title, summary(title, points), drawn))
-    ]
+    chart = Chart("difficulty", title, summary(title + said, points), drawn) if rows else None
+    return [Section("difficulty", title, _difficulty_table(rows, said), chart, switched=found.divided)]
 
 
-def difficulty(runs: Sequence[Run]) -> list[Difficulty]:
+def difficulty(runs: Mapping[int, FactTypes], sides: Mapping[int, str]) -> list[Difficulty]:
     """Head by head, the easiest fact type first."""
-    sides = {run.pk: SIDES[run.model.kind] for run in runs if run.model.kind in SIDES}
     values: dict[str, dict[str, list[float]]] = {}
-    for score in Score.objects.filter(run__in=sides, dimension="fact_type", metric__in=FIVE.values()).order_by("pk"):
-        side = sides[score.run_id]
-        if score.metric == FIVE[side] and score.value is not None and score.group in FACT_TYPES:
-            values.setdefault(score.group, {}).setdefault(side, []).append(score.value)
+    for run, types in runs.items():
+        for key, scores in types.items():
+            score = scores.get(FIVE[sides[run]])
+            if score and score.value is not None:
+                values.setdefault(key, {}).setdefault(sides[run], []).append(score.value)
     rows = [
         Difficulty(
             key, {side: mean(known) for side, known in by.items()}, {side: len(known) for side, known in by.items()}
         )
         for key, by in values.items()
     ]
-    heads = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
-    return sorted(rows, key=lambda row: (heads.index(_head(row.key)), -max(row.means.values())))
+    return sorted(rows, key=lambda row: (HEADS.index(_head(row.key)), -max(row.means.values())))
 
 
-def _difficulty_table(rows: Sequence[Difficulty]) -> Table[Difficulty]:
+def _difficulty_table(rows: Sequence[Difficulty], said: str) -> Table[Difficulty]:
     def columns(side: str) -> list[Column[Difficulty]]:
         title = side.capitalize()
         return [
@@ -214,7 +244,7 @@ def _difficulty_table(rows: Sequence[Difficulty]) -> Table[Difficulty]:
 
     return Table(
         name="difficulty",
-        caption="Mean over models of the share found within five, by fact type",
+        caption=f"Mean over models of the share found within five, by fact type{said}",
         columns=[
             Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
             Column("head", "Head", lambda row: cells.text(_head(row.key))),
@@ -222,6 +252,7 @@ def _difficulty_table(rows: Sequence[Difficulty]) -> Table[Difficulty]:
             *columns(GENERATORS),
         ],
         rows=rows,
+        empty=NONE_LEFT,
     )
 
 
@@ -231,27 +262,21 @@ class Side:
 
     run: Run
     score: Score
-    variant: str
 
     @property
     def side(self) -> str:
         return SIDES[self.run.model.kind]
-
-    @property
-    def label(self) -> str:
-        return ", ".join(filter(None, (self.run.model.hub_id, self.variant)))
 
 
 def _side_by_side(benchmark: Benchmark, runs: Sequence[Run]) -> list[Section]:
     """Encoders and generators on the same sentences: those that end in their blank."""
     found = {run.pk: run for run in runs if run.model.kind in SIDES}
     scores = Score.objects.filter(run__in=found, dimension="blank", group="last", metric="accuracy").order_by("-value")
-    variants = queries.variants(benchmark, found.values())
-    rows = [Side(found[score.run_id], score, variants[score.run_id]) for score in scores]
+    rows = [Side(found[score.run_id], score) for score in scores]
     if not rows:
         return []
     points = [
-        Point(row.label, row.score.value, row.score.low, row.score.high, group=row.side)
+        Point(row.run.name, row.score.value, row.score.low, row.score.high, group=row.side)
         for row in rows
         if row.score.value is not None
     ]
@@ -276,7 +301,7 @@ def _sides_table(rows: Sequence[Side]) -> Table[Side]:
             Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.score), align="score"),
             *bounds(lambda row: row.score),
             Column("n", "Sentences", lambda row: cells.items(row.score.n), align="number"),
-            Column("settings", "Settings", lambda row: cells.text(row.variant)),
+            Column("settings", "Settings", lambda row: cells.text(row.run.variant)),
             Column("provenance", "Source", lambda row: provenance(row.run)),
         ],
         rows=rows,
@@ -292,4 +317,11 @@ def _head(key: str) -> str:
     return FACT_TYPES[key].head
 
 
-SECTIONS = Sections(of_run, of_benchmark)
+SECTIONS = Sections(
+    of_run,
+    of_benchmark,
+    switches=(
+        Switch("types", "major", "All fact types", f"Major only, {MAJOR} sentences or more"),
+        Switch("sentences", "not-leaky", "All sentences", "Without leaky ones"),
+    ),
+)

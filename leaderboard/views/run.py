@@ -23,7 +23,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     found = queries.breakdowns(run, scores)
-    shown = sections.of_run(run)
+    shown = sections.of_run(run, request.GET)
     covered = {section.name for section in shown}
     shown += [dimension_section(run, name, groups) for name, groups in found.items() if name not in covered]
     context = {
@@ -31,12 +31,14 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "overall": [score for score in scores if score.dimension == "overall"],
         "main": _main(run, scores),
         "sections": shown,
+        "switches": sections.switches(run.benchmark, request.GET),
         "events": run.events.all(),
         "live": run.state in queries.OPEN,
         "working": run.state in queries.WORKING,
         "progress": queries.progress(run),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
+        "skipped": skipped(run),
         "phases": phases(run),
     }
     tables = [all_scores(scores), *(section.table for section in shown if section.table)]
@@ -102,9 +104,21 @@ def command(run: Run) -> str:
 DEFAULTS = Settings()
 
 
+def skipped(run: Run) -> list[str]:
+    """What was not asked, in a line for each reason."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for each in run.provenance_record.get("items_skipped", []):
+        found.setdefault(each["why"], []).append(each)
+    return [
+        f"{sum(each['items'] for each in several):,} items were not asked ({why}): "
+        f"{', '.join(each['relation'] for each in several)}."
+        for why, several in found.items()
+    ]
+
+
 def provenance(run: Run) -> list[tuple[str, Any]]:
     """run.json as lines: nested names are joined with a dot."""
-    return list(_flat(run.provenance_record))
+    return list(_flat({**run.provenance_record, "items_skipped": skipped(run)}))
 
 
 def _flat(record: dict[str, Any], prefix: str = "") -> Any:

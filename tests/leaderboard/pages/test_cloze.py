@@ -72,6 +72,19 @@ def geography(tmp_path: Path) -> Benchmark:
 
 
 @pytest.fixture
+def cities(tmp_path: Path) -> Run:
+    """A major fact type with 24 sentences, of which 4 are leaky, and the two minor ones of before."""
+    named = [("City", "Egypt", 16), ("Egypt Town", "Egypt", 4), ("Village", "France", 4)]
+    triples = [
+        {"fact_type": "city_country", "subject": f"{name} {number}", "objects": [country]}
+        for name, country, many in named
+        for number in range(many)
+    ]
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(each) + "\n" for each in [*triples, *TRIPLES[2:]]))
+    return measured(benchmarks.install("geography", tmp_path, "cities")[0], make.model("org/encoder", kind="masked"))
+
+
+@pytest.fixture
 def encoder(geography: Benchmark) -> Run:
     return measured(geography, make.model("org/encoder", kind="masked"))
 
@@ -104,6 +117,54 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
         ("continent of a desert", 1.0),
         ("countries of a river", 0.5),
     ]
+
+
+CHOICES = {"": 20 / 24, "types=major": 20 / 24, "sentences=not-leaky": 16 / 20, "types=major&sentences=not-leaky": 0.8}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_switches_leave_out_minor_fact_types_and_leaky_sentences(choice: str, client: Client, cities: Run) -> None:
+    rows = {row["fact_type"]: row for row in table(client, f"/runs/{cities.pk}/?{choice}&format=csv&table=fact_type")}
+    assert float(rows["country of a city"]["value"]) == pytest.approx(CHOICES[choice])
+    assert ("countries of a river" in rows) == ("major" not in choice)
+    averages = {row["group"]: row for row in table(client, f"/runs/{cities.pk}/?{choice}&format=csv&table=head")}
+    values = [float(row["value"]) for row in rows.values()]
+    assert float(averages["All fact types"]["value"]) == pytest.approx(sum(values) / len(values))
+    assert averages["All fact types"]["fact_types"] == str(len(rows))
+
+
+@pytest.mark.parametrize(
+    ("choice", "dimension", "group"),
+    [("", "overall", "all"), ("types=major", "major", "major"), ("sentences=not-leaky", "leak", "not leaky")],
+)
+def test_macro_averages_are_those_that_are_stored(
+    choice: str, dimension: str, group: str, client: Client, cities: Run
+) -> None:
+    (row, *_) = table(client, f"/runs/{cities.pk}/?{choice}&format=csv&table=head")
+    stored = cities.scores.get(metric="accuracy", dimension=dimension, group=group)
+    found = [float(row[name]) for name in ("value", "low", "high", "n")]
+    assert found == pytest.approx([stored.value, stored.low, stored.high, stored.n])
+
+
+def test_a_switch_is_a_link_that_keeps_the_rest_of_the_address(client: Client, cities: Run) -> None:
+    page = client.get(f"/runs/{cities.pk}/?types=major&fact_type-sort=-n").content.decode()
+    assert 'href="?types=major&amp;fact_type-sort=-n&amp;sentences=not-leaky#section-fact_type"' in page
+    assert 'href="?fact_type-sort=-n#section-fact_type"' in page
+    assert "Fact types by head, major only" in page
+    assert "?types=major&amp;fact_type-sort=-n&amp;format=csv&amp;table=fact_type" in page
+
+
+def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, cities: Run) -> None:
+    rows = table(client, "/benchmarks/cities/?types=major&sentences=not-leaky&format=csv&table=difficulty")
+    assert [(row["fact_type"], float(row["encoders"])) for row in rows] == [("country of a city", 0.8)]
+
+
+def test_where_no_fact_type_is_major_it_says_so(client: Client, encoder: Run) -> None:
+    assert "No fact type is left" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
+
+
+def test_published_figures_have_no_switches(client: Client, geography: Benchmark) -> None:
+    assert 'class="switches"' not in client.get(f"/runs/{published(geography).pk}/").content.decode()
 
 
 def test_its_examples_mark_the_answer_in_the_top_ten(client: Client, encoder: Run) -> None:
