@@ -252,23 +252,21 @@ def differences(points: Sequence[Point], title: str) -> go.Figure:
 
 
 def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
-    """One model against the other; above the diagonal the second is better."""
-    trace = go.Scatter(
-        x=[p.x for p in points],
-        y=[p.value for p in points],
-        text=[p.label for p in points],
-        mode="markers",
-        marker={"size": 9, "color": ACCENT, "opacity": 0.8},
-        hovertemplate="%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>",
-    )
+    """Shares of models against those of the first; above the diagonal they are better. One symbol per group."""
+    groups = _groups(points)
+    traces = [_cloud([p for p in points if p.group == group], group) for group in groups]
+    for trace, (symbol, colour) in zip(traces, MARKS, strict=False):
+        trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
+        trace.hovertemplate = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
     diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
     axis = {"range": UNIT, "tickformat": ".1f", "constrain": "domain"}
     return figure(
-        [trace],
+        traces,
         HEIGHT,
         xaxis={"title": {"text": x_title}, **axis},
         yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
         shapes=[diagonal],
+        showlegend=len(groups) > 1,
     )
 
 
@@ -345,7 +343,7 @@ def _on_powers(drawn: go.Figure) -> go.Figure:
 def headed_dots(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
     """Dots from 0 to 1 under headings; `heads` maps each label to its heading, in order. One symbol per group."""
     rows = [row for head, labels in _under(heads).items() for row in (f"<b>{head}</b>", *labels)]
-    series = list(dict.fromkeys(point.group for point in points))
+    series = _groups(points)
     traces = [_series([point for point in points if point.group == name], name, n) for n, name in enumerate(series)]
     axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
     labels = {
@@ -362,11 +360,38 @@ def _under(heads: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
+MARKS = (("circle", ACCENT), ("diamond-open", INK), ("square", MUTED), ("triangle-up-open", ACCENT))
+
+
 def _series(points: Sequence[Point], name: str, number: int) -> go.Scatter:
     trace = _dots_trace(points)
-    symbol, colour = ("circle", ACCENT) if number == 0 else ("diamond-open", INK)
+    symbol, colour = MARKS[number % len(MARKS)]
     trace.update(name=name or "score", marker={"size": 9, "symbol": symbol, "color": colour})
     return trace
+
+
+def beside(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
+    """Dots under headings, the series side by side in each row so that their intervals can be read."""
+    drawn = headed_dots(points, heads, title)
+    drawn.update_traces(orientation="h")
+    for trace in drawn.data:
+        trace.update(offsetgroup=trace.name, hovertemplate="%{y}, " + trace.name + ": <b>%{x:.3f}</b><extra></extra>")
+    drawn.update_layout(scattermode="group", scattergap=0.3, height=int(1.4 * drawn.layout.height))
+    return drawn
+
+
+def forest(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
+    """Paired differences under headings around a line at zero; those of the group `certain` are filled."""
+    drawn = headed_dots(points, heads, title)
+    for trace, symbol in zip(drawn.data, ("circle" if p else "circle-open" for p in _groups(points)), strict=True):
+        trace.update(marker={"symbol": symbol, "color": ACCENT}, hovertemplate="%{y}: <b>%{x:+.3f}</b><extra></extra>")
+    drawn.update_layout(xaxis={"range": None, "tickformat": "+.2~f"}, showlegend=False)
+    drawn.add_vline(x=0, line={"color": MUTED, "width": 1})
+    return drawn
+
+
+def _groups(points: Sequence[Point]) -> list[str]:
+    return list(dict.fromkeys(point.group for point in points))
 
 
 def dumbbells(rows: Mapping[str, Sequence[Point]], title: str) -> go.Figure:

@@ -61,8 +61,8 @@ def of_benchmark(benchmark: Benchmark) -> list[Section]:
     return [section for section in (models(whole), answers(benchmark)) if section]
 
 
-def of_comparison(first: Run, second: Run) -> list[Section]:
-    whole, _ = sides([first, second])
+def of_comparison(runs: Sequence[Run]) -> list[Section]:
+    whole, _ = sides(runs)
     return [models(whole)] if whole else []
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from leaderboard import cells, charts, items, queries, words
 from leaderboard.charts import Chart, Point
+from leaderboard.comparison import NAMES
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
@@ -46,17 +47,23 @@ def of_benchmark(benchmark: Benchmark) -> list[Section]:
     return [section for section in (changes(runs, figures), alike(runs, figures)) if section]
 
 
-def of_comparison(first: Run, second: Run) -> list[Section]:
-    """The second against the first on the pairs whose answers are single tokens of both models."""
-    rows = unified.common({"first": _pairs(first), "second": _pairs(second)})
+def of_comparison(runs: Sequence[Run]) -> list[Section]:
+    """The others against the first on the pairs whose answers are single tokens of all models."""
+    rows = unified.common({name: _pairs(run) for name, run in zip(NAMES, runs, strict=False)})
     table = unified.differences(rows)
-    pairs = table["n"].iloc[-1]
-    points = [Point(_name(row.group), row.difference, row.low, row.high) for row in table.itertuples()]
+    means = [row for row in table.itertuples() if row.group == MEAN]
+    points = [Point(_against(row, len(runs)), row.difference, row.low, row.high) for row in table.itertuples()]
     title = "Specificity on common pairs"
-    summary = f"On {pairs:,} common pairs the second's mean is {table['difference'].iloc[-1]:+.3f} against the first."
-    figure = charts.differences(points, "specificity of the second minus the first")
-    note = "Pairs whose answers are single tokens of both vocabularies; the mean weighs relations equally."
-    return [Section("common", title, _common(table.to_dict("records")), Chart("common", title, summary, figure), note)]
+    said = "; ".join(f"the {row.result}'s mean is {row.difference:+.3f} against the first" for row in means)
+    figure = charts.differences(points, "specificity minus that of the first")
+    note = "Pairs whose answers are single tokens of all vocabularies; the mean weighs relations equally."
+    chart = Chart("common", title, f"On {means[0].n:,} common pairs {said}.", figure)
+    return [Section("common", title, _common(table.to_dict("records")), chart, note)]
+
+
+def _against(row: Any, runs: int) -> str:
+    """A relation; with more than two runs also which of them it is about."""
+    return _name(row.group) if runs == 2 else f"{_name(row.group)}, {row.result}"
 
 
 def _pairs(run: Run) -> pd.DataFrame:
@@ -67,9 +74,10 @@ def _pairs(run: Run) -> pd.DataFrame:
 def _common(rows: list[dict[str, Any]]) -> Table[dict[str, Any]]:
     return Table(
         name="common",
-        caption="Specificity, second minus first",
+        caption="Specificity minus that of the first",
         columns=[
             Column("relation", "Relation", lambda row: cells.text(_name(row["group"])), align="head"),
+            Column("result", "Run", lambda row: cells.text(row["result"])),
             Column("n", "Pairs", lambda row: cells.items(row["n"]), align="number"),
             Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
             Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),

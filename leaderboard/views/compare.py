@@ -1,155 +1,258 @@
-"""/compare/?m=…&m=… : two runs on the same items, paired."""
+"""/compare/?m=…&m=… : two to four runs on the same items, paired."""
 
-from functools import lru_cache
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
 
-import pandas as pd
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 
-from leaderboard import cells, charts, items, queries, sections, words
+from leaderboard import cells, charts, queries, sections, words
+from leaderboard.cells import Cell
 from leaderboard.charts import Chart, Point
-from leaderboard.forms import STORED
+from leaderboard.comparison import NAMES, Pattern, Row, compared, disagreements, find_runs
 from leaderboard.models import Run
-from leaderboard.tables import Column, Table
+from leaderboard.tables import Column, Table, link
 from leaderboard.views.page import show
-from probing.analysis.comparison import compare
-from probing.errors import BadInput, ProbingError
+from probing.analysis.intervals import wilson
+from probing.errors import ProbingError
 
-Row = dict[str, Any]
-KEY = ["relation", "template", "index"]
+SIGNIFICANT = 0.05
+AT_ONCE = 20  # disagreements on a page
+
+
+class Side(NamedTuple):
+    """A run at the head of the page; what is measured against the first is missing for the first itself."""
+
+    name: str
+    run: Run
+    score: float
+    against_first: Mapping[str, Cell] | None = None
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
     asked = [text for text in request.GET.getlist("m") if text]
-    choices = list(queries.measured_runs()[:200])
+    context: dict[str, Any] = {"choices": list(queries.measured_runs()[:200])}
     if len(asked) < 2:
-        return render(request, "compare.html", {"choices": choices, "asked": asked})
+        return render(request, "compare.html", {**context, "chosen": chosen(asked)})
     try:
-        first, second = find_runs(asked, request.GET.get("benchmark", ""))
-        rows, agreement = compared(first.pk, second.pk)
+        runs = find_runs(asked, request.GET.get("benchmark", ""))
+        found = compared(*(run.pk for run in runs))
     except ProbingError as error:
-        return render(request, "compare.html", {"choices": choices, "asked": asked, "error": error}, status=400)
-    context = {
-        "choices": choices,
-        "asked": asked,
-        "first": first,
-        "second": second,
-        "overall": rows[0],
-        "difference": cells.signed(rows[0]["difference"]),
-        "interval": [cells.signed(rows[0][end]) for end in ("low", "high")],
-        "p": cells.p_value(rows[0]["p"]),
+        return render(request, "compare.html", {**context, "chosen": chosen(asked), "error": error}, status=400)
+    pattern = read_pattern(request.GET.get("right", ""), len(runs))
+    shown = sections.of_comparison(runs)
+    context |= {
+        "chosen": chosen([str(run.pk) for run in runs]),
+        "benchmark": runs[0].benchmark,
+        "sides": sides(runs, found.differences),
+        "n": cells.items(found.differences[0]["n"]),
+        "sections": shown,
+        "everything": link(request.GET, right=None) if pattern else "",
     }
-    shown = context["sections"] = sections.of_comparison(first, second)
-    tables = [table(rows), agreement_table(agreement), *(section.table for section in shown if section.table)]
-    figures = [*drawn(first, second, rows), *(section.chart for section in shown if section.chart)]
+    tables = [
+        differences_table(runs, found.differences),
+        agreement_table(len(runs), found.counts(), request.GET),
+        disagreements_table(runs, disagreements(runs, found, pattern), pattern),
+        *(section.table for section in shown if section.table),
+    ]
+    figures = [*drawn(runs, found.differences), *(section.chart for section in shown if section.chart)]
     return show(request, "compare.html", context, tables, figures)
 
 
-def find_runs(asked: list[str], benchmark: str) -> tuple[Run, Run]:
-    """The two runs meant by run numbers or model ids, on a benchmark that both have."""
-    if len(asked) > 2:
-        raise BadInput("Only two runs can be compared.", "Leave out all but two.")
-    first, second = (_candidates(text, benchmark) for text in asked)
-    for one in first:
-        for other in second:
-            if one.pk != other.pk and one.benchmark_id == other.benchmark_id:
-                return one, other
-    raise BadInput("These two have no benchmark in common.", "Choose two different runs on the same benchmark.")
+def chosen(asked: Sequence[str]) -> list[tuple[str, str]]:
+    """What the form's choices are called, each with the run or model that is chosen there."""
+    return [(name, asked[place] if place < len(asked) else "") for place, name in enumerate(NAMES)]
 
 
-def _candidates(asked: str, benchmark: str) -> list[Run]:
-    runs = queries.measured_runs().exclude(artefact="")
-    found = runs.filter(pk=asked) if asked.isdecimal() else runs.filter(model__hub_id=asked)
-    kept = list(found.filter(benchmark__slug=benchmark) if benchmark else found)
-    if not kept:
-        raise BadInput(f"There is no finished run {asked!r}.", "Choose from the list.")
-    return kept
+def read_pattern(text: str, runs: int) -> Pattern | None:
+    """`10` is: the first right, the second wrong. None where nothing sensible is asked."""
+    return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
-@lru_cache(maxsize=64)
-def compared(first: int, second: int) -> tuple[list[Row], list[list[int]]]:
-    """The paired differences, and how often both, one or none is right. A finished run never changes."""
-    runs = Run.objects.in_bulk([first, second])
-    one, other = _answers(runs[first]), _answers(runs[second])
-    dimensions = [name for name in one.columns if name not in {*KEY, "correct"}]
-    pairs = one.merge(other[[*KEY, "correct"]], on=KEY, suffixes=("", "_other"))
-    counts = [[_both(pairs, a, b) for b in (True, False)] for a in (True, False)]
-    return compare(one, other, dimensions).to_dict("records"), counts
+def written(pattern: Pattern) -> str:
+    return "".join(str(int(right)) for right in pattern)
 
 
-def _both(pairs: pd.DataFrame, first: bool, second: bool) -> int:
-    return int(((pairs["correct"] == first) & (pairs["correct_other"] == second)).sum())
+def sides(runs: Sequence[Run], differences: Sequence[Row]) -> list[Side]:
+    overall = [row for row in differences if row["dimension"] == "overall"]
+    first = Side(NAMES[0], runs[0], overall[0]["first"])
+    return [
+        first,
+        *(Side(row["result"], run, row["second"], _figures(row)) for run, row in zip(runs[1:], overall, strict=True)),
+    ]
 
 
-def _answers(run: Run) -> pd.DataFrame:
-    """What a comparison needs of a run: keys, right or wrong, and the tags."""
-    stored = items.names(run)
-    if "correct" not in stored:
-        raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
-    tags = [name for name in stored if name not in STORED]
-    found = items.find(run, items.ItemFilter())
-    return pd.DataFrame(items.rows(run, found, [*KEY, "correct", *tags]))
+def _figures(row: Row) -> dict[str, Cell]:
+    signed = {name: cells.signed(row[name]) for name in ("difference", "low", "high")}
+    return {**signed, "p": cells.p_value(row["p"])}
 
 
-def table(rows: list[Row]) -> Table[Row]:
+def is_certain(row: Row) -> bool:
+    return row["p_holm"] < SIGNIFICANT
+
+
+def differences_table(runs: Sequence[Run], rows: Sequence[Row]) -> Table[Row]:
+    several = len(runs) > 2
+    names = [Column("result", "Run", lambda row: cells.text(row["result"]))] if several else []
     return Table(
         name="differences",
-        caption="Second minus first",
+        caption="Difference to the first" if several else "Second minus first",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(words.dimension(row["dimension"]))),
             Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
+            *names,
             Column("n", "Items", lambda row: cells.items(row["n"]), align="number"),
             Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
-            Column("second", "Second", lambda row: cells.number(row["second"]), align="number"),
+            Column(
+                "second",
+                "Its accuracy" if several else "Second",
+                lambda row: cells.number(row["second"]),
+                align="number",
+            ),
             Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
             Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
             Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
             Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
             Column("p", "McNemar p", lambda row: cells.p_value(row["p"]), align="number"),
+            Column(
+                "p_holm",
+                "p, Holm",
+                lambda row: cells.p_value(row["p_holm"]),
+                "Corrected for all tests of the dimension.",
+                align="number",
+            ),
         ],
         rows=rows,
         main=True,
-        band=lambda row: "certain" if row["low"] > 0 or row["high"] < 0 else "",
+        band=lambda row: "certain" if is_certain(row) else "",
     )
 
 
-def agreement_table(counts: list[list[int]]) -> Table[tuple[str, list[int]]]:
+def agreement_table(runs: int, counts: Mapping[Pattern, int], query: QueryDict) -> Table[Pattern]:
+    """The last run's right and wrong answers beside those of the others; each number leads to its answers."""
+
+    def number(pattern: Pattern) -> Cell:
+        address = link(query, right=written(pattern), **{"disagreements-page": None})
+        return replace(cells.number(counts.get(pattern, 0)), href=f"{address}#table-disagreements")
+
+    last = NAMES[runs - 1]
     return Table(
         name="agreement",
-        caption="Answers of both, counted over items and templates",
+        caption="Right and wrong answers, counted over items and templates",
         columns=[
-            Column("first", "First", lambda row: cells.text(row[0]), align="head"),
-            Column("second_right", "Second right", lambda row: cells.number(row[1][0]), align="number"),
-            Column("second_wrong", "Second wrong", lambda row: cells.number(row[1][1]), align="number"),
+            *(_right_or_wrong(place) for place in range(runs - 1)),
+            Column(f"{last}_right", f"{last.capitalize()} right", lambda row: number((*row, True)), align="number"),
+            Column(f"{last}_wrong", f"{last.capitalize()} wrong", lambda row: number((*row, False)), align="number"),
         ],
-        rows=list(zip(("right", "wrong"), counts, strict=True)),
+        rows=list(product((True, False), repeat=runs - 1)),
         sortable=False,
     )
 
 
-def _difference(row: Row) -> tuple[float, float, float]:
-    return row["difference"], row["low"], row["high"]
+def _right_or_wrong(place: int) -> Column[Pattern]:
+    def cell(row: Pattern) -> Cell:
+        return cells.text("right" if row[place] else "wrong")
+
+    return Column(NAMES[place], NAMES[place].capitalize(), cell)
 
 
-def drawn(first: Run, second: Run, rows: list[Row]) -> list[Chart]:
-    groups = [row for row in rows if row["dimension"] not in ("relation", "overall")]
+def disagreements_table(runs: Sequence[Run], rows: Sequence[Row], pattern: Pattern | None) -> Table[Row]:
+    def subject(row: Row) -> Cell:
+        href = reverse("item", args=[runs[0].pk, row["relation"], row["template"], row["index"]])
+        return cells.text(row["subject"], href=href, lang=row.get("language", ""))
+
+    return Table(
+        name="disagreements",
+        caption=_about(pattern) if pattern else "Answers on which they disagree",
+        columns=[
+            Column("subject", "Subject", subject, align="head"),
+            Column("relation", "Relation", lambda row: cells.text(row["relation"])),
+            Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
+            Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
+            *(_said(place) for place in range(len(runs))),
+            Column("right", "Right", lambda row: cells.text(_names(row["right"]) or "none")),
+        ],
+        rows=rows,
+        sortable=False,
+        page_size=AT_ONCE,
+        empty="There is no such answer.",
+    )
+
+
+def _said(place: int) -> Column[Row]:
+    def cell(row: Row) -> Cell:
+        right = row["right"][place]
+        said = row["said"][place] or ("right" if right else "wrong")
+        return Cell(said, said, kind="yes" if right else "no", lang=row.get("language", ""))
+
+    return Column(NAMES[place], NAMES[place].capitalize(), cell)
+
+
+def _about(pattern: Pattern) -> str:
+    right, wrong = _names(pattern), _names([not each for each in pattern])
+    return "; ".join(filter(None, [right and f"right: {right}", wrong and f"wrong: {wrong}"])).capitalize()
+
+
+def _names(right: Sequence[bool]) -> str:
+    return ", ".join(name for name, each in zip(NAMES, right, strict=False) if each)
+
+
+def drawn(runs: Sequence[Run], rows: Sequence[Row]) -> list[Chart]:
+    groups = [row for row in rows if row["dimension"] != "relation"]
     relations = [row for row in rows if row["dimension"] == "relation"]
-    forest = [Point("overall", *_difference(rows[0])), *(Point(row["group"], *_difference(row)) for row in groups)]
-    pairs = [Point(row["group"], row["second"], x=row["first"]) for row in relations]
-    better = sum(row["second"] > row["first"] for row in relations)
-    return [
-        Chart(
-            "forest",
-            "Difference by group",
-            f"Overall the second is {rows[0]['difference']:+.3f} against the first.",
-            charts.differences(forest, "accuracy of the second minus the first"),
-        ),
-        Chart(
-            "relations",
-            "Relation by relation",
-            f"The second is better on {better} of {len(relations)} relations.",
-            charts.square(pairs, first.model.hub_id, second.model.hub_id),
-        ),
+    return [_forest(groups) if len(runs) == 2 else _beside(runs, groups), _scatter(runs, relations)]
+
+
+def _labels(rows: Sequence[Row]) -> list[str]:
+    """The groups' names; where two dimensions have the same, with the dimension."""
+    times = Counter(group for _, group in {(row["dimension"], row["group"]) for row in rows})
+    return [row["group"] if times[row["group"]] == 1 else f"{row['group']} ({row['dimension']})" for row in rows]
+
+
+def _forest(rows: Sequence[Row]) -> Chart:
+    labels = _labels(rows)
+    heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
+    points = [
+        Point(label, row["difference"], row["low"], row["high"], group="certain" if is_certain(row) else "")
+        for label, row in zip(labels, rows, strict=True)
     ]
+    certain = sum(map(is_certain, rows))
+    summary = (
+        f"Overall the second is {rows[0]['difference']:+.3f} against the first. Filled: significant after Holm's "
+        f"correction, {certain} of {len(rows)}."
+    )
+    figure = charts.forest(points, heads, "accuracy of the second minus the first")
+    return Chart("groups", "Difference by group", summary, figure)
+
+
+def _beside(runs: Sequence[Run], rows: Sequence[Row]) -> Chart:
+    labels = _labels(rows)
+    heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
+    pairs = list(zip(labels, rows, strict=True))
+    points = [_accuracy(label, row["first"], row, NAMES[0]) for label, row in pairs if row["result"] == NAMES[1]]
+    points += [_accuracy(label, row["second"], row, row["result"]) for label, row in pairs]
+    best = max(sides(runs, rows), key=lambda side: side.score)
+    summary = f"Overall the best is the {best.name}, {best.run.name}, with {best.score:.3f}."
+    return Chart("groups", "Accuracy by group", summary, charts.beside(points, heads, "accuracy"))
+
+
+def _accuracy(label: str, value: float, row: Row, name: str) -> Point:
+    return Point(label, value, *wilson(value, row["n"]), group=name)
+
+
+def _scatter(runs: Sequence[Run], rows: Sequence[Row]) -> Chart:
+    points = [Point(row["group"], row["second"], x=row["first"], group=row["result"]) for row in rows]
+    figure = charts.square(points, f"first: {runs[0].name}", runs[1].name if len(runs) == 2 else "the others")
+    return Chart("relations", "Relation by relation", " ".join(_better(rows)), figure)
+
+
+def _better(rows: Sequence[Row]) -> list[str]:
+    found: dict[str, list[bool]] = {}
+    for row in rows:
+        found.setdefault(row["result"], []).append(row["second"] > row["first"])
+    return [f"The {name} is better than the first on {sum(b)} of {len(b)} relations." for name, b in found.items()]

@@ -1,5 +1,6 @@
-"""Two results on the same items: paired differences with intervals and tests."""
+"""Results on the same items: paired differences with intervals and tests."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,30 +13,54 @@ from probing.errors import BadInput
 
 KEY = ["relation", "template", "index"]
 RESAMPLES = 10_000
-COLUMNS = ["dimension", "group", "n", "first", "second", "difference", "low", "high", "gained", "lost", "p"]
+COLUMNS = [
+    *("result", "dimension", "group", "n", "first", "second", "difference", "low", "high"),
+    *("gained", "lost", "p", "p_holm"),
+]
+
+Rows = Mapping[str, pd.DataFrame]
 
 
-def compare(first: pd.DataFrame, second: pd.DataFrame, dimensions: list[str], seed: int = 0) -> pd.DataFrame:
-    """Accuracy of `second` minus `first` on the rows that both have and were asked, overall and per group.
-
-    `low`, `high`: 95 % percentile interval of a bootstrap over items. `gained`, `lost`: items on which the second is
-    better or worse; `p`: exact McNemar test on them (with several templates the sign test on items' means).
-    """
-    if "correct" not in first:
+def common(results: Rows) -> dict[str, pd.DataFrame]:
+    """The rows of each result that all of them have and were asked, in the first one's order."""
+    if any("correct" not in rows for rows in results.values()):
         raise BadInput(
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
-    pairs = first.merge(second[[*KEY, "correct"]], on=KEY, suffixes=("", "_second"))
-    pairs = pairs.dropna(subset=["correct", "correct_second"]).reset_index(drop=True)
-    pairs = pairs.astype({"correct": bool, "correct_second": bool})
-    if pairs.empty:
-        raise BadInput("The two results have no item in common.", "Compare results on the same benchmark.")
-    generator = np.random.default_rng(seed)
+    asked = {name: rows.dropna(subset=["correct"]).astype({"correct": bool}) for name, rows in results.items()}
+    keys, *others = (rows[KEY] for rows in asked.values())
+    for other in others:
+        keys = keys.merge(other, on=KEY)
+    if keys.empty:
+        raise BadInput("The results have no item in common.", "Compare results on the same benchmark.")
+    return {name: keys.merge(rows, on=KEY) for name, rows in asked.items()}
+
+
+def compare(results: Rows, dimensions: list[str], seed: int = 0) -> pd.DataFrame:
+    """Accuracy of each further result minus that of the first on their common rows, overall and per group.
+
+    `second` is the further one's accuracy. `low`, `high`: 95 % percentile interval of a bootstrap over items. `gained`,
+    `lost`: items on which it is better or worse; `p`: exact McNemar test on them (with several templates the sign test
+    on items' means); `p_holm`: the same, corrected for all tests of the dimension.
+    """
+    (_, first), *others = common(results).items()
     rows = []
-    for dimension in [OVERALL, "relation", *dimensions]:
-        for group, table in members(pairs, dimension).groupby("group", sort=False):
-            rows.append({"dimension": dimension, "group": group, **_paired(pairs, table, generator)})
-    return pd.DataFrame(rows, columns=COLUMNS)
+    for name, second in others:
+        pairs, generator = first.assign(correct_second=second["correct"]), np.random.default_rng(seed)
+        for dimension in [OVERALL, "relation", *dimensions]:
+            for group, table in members(pairs, dimension).groupby("group", sort=False):
+                figures = _paired(pairs, table, generator)
+                rows.append({"result": name, "dimension": dimension, "group": group, **figures})
+    found = pd.DataFrame(rows)
+    found["p_holm"] = found.groupby("dimension")["p"].transform(holm)
+    return found[COLUMNS]
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """p-values corrected for their number (Holm 1979): the smallest times n, the next times n - 1, never decreasing."""
+    ascending = p.sort_values()
+    corrected = (ascending * np.arange(len(p), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p.index)
 
 
 def _paired(pairs: pd.DataFrame, table: pd.DataFrame, generator: np.random.Generator) -> dict[str, Any]:

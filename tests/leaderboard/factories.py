@@ -91,6 +91,17 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
     return done
 
 
+def reversed_items(of: Run) -> Run:
+    """Another run with the same items, stored from last to first."""
+    with storages["artefacts"].open(f"{of.artefact}/items.parquet") as file:
+        rows = pd.read_parquet(file).iloc[::-1]
+    again = run(of.model, of.benchmark, Run.State.FINISHED, settings=of.settings)
+    again.artefact = f"runs/{again.pk}"
+    storages["artefacts"].save(f"{again.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    again.save()
+    return again
+
+
 @dataclass
 class Skilled(FakeModel):
     """Knows the right option of an item the better, the more skill it has."""

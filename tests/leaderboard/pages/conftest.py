@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from leaderboard.comparison import compared
 from leaderboard.models import Benchmark, Run
-from leaderboard.views.compare import compared
 from tests.leaderboard import factories as make
 
 

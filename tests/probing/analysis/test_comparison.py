@@ -1,11 +1,11 @@
-"""Two results on the same items."""
+"""Results on the same items."""
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from probing.analysis.comparison import compare
+from probing.analysis.comparison import common, compare, holm
 from probing.errors import BadInput
 
 
@@ -17,7 +17,7 @@ def results(correct: list[bool], templates: int = 1) -> pd.DataFrame:
 
 
 def overall(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
-    return compare(first, second, []).iloc[0]
+    return compare({"first": first, "second": second}, []).iloc[0]
 
 
 def test_it_counts_gains_and_losses_and_tests_them_exactly() -> None:
@@ -43,7 +43,7 @@ def test_only_common_items_count() -> None:
 def test_nothing_in_common_is_bad_input() -> None:
     first = results([True] * 4)
     with pytest.raises(BadInput, match="no item in common"):
-        compare(first, first.assign(relation="P9"), [])
+        common({"first": first, "second": first.assign(relation="P9")})
 
 
 def test_templates_of_an_item_count_as_one_item() -> None:
@@ -52,7 +52,7 @@ def test_templates_of_an_item_count_as_one_item() -> None:
 
 
 def test_a_breakdown_weighs_items_as_accuracy_does() -> None:
-    table = compare(results([False] * 4), results([True] * 4), ["domain"])
+    table = compare({"first": results([False] * 4), "second": results([True] * 4)}, ["domain"])
     domains = table[table.dimension == "domain"].set_index("group")
     assert domains["n"].to_dict() == {"A": 1, "B": 3}
 
@@ -71,3 +71,33 @@ def test_an_item_that_one_of_them_was_not_asked_does_not_count() -> None:
     second = first.assign(correct=pd.array([None, True, True, False], dtype="boolean"))
     row = overall(first, second)
     assert (row["n"], row["gained"], row["lost"]) == (3, 1, 0)
+
+
+def test_holm_corrects_as_published() -> None:
+    """Holm (1979), worked by hand: 0.005 · 4, 0.01 · 3, 0.03 · 2, and 0.04 not below the one before it."""
+    p = pd.Series([0.01, 0.04, 0.03, 0.005], index=[7, 3, 5, 1])
+    assert holm(p).to_dict() == pytest.approx({7: 0.03, 3: 0.06, 5: 0.06, 1: 0.02})
+    assert holm(pd.Series([0.6, 0.9])).to_list() == [1, 1]
+
+
+def test_the_tests_of_a_dimension_are_corrected_together() -> None:
+    first, second = [False] * 20, [True] * 14 + [False] * 6
+    table = compare({"first": results(first), "second": results(second)}, ["domain"]).set_index(["dimension", "group"])
+    assert table.loc[("overall", "all"), "p_holm"] == table.loc[("overall", "all"), "p"]
+    domains = table.loc["domain"]
+    assert domains["p_holm"].to_list() == pytest.approx(holm(domains["p"]).to_list())
+    assert (domains["p_holm"] > domains["p"]).any()
+
+
+def test_every_further_result_is_compared_with_the_first_on_what_all_have() -> None:
+    first = results([True] * 10)
+    table = compare({"a": first, "b": results([False] * 10), "c": results([True] * 10).iloc[4:]}, [])
+    overall = table[table.dimension == "overall"].set_index("result")
+    assert overall["n"].to_dict() == {"b": 6, "c": 6}
+    assert overall["difference"].to_dict() == {"b": -1, "c": 0}
+
+
+def test_common_rows_come_in_the_order_of_the_first() -> None:
+    first = results([True] * 6)
+    one, other = common({"first": first, "second": first.iloc[::-1]}).values()
+    assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()

@@ -1,0 +1,114 @@
+"""Two to four runs on the same items: which runs are meant, how they differ, where they disagree."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from leaderboard import items, queries
+from leaderboard.forms import STORED
+from leaderboard.models import Run
+from probing.analysis.comparison import KEY, common, compare
+from probing.errors import BadInput
+
+NAMES = ("first", "second", "third", "fourth")
+# What is stored of a model's answer: where there were options, where it filled a blank, where it went on.
+ANSWERS = ("prediction_label", "predictions", "continuation")
+SHOWN = (*KEY, "subject", "answer_label", "language", *ANSWERS)
+Row = dict[str, Any]
+Pattern = tuple[bool, ...]  # which of the runs are right
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`differences`: each further run, by its name, against the first. `right` and `rows`: one line for each row of
+    items that all runs have, one column for each run: whether it is right, and the number of the row in its file.
+    """
+
+    differences: list[Row]
+    right: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+
+    def counts(self) -> dict[Pattern, int]:
+        """How many answers there are of each pattern that occurs."""
+        patterns, counts = np.unique(self.right, axis=0, return_counts=True)
+        return {tuple(pattern): count for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)}
+
+
+def find_runs(asked: Sequence[str], benchmark: str) -> list[Run]:
+    """The runs meant by run numbers or model ids, on a benchmark that all of them have."""
+    if len(asked) > len(NAMES):
+        raise BadInput(f"Only {len(NAMES)} runs can be compared.", f"Leave out all but {len(NAMES)}.")
+    candidates = [_candidates(text, benchmark) for text in asked]
+    for shared in dict.fromkeys(run.benchmark_id for run in candidates[0]):
+        on_it = [[run for run in runs if run.benchmark_id == shared] for runs in candidates]
+        for runs in product(*on_it):
+            if len({run.pk for run in runs}) == len(runs):
+                return list(runs)
+    raise BadInput("These have no benchmark in common.", "Choose different runs on the same benchmark.")
+
+
+def _candidates(asked: str, benchmark: str) -> list[Run]:
+    runs = queries.measured_runs().exclude(artefact="")
+    found = runs.filter(pk=asked) if asked.isdecimal() else runs.filter(model__hub_id=asked)
+    kept = list(found.filter(benchmark__slug=benchmark) if benchmark else found)
+    if not kept:
+        raise BadInput(f"There is no finished run {asked!r}.", "Choose from the list.")
+    return kept
+
+
+@lru_cache(maxsize=32)
+def compared(*numbers: int) -> Comparison:
+    """A finished run never changes."""
+    runs = Run.objects.in_bulk(numbers)
+    results = {name: _answers(runs[number]) for name, number in zip(NAMES, numbers, strict=False)}
+    dimensions = [name for name in results["first"].columns if name not in {*KEY, "correct", "row"}]
+    shared = common(results)
+    return Comparison(
+        compare(shared, dimensions).to_dict("records"),
+        np.stack([rows["correct"] for rows in shared.values()], axis=1),
+        np.stack([rows["row"] for rows in shared.values()], axis=1),
+    )
+
+
+def _answers(run: Run) -> pd.DataFrame:
+    """What a comparison needs of a run: keys, right or wrong, the tags, and where the row stands."""
+    stored = items.names(run)
+    if "correct" not in stored:
+        raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
+    tags = [name for name in stored if name not in STORED]
+    numbers = items.find(run, items.ItemFilter())
+    return pd.DataFrame(items.rows(run, numbers, [*KEY, "correct", *tags])).assign(row=numbers)
+
+
+def disagreements(runs: Sequence[Run], found: Comparison, pattern: Pattern | None) -> list[Row]:
+    """The answers of this pattern, or all on which the runs are not all right or all wrong.
+
+    Each with what is asked, and under `right` and `said` what each run makes of it.
+    """
+    alike = found.right.all(axis=1) | ~found.right.any(axis=1)
+    chosen = ~alike if pattern is None else (found.right == pattern).all(axis=1)
+    read = [_in_order(run, numbers) for run, numbers in zip(runs, found.rows[chosen].T, strict=True)]
+    return [
+        {**answers[0], "right": right, "said": [_said(answer) for answer in answers]}
+        for right, *answers in zip(found.right[chosen].tolist(), *read, strict=True)
+    ]
+
+
+def _in_order(run: Run, numbers: NDArray[np.int64]) -> list[Row]:
+    """The rows of these numbers, which need not ascend."""
+    order, stored = np.argsort(numbers), items.names(run)
+    read = items.rows(run, numbers[order].tolist(), [name for name in SHOWN if name in stored])
+    by_number = dict(zip(order.tolist(), read, strict=True))
+    return [by_number[place] for place in range(len(numbers))]
+
+
+def _said(answer: Row) -> str:
+    """What the model answered: an option, its best word, or how it went on."""
+    said = next((answer[name] for name in ANSWERS if answer.get(name)), "")
+    return said if isinstance(said, str) else said[0]
