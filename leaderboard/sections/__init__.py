@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
+from django.http import QueryDict
+
 from leaderboard.models import Benchmark, Run
 from leaderboard.sections import cloze, perplexity, ranking, specificity
 from leaderboard.sections.section import Section, Sections
+from leaderboard.tables import PageLink
 
 SECTIONS: dict[str, Sections] = {
     "cloze": cloze.SECTIONS,
@@ -14,15 +17,25 @@ SECTIONS: dict[str, Sections] = {
 }
 
 
-def of_run(run: Run) -> list[Section]:
+def of_run(run: Run, query: QueryDict) -> list[Section]:
     """Nothing before the run is finished."""
-    finished = run.state == Run.State.FINISHED
-    return SECTIONS.get(run.benchmark.probe, Sections()).run(run) if finished else []
+    known = _of(run.benchmark)
+    return known.run(run, *known.chosen(query)) if run.state == Run.State.FINISHED else []
 
 
 def of_comparison(runs: Sequence[Run]) -> list[Section]:
-    return SECTIONS.get(runs[0].benchmark.probe, Sections()).comparison(runs)
+    return _of(runs[0].benchmark).comparison(runs)
 
 
-def of_benchmark(benchmark: Benchmark) -> list[Section]:
-    return SECTIONS.get(benchmark.probe, Sections()).benchmark(benchmark)
+def of_benchmark(benchmark: Benchmark, query: QueryDict) -> list[Section]:
+    known = _of(benchmark)
+    return known.benchmark(benchmark, *known.chosen(query))
+
+
+def switches(benchmark: Benchmark, query: QueryDict) -> list[list[PageLink]]:
+    """The links of each switch of the benchmark's probe, for the sections that follow them."""
+    return [switch.links(query) for switch in _of(benchmark).switches]
+
+
+def _of(benchmark: Benchmark) -> Sections:
+    return SECTIONS.get(benchmark.probe, Sections())

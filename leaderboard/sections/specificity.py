@@ -1,5 +1,6 @@
 """Specificity: promptings side by side, the factors beside it, and what prompting changes (methods 2)."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -103,7 +104,18 @@ def _by_prompting(runs: Sequence[Run]) -> list[Run]:
 
 
 def _label(run: Run) -> str:
-    return prompting(run) + (", published" if run.provenance == PROVENANCE.PUBLISHED else "")
+    others = [f"{name} {value}" for name, value in run.differences.items() if name != "prompting"]
+    return ", ".join([prompting(run), *others, *_published(run)])
+
+
+def _published(run: Run) -> list[str]:
+    return ["published"] if run.provenance == PROVENANCE.PUBLISHED else []
+
+
+def _told_apart(labels: Mapping[int, str]) -> dict[int, str]:
+    """By run; the number is added where commits of a model would have the same label."""
+    times = Counter(labels.values())
+    return {pk: f"{label}, run {pk}" if times[label] > 1 else label for pk, label in labels.items()}
 
 
 def _groups(found: Sequence[Figures], metric: str = FACTORS[0]) -> list[str]:
@@ -113,7 +125,7 @@ def _groups(found: Sequence[Figures], metric: str = FACTORS[0]) -> list[str]:
 
 
 def by_prompting(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section:
-    titles = {run.pk: _label(run) for run in runs}
+    titles = _told_apart({run.pk: _label(run) for run in runs})
     lines = [
         Line(
             group, {run.pk: figures[run.pk][key] for run in runs if (key := ("specificity", group)) in figures[run.pk]}
@@ -198,7 +210,7 @@ def changes(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | No
     title = "What prompting changes"
     columns = [
         Column("model", "Model", lambda c: cells.text(c.run.model.hub_id, href=c.run.get_absolute_url()), align="head"),
-        Column("prompting", "Prompting", lambda c: cells.text(prompting(c.run))),
+        Column("prompting", "Prompting", lambda c: cells.text(_label(c.run))),
         Column("specificity", "Specificity", lambda c: cells.signed(c.specificity), align="number"),
         Column("accuracy", "Acc@10, fine answer", lambda c: _signed(c.accuracy), align="number"),
         Column("provenance", "Source", lambda c: cells.text(c.run.get_provenance_display())),
@@ -211,8 +223,10 @@ def changes(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | No
     return Section("changes", title, table, Chart("changes", title, summary, figure))
 
 
-def _source(run: Run) -> tuple[str, str]:
-    return run.model.hub_id, run.provenance
+def _source(run: Run) -> tuple[Any, ...]:
+    """What two runs must share for their promptings to be compared."""
+    others = {name: value for name, value in run.differences.items() if name not in ("prompting", "shots")}
+    return run.model_id, run.provenance, *sorted(others.items())
 
 
 def _change(run: Run, own: Figures, vanilla: Figures) -> Change | None:
@@ -231,8 +245,8 @@ def _difference(own: Figures, vanilla: Figures, metric: str) -> float | None:
 
 
 def _cross(change: Change) -> Point:
-    label = f"{change.run.model.hub_id}, {_label(change.run)}"
-    return Point(label, change.accuracy or 0.0, x=change.specificity, group=_label(change.run))
+    group = ", ".join([prompting(change.run), *_published(change.run)])
+    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group)
 
 
 def _signed(value: float | None) -> cells.Cell:
@@ -248,7 +262,7 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
         return None
     matrix = np.corrcoef([[rows[run][group] for group in groups] for run in whole])
     mean = np.mean([matrix[pair] for pair in combinations(range(len(whole)), 2)])
-    names = [run.model.hub_id + (" (published)" if run.provenance == PROVENANCE.PUBLISHED else "") for run in whole]
+    names = list(_told_apart({run.pk: ", ".join([run.name, *_published(run)]) for run in whole}).values())
     short = [name.rpartition("/")[-1] for name in names]
     title = "How alike models are"
     columns = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
