@@ -1,4 +1,4 @@
-"""`python -m speed`: this project beside its peer and the machine's own limits, in one run.
+"""`python -m speed [causal] [masked]`: this project beside its peer and the machine's own limits, in one run.
 
 Exit code 1 where a ratio that must hold is missed; `--quick` is a short run that writes and demands nothing.
 """
@@ -6,6 +6,7 @@ Exit code 1 where a ratio that must hold is missed; `--quick` is a short run tha
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,20 +25,24 @@ PACKAGES = ("torch", "transformers", "lm-pub-quiz")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed", description=__doc__)
+    parser.add_argument("kinds", nargs="*", metavar="KIND", default=KINDS, help="causal, masked; both if none is named")
     parser.add_argument("--quick", action="store_true", help="a short run that writes and demands nothing")
+    asked = parser.parse_args()
+    if unknown := set(asked.kinds).difference(KINDS):
+        parser.error(f"{', '.join(sorted(unknown))}: no such kind; choose from {', '.join(KINDS)}")
     try:
-        return _run(QUICK if parser.parse_args().quick else WHOLE)
+        return _run(asked.kinds, QUICK if asked.quick else WHOLE)
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
 
 
-def _run(plan: Plan) -> int:
+def _run(kinds: Sequence[Kind], plan: Plan) -> int:
     rate = square_rate()
     machine = describe() | {"square_gflops": round(rate, 1)}
     packages = {name: version(name) for name in PACKAGES}
     contests = []
-    for kind in KINDS:
+    for kind in kinds:
         loaded = load(kind)
         found = contest(loaded, plan, rate)
         if kind == "causal":
@@ -54,7 +59,8 @@ def _show(machine: dict[str, Any], contests: list[dict[str, Any]]) -> None:
     print(table(contests), "\n")
     for found in contests:
         print(notes(found))
-    print(growth_table(contests[0]["growth"]))
+        if "growth" in found:
+            print(growth_table(found["growth"]))
 
 
 def _write(name: str, found: dict[str, Any]) -> None:
