@@ -20,9 +20,9 @@ HUB_ID = "baseline/chance"
 
 
 class Indifferent:
-    """A language model to which every option is as likely as the next."""
+    """A language model to which every option is as likely as the next, wherever the blank stands."""
 
-    card = ModelCard(id=HUB_ID, kind="causal", architecture="", parameters=0)
+    card = ModelCard(id=HUB_ID, kind="masked", architecture="", parameters=0)
     usage = Usage()
     device, dtype, batch_tokens = "cpu", "float32", 0
 
