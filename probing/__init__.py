@@ -9,6 +9,7 @@ LAZY = {
     "load": "probing.scoring.load",
     "unified": "probing.scoring.vocabulary",
     "Corrector": "probing.scoring.correction",
+    "Judge": "probing.scoring.acceptability",
 }
 
 

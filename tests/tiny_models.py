@@ -14,12 +14,15 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    BertForSequenceClassification,
     GPT2Config,
     GPT2LMHeadModel,
     LlamaConfig,
     LlamaForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
 )
 
 SENTENCES = [
@@ -128,3 +131,21 @@ def build_bert(folder: Path, seed: int = 0) -> Path:
         num_attention_heads=2, max_position_embeddings=128, initializer_range=0.4,
     )  # fmt: skip
     return save(folder, lambda: BertForMaskedLM(config), tokenizer, seed)
+
+
+def classifier(labels: dict[int, str] | None = None) -> BertForSequenceClassification:
+    """A BERT with `word_piece` that puts texts into classes, two unless they are named."""
+    config = BertConfig(
+        vocab_size=len(word_piece()), hidden_size=32, intermediate_size=64, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=128, id2label=labels,
+    )  # fmt: skip
+    return BertForSequenceClassification(config)
+
+
+def text_to_text(vocabulary: int) -> T5ForConditionalGeneration:
+    """A T5 for a tokenizer such as `metaspace_unigram`."""
+    config = T5Config(
+        vocab_size=vocabulary, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2,
+        decoder_start_token_id=1, pad_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    return T5ForConditionalGeneration(config)

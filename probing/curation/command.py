@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from pathlib import Path
 
+import probing
 from probing.curation import culture, geography, graph, multiple_choice, specificity
 from probing.curation.answers import Answers
 from probing.curation.articles import WIKIPEDIA, Articles
@@ -72,12 +73,13 @@ def _add_culture(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"of {', '.join(PAIRS)}; default: all, or that of --culture",
     )
-    add("--culture", nargs="+", default=[], metavar="NAME_OR_TOML", help="the cultures of a new pair")
+    add("--culture", nargs="+", default=[], metavar="NAME_OR_FILE", help="the cultures of a new pair")
     add("--languages", nargs="+", default=[], metavar="CODE", help="of a new pair")
     add("--name", default="own", help="of a new pair; default: own")
     add("--predicate", nargs="+", default=list(PREDICATES), metavar="ID", help="default: all 20")
     add("--at-most", type=int, default=1000, metavar="N", help="subjects of a predicate and culture; default: 1000")
     add("--sort", choices=("size", "edits"), default="size", help="what makes an article's subject well known")
+    add("--least-sitelinks", type=int, default=0, metavar="N", help="of a subject; default: 0, as in the paper")
     add("--templates", type=Path, metavar="DIR", help="with <language>/templates.jsonl; default: our own")
     add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"of the sites' API; default: {WIKIPEDIA}")
 
@@ -85,7 +87,9 @@ def _add_culture(parser: argparse.ArgumentParser) -> None:
 def _culture(given: argparse.Namespace) -> Work:
     own = [own_pair(given.name, given.culture, given.languages)] if given.culture else []
     known = [pair(name) for name in given.pair or (() if own else PAIRS)]
-    plan = culture.Plan((*known, *own), tuple(given.predicate), given.at_most, given.sort, given.templates)
+    plan = culture.Plan(
+        (*known, *own), tuple(given.predicate), given.at_most, given.sort, given.least_sitelinks, given.templates
+    )
     return culture.queries(plan), lambda endpoint, folder: culture.curate(
         endpoint, Articles(endpoint.answers, given.wikipedia), plan, folder
     )
@@ -95,11 +99,18 @@ def _add_geography(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--fact-type", nargs="+", default=list(FACT_TYPES), metavar="NAME", help="default: all 23")
     add("--top", type=int, default=200, metavar="N", help="places of a kind; default: 200")
+    add("--acceptability", default="", metavar="MODEL", help="a judge of sentences for the report; such as T5")
 
 
 def _geography(given: argparse.Namespace) -> Work:
     plan = geography.Plan(tuple(given.fact_type), given.top)
-    return geography.queries(plan), lambda endpoint, folder: geography.curate(endpoint, plan, folder)
+
+    def make(endpoint: Endpoint, folder: Path) -> None:
+        # By way of the package, so that nothing else here waits for torch.
+        judge = probing.Judge.load(given.acceptability) if given.acceptability else None
+        geography.curate(endpoint, plan, folder, judge)
+
+    return geography.queries(plan), make
 
 
 def _add_specificity(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint, number
 from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
 from probing.curation.predicates import PREDICATES, Predicate
-from probing.curation.query import Query, articles, chunks
+from probing.curation.query import Query, articles, chunks, sitelinks
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
@@ -34,12 +34,16 @@ UNNAMED_OBJECT = "the object has no label in {}"
 
 @dataclass(frozen=True)
 class Plan:
-    """`at_most`: subjects per predicate and culture. `sort`: what makes a subject well known."""
+    """`at_most`: subjects per predicate and culture. `sort`: what makes a subject well known.
+
+    `least`: sitelinks of a subject; with 0 it need not have any, as in the paper.
+    """
 
     pairs: tuple[Pair, ...]
     predicates: tuple[str, ...] = tuple(PREDICATES)
     at_most: int = 1000
     sort: SortKey = "size"
+    least: int = 0
     templates: Path | None = None
 
     def __post_init__(self) -> None:
@@ -48,6 +52,8 @@ class Plan:
             raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
+        if self.least < 0:
+            raise BadInput(f"No subject has {self.least} sitelinks.", "Give 0 or more.")
         for language in self.languages:
             wordings.templates(self.predicates, language, self.templates)
 
@@ -91,7 +97,7 @@ class Curation:
 
     def find(self, culture: Culture, account: Account) -> dict[str, Found]:
         found: dict[str, Found] = defaultdict(Found)
-        queries = [find_query(self.predicate, country, sites) for country, sites in culture.sites.items()]
+        queries = [find_query(self.predicate, *each, self.plan.least) for each in culture.sites.items()]
         for country, rows in zip(culture.sites, self.endpoint.answers_to(queries), strict=True):
             for row in rows:
                 about = found[row["subject"]]
@@ -181,7 +187,8 @@ def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> 
         write_manifest(new, "culture", endpoint, _settings(plan, articles), accounts)
 
 
-def find_query(predicate: Predicate, country: str, sites: Sequence[str]) -> Query:
+def find_query(predicate: Predicate, country: str, sites: Sequence[str], least: int = 0) -> Query:
+    """`least`: sitelinks that a subject must have."""
     return Query(
         f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {country}, "
         f"with articles on {' '.join(sites)}",
@@ -192,6 +199,7 @@ def find_query(predicate: Predicate, country: str, sites: Sequence[str]) -> Quer
             *predicate.filters,
             *predicate.first,
             *predicate.objects,
+            *([sitelinks("subject", least)] if least else []),
             articles("subject", sites),
         ),
     )
@@ -207,7 +215,7 @@ def queries(plan: Plan) -> Iterator[Query]:
     cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
     for predicate in (PREDICATES[name] for name in plan.predicates):
         for culture in cultures.values():
-            yield from (find_query(predicate, country, sites) for country, sites in culture.sites.items())
+            yield from (find_query(predicate, *each, plan.least) for each in culture.sites.items())
         yield objects_query(predicate, ("Q42",))
     yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
 
@@ -273,5 +281,6 @@ def _settings(plan: Plan, articles: Articles) -> dict[str, Any]:
         "predicates": plan.predicates,
         "at_most": plan.at_most,
         "sort": plan.sort,
+        "least_sitelinks": plan.least,
         "wikipedia": articles.url,
     }

@@ -2,10 +2,12 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from probing.errors import BadInput
 
@@ -34,6 +36,12 @@ class Pair:
     languages: tuple[str, ...]
 
 
+def _from_yaml(text: str) -> Any:
+    """Every value as text: to YAML, the Norwegian site `no` would be false."""
+    return yaml.load(text, Loader=yaml.BaseLoader)
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".yaml": _from_yaml, ".yml": _from_yaml}
 _PAIRS = {
     "arab-west": (("arab", "west"), ("ar", "en")),
     "asia-west": (("asia", "west"), ("ko", "en")),
@@ -64,38 +72,50 @@ def own_pair(name: str, cultures: Sequence[str], languages: Sequence[str]) -> Pa
 
 
 def culture(name: str) -> Culture:
-    """A known set of countries by its name, or one in a TOML file."""
+    """A known set of countries by its name, or one in a TOML or YAML file."""
     path = FOLDER / f"{name}.toml" if re.fullmatch(r"[\w-]+", name) else Path(name)
     if not path.is_file():
         known = ", ".join(sorted(each.stem for each in FOLDER.glob("*.toml")))
-        raise BadInput(f"There is no culture {name!r}.", f"Choose from: {known}; or give a TOML file.")
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path.name} is not TOML ({error}).", "See docs/curation.md.") from error
+        raise BadInput(f"There is no culture {name!r}.", f"Choose from: {known}; or give a TOML or YAML file.")
+    content = _content(path)
     return Culture(_name(content, path.name), _region(content, path.name), _sites(content, path.name))
+
+
+def _content(path: Path) -> Mapping[str, Any]:
+    if path.suffix not in READERS:
+        raise BadInput(
+            f"{path.name} is neither TOML nor YAML.", f"Its name should end in one of: {', '.join(READERS)}."
+        )
+    form = "TOML" if path.suffix == ".toml" else "YAML"
+    try:
+        content = READERS[path.suffix](path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path.name} cannot be read as {form} ({error}).", "See docs/curation.md.") from error
+    if not isinstance(content, dict):
+        raise BadInput(f"{path.name} says nothing by name.", "See docs/curation.md.")
+    return content
 
 
 def _name(content: Mapping[str, Any], file: str) -> str:
     name = content.get("name")
     if not isinstance(name, str) or not name.strip():
-        raise BadInput(f"{file}: name is {name!r}.", 'Write it as pages should, such as name = "Nordic".')
+        raise BadInput(f"{file}: name is {name!r}.", "Write it as pages should, such as Nordic.")
     return name
 
 
 def _region(content: Mapping[str, Any], file: str) -> str:
     region = content.get("region")
     if not isinstance(region, str) or not re.fullmatch(r"[A-Z][A-Z0-9_]*", region):
-        raise BadInput(f"{file}: region is {region!r}.", 'Write it in capitals, such as region = "NORDIC".')
+        raise BadInput(f"{file}: region is {region!r}.", "Write it in capitals, such as NORDIC.")
     return region
 
 
 def _sites(content: Mapping[str, Any], file: str) -> dict[str, tuple[str, ...]]:
     countries = content.get("countries")
     if not isinstance(countries, dict) or not countries:
-        raise BadInput(f"{file}: no countries.", 'List them below [countries], such as Q20 = ["no"].')
+        raise BadInput(f"{file}: no countries.", "List them by their ids, with their sites: see docs/curation.md.")
     for country, sites in countries.items():
-        if not re.fullmatch(r"Q[1-9]\d*", country):
+        if not re.fullmatch(r"Q[1-9]\d*", str(country)):
             raise BadInput(f"{file}: {country!r} is no id of Wikidata.", "Write it such as Q20.")
         if not isinstance(sites, list) or not all(re.fullmatch(r"[a-z][a-z-]*", str(site)) for site in sites):
             raise BadInput(f"{file}: the sites of {country} are {sites!r}.", 'Write them such as ["no", "se"].')

@@ -72,7 +72,8 @@ class Endpoint:
                 return page
             if not slices:
                 raise SourceUnavailable(f"{query.about} has more than {PAGE:,} rows at once.", "Ask for less.")
-        return [row for part in slices for row in self._page_or_slices(part)]
+        bar = tqdm(slices, desc="in slices", unit="slice", disable=None, leave=False)
+        return [row for part in bar for row in self._page_or_slices(part)]
 
     def _page(self, query: Query) -> list[Row]:
         """The stored or new rows; that a query takes too long is stored as well, so that nobody waits for it again."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from probing.curation.account import NO_ITEM, Account
 from probing.curation.endpoint import Endpoint, number
-from probing.curation.query import Query, current, sitelinks, stated
+from probing.curation.query import MOST_LINKS, Query, current, stated
 from probing.errors import BadInput
 
 
@@ -21,13 +21,14 @@ class Subject:
 
 def facts_query(property: str, least: int, current_only: bool = False) -> Query:
     """`least`: sitelinks that a subject must have."""
-    if least < 1:
-        raise BadInput(f"{least} sitelinks are too few.", "Ask for subjects with 1 or more.")
+    if not 1 <= least < MOST_LINKS:
+        raise BadInput(f"No subjects have {least} sitelinks.", f"Ask for 1 to {MOST_LINKS - 1} or more.")
     pattern = current if current_only else stated
     return Query(
         f"{property} of everything with {least} sitelinks or more",
         ("subject", "object", "subject_sitelinks"),
-        (pattern("subject", property, "object"), sitelinks("subject", least)),
+        (pattern("subject", property, "object"),),
+        links=range(least, MOST_LINKS),
     )
 
 

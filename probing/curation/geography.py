@@ -4,8 +4,8 @@ Writes `triples.jsonl`, which the reader words by the sentence generator, and `r
 """
 
 import json
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from probing.curation.account import NO_ITEM, Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import labelled
+from probing.curation.quality import Judge, report
 from probing.curation.query import Query, chunks, current, is_a_kind_of, sitelinks
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.geography import FILES
 from probing.geography.fact_types import FACT_TYPES, FactType
 from probing.geography.sentences import Sentence, sentences
-from probing.geography.wording import VERBS, words
 from probing.template import ANSWER_SLOT
 
 REPORT = "report.json"
@@ -85,6 +85,9 @@ class Triple:
     subject: tuple[str, str]
     objects: tuple[tuple[str, str], ...]
 
+    def sentences(self) -> Iterator[Sentence]:
+        return sentences(self.fact_type, self.subject[1], tuple(name for _, name in self.objects))
+
     def line(self) -> dict[str, Any]:
         return {
             "fact_type": self.fact_type.key,
@@ -96,8 +99,8 @@ class Triple:
         }
 
 
-def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
-    """Write the benchmark into a new folder, whole or not at all."""
+def curate(endpoint: Endpoint, plan: Plan, folder: Path, judge: Judge | None = None) -> None:
+    """Write the benchmark into a new folder, whole or not at all; `judge` has its say in the report."""
     with new_folder(folder) as new:
         triples: list[Triple] = []
         accounts = {}
@@ -113,7 +116,9 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
         if not triples:
             raise BadInput(f"{endpoint.url} knows no such places.", "Check --endpoint and the fact types.")
         write_lines(new / FILES[0], [triple.line() for triple in triples])
-        (new / REPORT).write_text(json.dumps(report(triples), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
+        text = json.dumps(report(worded, judge), ensure_ascii=False, indent=1)
+        (new / REPORT).write_text(text + "\n", encoding="utf-8")
         settings = {"fact_types": plan.fact_types, "top": plan.top}
         write_manifest(new, "geography", endpoint, settings, accounts)
 
@@ -142,19 +147,6 @@ def queries(plan: Plan) -> Iterator[Query]:
     """What would be asked for facts, the queries about given places with one of these; labels are asked beside."""
     yield from (places_query(kind, plan.top) for kind in dict.fromkeys(each.kind for each in plan.chosen))
     yield from (values_query(property, ("Q42",)) for property in dict.fromkeys(each.property for each in plan.chosen))
-
-
-def report(triples: Iterable[Triple]) -> dict[str, Any]:
-    """How good the sentences are (methods 5.4): counts by fact type, and the sentences that a person should read."""
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    flagged: dict[str, list[dict[str, str]]] = defaultdict(list)
-    for triple in triples:
-        for sentence in sentences(triple.fact_type, triple.subject[1], tuple(name for _, name in triple.objects)):
-            counts[triple.fact_type.key]["sentences"] += 1
-            for flag in _flags(sentence):
-                counts[triple.fact_type.key][flag] += 1
-                flagged[flag].append({"id": sentence.id, "text": sentence.text, "answer": sentence.answer})
-    return {"counts": counts, "flagged": flagged}
 
 
 def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
@@ -211,21 +203,3 @@ def _usable(labels: Mapping[str, Mapping[str, str]], item: str) -> str:
     """Its label, if that can stand in a sentence."""
     name = labelled(labels, item, LANGUAGE)
     return name if any(map(str.isalnum, name)) and ANSWER_SLOT not in name else ""
-
-
-def _flags(sentence: Sentence) -> Iterator[str]:
-    if sentence.leaky:
-        yield "leaky"
-    if sentence.repeated:
-        yield "repeats_a_word"
-    if sentence.long:
-        yield "long"
-    if _disagrees(sentence):
-        yield "number_in_doubt"
-
-
-def _disagrees(sentence: Sentence) -> bool:
-    """A name that looks like a plural before a verb in the singular."""
-    last = (words(sentence.subject) or [""])[-1]
-    plural = last.endswith("s") and not last.endswith(("ss", "us", "is"))
-    return plural and any(f"{sentence.subject} {verb} " in sentence.text for verb in VERBS)

@@ -31,8 +31,8 @@ def is_country(country: str) -> str:
     return values("subject", [country])
 
 
-def object_lies_in(country: str) -> str:
-    return f"?object (wdt:P131|wdt:P17) wd:{country} .  # it lies there"
+def citizen_of_a_city(country: str) -> str:
+    return f"{citizen(country)}\n?object (wdt:P131|wdt:P17) wd:{country} .  # the city lies there as well"
 
 
 def object_is_country(country: str) -> str:
@@ -99,8 +99,8 @@ _ALL = (
         objects=(NO_HISTORICAL_OBJECT,),
         current=True,
     ),
-    _of_person("P19", "place of birth", "city", object_lies_in, first=NO_STATE, by_territory=True),
-    _of_person("P20", "place of death", "city", object_lies_in, first=NO_STATE, by_territory=True),
+    _of_person("P19", "place of birth", "city", citizen_of_a_city, first=NO_STATE, by_territory=True),
+    _of_person("P20", "place of death", "city", citizen_of_a_city, first=NO_STATE, by_territory=True),
     _of_person("P27", "country of citizenship", "country", object_is_country, objects=(NO_HISTORICAL_OBJECT,)),
     _of_country("P30", "continent", "continent"),
     _of_country("P36", "capital", "city"),

@@ -22,6 +22,7 @@ PAGE = 10_000  # rows in an answer, at most
 CHUNK = 200  # items that one query names, at most
 DIGITS = "0123456789"
 DEEPEST = 4  # digits by which a query is sliced, at most
+MOST_LINKS = 1000  # sitelinks; an item has one at most for each of Wikimedia's sites
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,11 @@ class Query:
     """One question to an endpoint.
 
     `given`: the items that `?{first column}` may be, for queries about known items.
+    `links`: how many sitelinks it may have, for queries about well-known items.
     `order` and `limit` are for the few queries that want the first rows only; any other wants them all. Where those
-    are more than a page, it is asked in ten slices, by the last digit of the first column's item: that bounds each
-    answer without sorting, and the slices together are the same whatever the pages.
+    are more than a page, it is asked in slices: by each number of sitelinks, which an endpoint looks up at once; then
+    by the last digits of the first column's item. That bounds each answer without sorting, and the slices together
+    are the same whatever the pages.
     """
 
     about: str
@@ -40,6 +43,7 @@ class Query:
     given: tuple[str, ...] = ()
     order: str = ""
     limit: int = 0
+    links: range = range(0)
     ending: str = ""
 
     @property
@@ -60,16 +64,22 @@ class Query:
     def slices(self) -> Iterator["Query"]:
         """Queries that together have the rows of this one; none where it cannot be sliced further.
 
-        Below the first level the item with no more digits is a slice of its own: Q7 ends neither in 07 nor in 17.
+        Below the first digit the item with no more digits is a slice of its own: Q7 ends neither in 07 nor in 17.
         """
-        if not self.limit and len(self.ending) < DEEPEST and not self.ending.startswith("Q"):
+        if len(self.links) > 1:
+            yield from (replace(self, links=range(number, number + 1)) for number in self.links)
+        elif not self.limit and len(self.ending) < DEEPEST and not self.ending.startswith("Q"):
             for more in DIGITS + ("Q" if self.ending else ""):
                 yield replace(self, ending=more + self.ending)
 
     def _patterns(self) -> Iterator[str]:
         if self.given:
             yield values(self.columns[0], self.given)
+        if len(self.links) == 1:
+            yield exactly(self.columns[0], self.links[0])
         yield from self.where
+        if len(self.links) > 1:
+            yield sitelinks(self.columns[0], self.links[0])
         if self.ending:
             yield f'FILTER(STRENDS(STR(?{self.columns[0]}), "{self.ending}"))'
 
@@ -126,12 +136,17 @@ def sitelinks(subject: str, least: int = 0) -> str:
     return f"{text}\nFILTER(?{subject}_sitelinks >= {least})" if least else text
 
 
+def exactly(subject: str, links: int) -> str:
+    """The items with this number of sitelinks: a fixed value, so that an endpoint begins with these few."""
+    return f"?{subject} wikibase:sitelinks {links} .\nBIND({links} AS ?{subject}_sitelinks)"
+
+
 def articles(subject: str, sites: Sequence[str]) -> str:
     """Site and title of its articles on these Wikipedia sites, if it has any."""
-    addresses = " ".join(f"<https://{site}.wikipedia.org/>" for site in sites)
+    addresses = ", ".join(f"<https://{site}.wikipedia.org/>" for site in sites)
     return (
-        f"OPTIONAL {{\n  VALUES ?site {{ {addresses} }}\n"
-        f"  ?article schema:about ?{subject} ; schema:isPartOf ?site ; schema:name ?title .\n}}"
+        f"OPTIONAL {{\n  ?article schema:about ?{subject} ; schema:isPartOf ?site ; schema:name ?title .\n"
+        f"  FILTER(?site IN ({addresses}))\n}}"
     )
 
 

@@ -6,12 +6,9 @@ from typing import Any
 
 import torch
 from tqdm import tqdm
-from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, GenerationConfig
-from transformers.utils import logging
+from transformers import AutoModelForSeq2SeqLM, GenerationConfig
 
-from probing.errors import UnsupportedModel
-from probing.model_files import locate, refuse_pickles
-from probing.scoring.load import BROKEN
+from probing.scoring.auxiliary import load_auxiliary
 
 PREFIX = "grammar: "
 BEAMS = 5
@@ -29,21 +26,9 @@ class Corrector:
 
     @classmethod
     def load(cls, model: str, commit: str = "") -> "Corrector":
-        """A hub id or a folder in Hugging Face format, of safetensors, without code of its own."""
-        files = locate(model, commit)
-        if files.gguf:
-            raise UnsupportedModel("Grammar is not corrected by GGUF models.", "Give a folder in Hugging Face format.")
-        refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
-        logging.disable_progress_bar()
-        where = {"local_files_only": True, "trust_remote_code": False}
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(files.folder, **where)
-            network = AutoModelForSeq2SeqLM.from_pretrained(files.folder, use_safetensors=True, **where)
-        except BROKEN as error:
-            first = str(error).strip().split("\n")[0]
-            raise UnsupportedModel(f"{model} is not a text-to-text model that can be loaded: {first}") from error
-        digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests().items())
-        return cls(network.eval(), tokenizer, f"Grammar corrected by {model} {files.commit} ({digests}).")
+        """A hub id or a folder in Hugging Face format."""
+        found = load_auxiliary(model, "a text-to-text model", lambda _: AutoModelForSeq2SeqLM, commit)
+        return cls(found.network, found.tokenizer, f"Grammar corrected by {found.about}.")
 
     def correct(self, sentences: Sequence[str]) -> Iterator[str]:
         """In their order; one that comes back empty stays as it was."""

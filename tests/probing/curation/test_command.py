@@ -9,9 +9,11 @@ import pytest
 from leaderboard import benchmarks
 from probing.__main__ import main
 from probing.curation.account import MANIFEST
+from probing.curation.geography import REPORT
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
+from tests.tiny_models import build_bert, classifier, save, word_piece
 
 KINDS = {
     "culture": ("dlama", ["--pair", "asia-west", "--predicate", "P36", "--at-most", "5"]),
@@ -109,6 +111,23 @@ def test_answers_are_kept_in_the_data_folder(source: Source, tmp_path: Path, mon
     assert (tmp_path / "data" / "curation" / "answers.sqlite").is_file()
 
 
+def test_a_model_judges_the_sentences_of_the_report(source: Source, tmp_path: Path) -> None:
+    judge = save(tmp_path / "judge", classifier, word_piece(), seed=0)
+    assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 0
+    report = json.loads((tmp_path / "made" / REPORT).read_text())
+    assert report["acceptability"]["judge"].startswith(str(judge))
+    assert len(report["acceptability"]["sentences"]) == report["counts"]["country_capital"]["sentences"] > 0
+
+
+def test_what_is_no_judge_is_told_before_anything_is_asked(
+    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = build_bert(tmp_path / "judge")
+    assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 2
+    assert "is not a judge of acceptability" in capsys.readouterr().err
+    assert source.sparql.asked == []
+
+
 def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nordic.toml"
     path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no"]\n')
@@ -116,4 +135,4 @@ def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["curate", "culture", *given, "--print-query"]) == 0
     printed = capsys.readouterr().out
     assert "VALUES ?subject { wd:Q20 }" in printed
-    assert "<https://no.wikipedia.org/> <https://en.wikipedia.org/>" in printed
+    assert "<https://no.wikipedia.org/>, <https://en.wikipedia.org/>" in printed

@@ -150,12 +150,23 @@ def test_a_subject_of_two_countries_of_a_culture_is_one_fact(serve: Serve, world
 
 
 def test_a_place_of_birth_must_lie_in_the_country_and_be_none(serve: Serve, world: World, tmp_path: Path) -> None:
-    world.claim(person(world, 1, country=PERU), "P19", OSLO)
+    world.claim(person(world, 1), "P19", OSLO)
     world.claim(person(world, 2), "P19", LIMA)
     world.claim(person(world, 3), "P19", NORWAY)
+    world.claim(person(world, 4, country=PERU), "P19", OSLO)
+    world.claim(person(world, 5, country=PERU), "P19", LIMA)
     folder = curated(serve(world), tmp_path / "out", "P19")
     assert [line["sub_uri"] for line in lines(folder, "P19")] == ["Q101"]
-    assert [line["sub_uri"] for line in lines(folder, "P19", "SOUTH")] == ["Q102"]
+    assert [line["sub_uri"] for line in lines(folder, "P19", "SOUTH")] == ["Q105"]
+
+
+def test_little_known_subjects_can_be_left_out(serve: Serve, world: World, tmp_path: Path) -> None:
+    for number, links in ((1, 9), (2, 10)):
+        world.claim(person(world, number), "P106", "Q901")
+        world.links[f"Q{100 + number}"] = links
+    world.item("Q901", "painter")
+    folder = curated(serve(world), tmp_path / "out", "P106", least=10)
+    assert [line["sub_uri"] for line in lines(folder, "P106")] == ["Q102"]
 
 
 def test_a_former_capital_is_no_answer_but_a_former_profession_is(serve: Serve, world: World, tmp_path: Path) -> None:

@@ -18,9 +18,17 @@ def test_english_is_read_for_every_country() -> None:
     assert all("en" in sites for name in PAIRS for each in pair(name).cultures for sites in each.sites.values())
 
 
-def test_a_new_set_comes_from_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "nordic.toml"
-    path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no", "se"]\nQ34 = []\n')
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("nordic.toml", 'name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no", "se"]\nQ34 = []\n'),
+        ("nordic.yaml", "name: Nordic\nregion: NORDIC\ncountries:\n  Q20: [no, se]\n  Q34: []\n"),
+        ("nordic.yml", "name: Nordic\nregion: NORDIC\ncountries:\n  Q20:\n  - no\n  - se\n  Q34: []\n"),
+    ],
+)
+def test_a_new_set_comes_from_a_file(tmp_path: Path, file: str, text: str) -> None:
+    path = tmp_path / file
+    path.write_text(text)
     made = own_pair("nordic-west", [str(path), "west"], ["en", "ko"])
     assert made.cultures[0].sites == {"Q20": ("no", "se", "en"), "Q34": ("en",)}
     assert [each.region for each in made.cultures] == ["NORDIC", "WESTERN_COUNTRIES"]
@@ -29,7 +37,7 @@ def test_a_new_set_comes_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("region = ", "not TOML"),
+        ("region = ", "cannot be read as TOML"),
         ('region = "N"\n[countries]\nQ20 = []', "name is None"),
         ('name = "N"\n[countries]\nQ20 = []', "region is None"),
         ('name = "N"\nregion = "nordic"\n[countries]\nQ20 = []', "in capitals"),
@@ -44,6 +52,27 @@ def test_a_faulty_file_is_told_as_such(tmp_path: Path, text: str, message: str) 
     (tmp_path / "set.toml").write_text(text)
     with pytest.raises(BadInput, match=message):
         culture(str(tmp_path / "set.toml"))
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("set.yaml", "name: [", "cannot be read as YAML"),
+        ("set.yaml", "name: !!python/object/apply:os.getcwd []", "name is"),
+        ("set.yaml", "Nordic", "says nothing by name"),
+        ("set.yaml", "", "says nothing by name"),
+        ("set.yaml", "[" * 600, "cannot be read as YAML"),
+        ("set.yml", "name: N\nregion: N\ncountries:\n- Q20", "no countries"),
+        ("set.yml", "name: N\nregion: N\ncountries: {Q20: no}", "the sites of Q20"),
+        ("set.yml", "name: N\nregion: N\ncountries: {Q20: [{no: se}]}", "the sites of Q20"),
+        ("set.yml", "name: N\nregion: N\ncountries: {[Q20]: [no]}", "cannot be read as YAML"),
+        ("set.json", "{}", "neither TOML nor YAML"),
+    ],
+)
+def test_a_faulty_yaml_file_is_told_as_such(tmp_path: Path, file: str, text: str, message: str) -> None:
+    (tmp_path / file).write_text(text)
+    with pytest.raises(BadInput, match=message):
+        culture(str(tmp_path / file))
 
 
 @pytest.mark.parametrize(

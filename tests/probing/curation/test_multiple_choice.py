@@ -187,7 +187,7 @@ def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) ->
         ((), {}, "No property"),
         (("P30 }",), {}, "no property of Wikidata"),
         (("P30",), {"answers": 1}, "two answers or more"),
-        (("P30",), {"least": 0}, "sitelinks are too few"),
+        (("P30",), {"least": 0}, "No subjects have 0 sitelinks"),
         (("P30",), {"least": 99}, "Lower the number of sitelinks"),
         (("P30",), {"templates": {"P30": ["[X] is there."]}}, "once"),
         (("P31",), {}, "knows no P31"),

@@ -88,6 +88,29 @@ def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeyp
     assert found == [(f"Q{number}", "Q1000") for number in sorted(items)]
 
 
+def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 2)
+    world = World()
+    for number, links in ((1, 20), (2, 20), (3, 20), (4, 21), (5, 24), (6, 19)):
+        world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
+    source = serve(world)
+    columns = ("subject", "object", "subject_sitelinks")
+    query = Query("Capitals", columns, (current("subject", "P36", "object"),), links=range(20, 25))
+    rows = source.endpoint().rows(query)
+    assert [(row["subject"], row["subject_sitelinks"]) for row in rows] == [
+        *(("Q1", "20"), ("Q2", "20"), ("Q3", "20")),
+        *(("Q4", "21"), ("Q5", "24")),
+    ]
+    whole, first, *digits_and_others = source.sparql.asked
+    assert "FILTER(?subject_sitelinks >= 20)" in whole
+    assert "?subject wikibase:sitelinks 20 ." in first
+    assert sum("STRENDS" in text for text in digits_and_others) == 10
+    assert len(source.sparql.asked) == 1 + 5 + 10
+
+
 def test_what_no_slicing_makes_small_is_told_as_such(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:

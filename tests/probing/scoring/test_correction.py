@@ -4,21 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transformers import T5Config, T5ForConditionalGeneration
 
 from probing.errors import UnsafeModel, UnsupportedModel
 from probing.scoring.correction import Corrector
-from tests.tiny_models import build_gpt2, metaspace_unigram, save
+from tests.tiny_models import build_gpt2, metaspace_unigram, save, text_to_text
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = metaspace_unigram()
-    config = T5Config(
-        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2,
-        decoder_start_token_id=1, pad_token_id=1, eos_token_id=2,
-    )  # fmt: skip
-    return save(tmp_path_factory.mktemp("t5"), lambda: T5ForConditionalGeneration(config), tokenizer, seed=0)
+    return save(tmp_path_factory.mktemp("t5"), lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
 
 
 def test_it_rewrites_each_sentence_alone(folder: Path) -> None:

@@ -1,0 +1,62 @@
+"""The report on sentences about geography: flags, and what a judge of acceptability says."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from probing.curation.quality import Worded, report
+from probing.geography.fact_types import FACT_TYPES
+from probing.geography.sentences import sentences
+
+
+class Strict:
+    """Accepts what is about Chile; remembers what it read."""
+
+    about = "strict"
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def acceptability(self, texts: Sequence[str]) -> Iterator[float]:
+        self.read.extend(texts)
+        return (0.912345 if "Chile" in text else 0.2 for text in texts)
+
+
+@pytest.fixture
+def worded() -> list[Worded]:
+    facts = [("canyon_country", "Colca", ("Peru",)), ("canyon_country", "Elqui", ("Chile", "Peru"))]
+    return [(key, sentence) for key, *names in facts for sentence in sentences(FACT_TYPES[key], *names)]
+
+
+def judged(worded: Sequence[Worded]) -> Any:
+    return report(worded, Strict())["acceptability"]
+
+
+def test_a_judge_reads_each_sentence_with_its_answer(worded: list[Worded]) -> None:
+    judge = Strict()
+    report(worded, judge)
+    assert judge.read == [
+        "The Colca canyon is located in Peru.",
+        "The Elqui canyon is spread over countries namely Chile and Peru.",
+        "The Elqui canyon is spread over countries namely Chile and Peru.",
+    ]
+
+
+def test_it_gives_the_acceptability_of_each_sentence(worded: list[Worded]) -> None:
+    ids = [sentence.id for _, sentence in worded]
+    assert judged(worded)["sentences"] == dict(zip(ids, [0.2, 0.9123, 0.9123], strict=True))
+
+
+def test_it_gives_shares_by_fact_type_and_template(worded: list[Worded]) -> None:
+    assert judged(worded)["acceptable"] == {"canyon_country": {"all": 0.6667, "single": 0.0, "0": 1.0}}
+
+
+def test_unacceptable_sentences_are_counted_and_listed(worded: list[Worded]) -> None:
+    found = report(worded, Strict())
+    assert found["counts"]["canyon_country"] == {"sentences": 3, "unacceptable": 1}
+    assert [each["text"] for each in found["flagged"]["unacceptable"]] == ["The Colca canyon is located in [Y]."]
+
+
+def test_without_a_judge_nothing_is_said_of_acceptability(worded: list[Worded]) -> None:
+    assert report(worded) == {"counts": {"canyon_country": {"sentences": 3}}, "flagged": {}}
