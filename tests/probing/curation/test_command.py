@@ -5,11 +5,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from django.core.management import call_command
+from django.test import Client
+from pytest_django.fixtures import Settings
+from transformers import BertConfig, BertForMaskedLM
 
 from leaderboard import benchmarks
 from probing.__main__ import main
 from probing.curation.account import MANIFEST
 from probing.curation.geography import REPORT
+from probing.runner import run
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
@@ -26,10 +31,23 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def world() -> World:
+    """With countries as places, and names of capitals and countries that are one token."""
     world = whole_world()
-    for country in [claim.subject for claim in world.claims if claim.property == "P37"]:
+    capitals = {claim.value: claim.subject for claim in world.claims if claim.property == "P36" and not claim.end}
+    for number, (capital, country) in enumerate(capitals.items()):
         world.claim(country, "P31", "Q6256")
+        world.labels[capital]["en"], world.labels[country]["en"] = f"K{number}", f"L{number}"
     return world
+
+
+@pytest.fixture(scope="module")
+def model(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tiny model with words for what is curated."""
+    tokenizer = word_piece([labels["en"] for labels in world.labels.values() if labels] + ["The is of [X].?"])
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1
+    )
+    return save(tmp_path_factory.mktemp("model"), lambda: BertForMaskedLM(config), tokenizer, seed=0)
 
 
 @pytest.fixture
@@ -45,8 +63,14 @@ def curate(source: Source, kind: str, out: Path, *more: str) -> int:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_makes_a_folder_that_the_site_imports(
-    source: Source, tmp_path: Path, settings: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], kind: str
+def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
+    source: Source,
+    tmp_path: Path,
+    settings: Settings,
+    client: Client,
+    capsys: pytest.CaptureFixture[str],
+    model: Path,
+    kind: str,
 ) -> None:
     settings.DATA = tmp_path / "data"
     assert curate(source, kind, tmp_path / "made") == 0
@@ -54,9 +78,15 @@ def test_each_kind_makes_a_folder_that_the_site_imports(
     assert captured.err == ""
     assert f"manage.py import_benchmark {KINDS[kind][0]} {tmp_path / 'made'}" in captured.out
     assert json.loads((tmp_path / "made" / MANIFEST).read_text())["command"] == f"python -m probing curate {kind}"
-    benchmark, new = benchmarks.install(KINDS[kind][0], tmp_path / "made")
-    assert new
-    assert benchmark.items > 0
+    call_command("import_benchmark", KINDS[kind][0], tmp_path / "made")
+    content = benchmarks.read(benchmarks.current("made"))
+    assert content.size > 0
+    page = client.get("/benchmarks/made/")
+    assert page.status_code == 200
+    assert f"/benchmarks/made/relations/{content.relations[0].id}/" in page.content.decode()
+    result = run(str(model), content, progress=False)
+    assert result.record["items_done"] > 0
+    assert result.scores[result.scores["metric"] != "chance"]["value"].notna().any()
 
 
 @pytest.mark.parametrize("kind", KINDS)
