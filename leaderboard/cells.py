@@ -1,6 +1,7 @@
 """A value, and how a page shows it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -17,6 +18,7 @@ class Cell:
     """`value` is what CSV gets, in full; `text` is what a page shows; `bar` is drawn beside it.
 
     `pieces`: the text in three, the middle one marked. `lang`: the text's language, where it is not the page's.
+    `several`: names, each with a remark, that the text lists.
     """
 
     value: Raw
@@ -27,6 +29,7 @@ class Cell:
     kind: str = "text"
     pieces: tuple[str, str, str] | None = None
     lang: str = ""
+    several: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,12 @@ class Bar:
 
 def text(value: str, href: str = "", note: str = "", lang: str = "") -> Cell:
     return Cell(value, value, href, note, lang=lang)
+
+
+def several(names: Sequence[tuple[str, str]], lang: str = "") -> Cell:
+    """Names with a remark on each; they keep their order whatever direction they are written in."""
+    whole = "; ".join(f"{name} ({remark})" for name, remark in names)
+    return Cell(whole, whole, lang=lang, kind="several", several=tuple(names))
 
 
 def marked(value: str, word: str) -> Cell:

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import log10
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.models import Benchmark, Model, Run, Score
+from probing.analysis.culture import CULTURE, west_last
 from probing.errors import BadInput
 
 Json = Mapping[str, Any]
@@ -49,16 +51,39 @@ def _benchmark(about: Json, source: Json) -> Benchmark:
     return benchmark
 
 
-def _in_our_terms(scores: Iterable[Json]) -> Iterator[Json]:
+def _in_our_terms(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
     """Published scores under the names of measured ones too, so that they stand in the same column.
 
-    The logarithm of a median p-value; what cloze calls accuracy, which is the answer within five.
+    The logarithm of a median p-value; what cloze calls accuracy, which is the answer within five; figures of one
+    culture pair in one language.
     """
+    if "pair" in settings:
+        yield from _in_pairs(settings["pair"], settings["language"], scores)
     for score in scores:
         if score["metric"] == "p_value_median" and score["value"]:
             yield {**score, "metric": "log10_p_median", "value": log10(score["value"])}
         if score["metric"] in ("in_top_5", "in_near_5"):
             yield {**score, "metric": "accuracy"}
+
+
+def _in_pairs(pair: str, language: str, scores: Iterable[Json]) -> Iterator[Json]:
+    """P@1 of cultures where measured runs have it, and the gaps between them, which have no interval."""
+    both = f"{pair} {language}"
+    places = {
+        CULTURE: {"culture_pair": pair, "culture_pair_language": both},
+        "relation_culture": {"culture_pair_language_relation": both},
+    }
+    sides: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
+    for score in [score for score in scores if score["metric"] == "p_at_1"]:
+        *relation, culture = [score["group"]] if score["dimension"] == CULTURE else score["group"].split(" ", 1)
+        for dimension, where in places.get(score["dimension"], {}).items():
+            yield {**score, "dimension": f"{dimension}_culture", "group": f"{where} {score['group']}"}
+            sides[dimension, " ".join([where, *relation])][culture] = score
+    for (dimension, group), found in sides.items():
+        if len(found) == 2:
+            first, second = (found[culture] for culture in sorted(found, key=west_last))
+            gap = {"metric": "culture_gap", "dimension": dimension, "group": group, "low": None, "high": None}
+            yield {**gap, "value": first["value"] - second["value"], "n": first["n"] + second["n"]}
 
 
 def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
@@ -85,5 +110,6 @@ def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         },
     )
     run.scores.all().delete()
-    Score.objects.bulk_create(Score(run=run, **score) for score in [*row["scores"], *_in_our_terms(row["scores"])])
+    scores = [*row["scores"], *_in_our_terms(row["settings"], row["scores"])]
+    Score.objects.bulk_create(Score(run=run, **score) for score in scores)
     return run

@@ -1,6 +1,6 @@
 """Culture pairs: both sides of each predicate, the gap between them, prompt languages, predictions (methods 4.5)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,13 +11,16 @@ from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
-from probing.analysis.culture import WEST, common_predictions
-from probing.analysis.entropy import entropies
+from probing.analysis.culture import common_predictions, west_last
+from probing.analysis.entropy import ALL, COLUMNS, entropies, totals
 from probing.errors import ProbingError
+from probing.formats.dlama import natural
 
 PREDICTIONS = [
     *("culture_pair", "language", "relation", "culture", "correct", "prediction_label", "prediction_cultures"),
 ]
+AUGMENTED = "augmented"
+MOST_GAPS = 30  # rows of a chart
 Row = dict[str, Any]
 
 
@@ -35,44 +38,48 @@ class Sides(NamedTuple):
     @property
     def named(self) -> list[tuple[str, Score]]:
         """Culture and score, the West last."""
-        return sorted(self.cultures.items(), key=lambda side: (side[0] == WEST, side[0]))
+        return sorted(self.cultures.items(), key=lambda side: west_last(side[0]))
 
     @property
     def difference(self) -> float | None:
-        """As measured, or of two published figures."""
-        if self.gap:
-            return self.gap.value
-        values = [score.value for _, score in self.named]
-        return values[0] - values[1] if len(values) == 2 and None not in values else None
+        return self.gap.value if self.gap else None
 
 
 def of_run(run: Run) -> list[Section]:
     whole, by_relation = sides([run])
-    groups: dict[tuple[str, str], list[Sides]] = {}
-    for row in by_relation:
-        groups.setdefault((row.pair, row.language), []).append(row)
     beside, _ = sides(queries.runs_beside(run))
-    found = [gaps(whole), *(predicates(pair, language, rows) for (pair, language), rows in groups.items())]
-    return [*(section for section in found if section), languages(beside), *predictions(run)]
+    pairs = gaps(whole)
+    return [*([pairs] if pairs else []), *_by_pair(by_relation), languages(beside), *predictions(run)]
 
 
 def of_benchmark(benchmark: Benchmark) -> list[Section]:
-    whole, _ = sides(queries.finished_runs(benchmark))
-    return [section for section in (models(whole), answers(benchmark)) if section]
+    whole, by_relation = sides(queries.finished_runs(benchmark))
+    return [section for section in (models(whole), answers(benchmark, [*whole, *by_relation])) if section]
 
 
 def of_comparison(runs: Sequence[Run]) -> list[Section]:
-    whole, _ = sides(runs)
-    return [models(whole)] if whole else []
+    whole, by_relation = sides(runs)
+    return [models(whole), languages(whole), *_by_pair(by_relation)] if whole else []
+
+
+def _by_pair(rows: Sequence[Sides]) -> list[Section]:
+    """The predicates of each pair in each language; those of several runs stand below each other."""
+    groups: dict[tuple[str, str], list[Sides]] = {}
+    for row in rows:
+        groups.setdefault((row.pair, row.language), []).append(row)
+    return [
+        predicates(pair, language, sorted(found, key=lambda row: natural(row.relation)))
+        for (pair, language), found in groups.items()
+    ]
 
 
 def sides(runs: Sequence[Run]) -> tuple[list[Sides], list[Sides]]:
-    """Whole pairs, and predicates; one query. Published figures name their pair and language in their settings."""
+    """Whole pairs, and predicates; one query."""
     by_run = {run.pk: run for run in runs}
     found: dict[tuple[int, str, str, str], dict[str, Score]] = {}
     wanted = ("p_at_1", "culture_gap", "culture_gap_p")
     for score in Score.objects.filter(run__in=by_run, metric__in=wanted).order_by("pk"):
-        if place := _place(by_run[score.run_id], score):
+        if place := _place(score):
             *key, culture = place
             found.setdefault((score.run_id, *key), {})[culture or score.metric] = score
     rows = [_sides(by_run[run], where, scores) for (run, *where), scores in found.items()]
@@ -85,30 +92,15 @@ def _sides(run: Run, where: Sequence[str], scores: Mapping[str, Score]) -> Sides
     return Sides(run, *where, cultures, scores.get("culture_gap"), scores.get("culture_gap_p"))
 
 
-def _place(run: Run, score: Score) -> tuple[str, str, str, str] | None:
+def _place(score: Score) -> tuple[str, ...] | None:
     """Pair, language, relation and culture that a score is about, empty where it is about all."""
-    if run.provenance == Run.Provenance.PUBLISHED:
-        return _published_place(run, score)
-    if score.dimension == "culture_pair_language" and score.metric != "p_at_1":
-        pair, language = score.group.split(" ", 1)
-        return pair, language, "", ""
-    if score.dimension == "culture_pair_language_culture" and score.metric == "p_at_1":
-        pair, language, culture = score.group.split(" ", 2)
-        return pair, language, "", culture
-    if score.dimension == "culture_pair_language_relation" and score.metric != "p_at_1":
-        return *score.group.split(" ", 2), ""
-    if score.dimension == "culture_pair_language_relation_culture" and score.metric == "p_at_1":
-        return tuple(score.group.split(" ", 3))
-    return None
-
-
-def _published_place(run: Run, score: Score) -> tuple[str, str, str, str] | None:
-    pair, language = (str(run.settings.get(name, "")) for name in ("pair", "language"))
-    if score.dimension == "culture":
-        return pair, language, "", score.group
-    if score.dimension == "relation_culture":
-        relation, culture = score.group.split(" ", 1)
-        return pair, language, relation, culture
+    of_culture = score.metric == "p_at_1"
+    if score.dimension == f"culture_pair_language{'_culture' * of_culture}":
+        pair, language, *culture = score.group.split(" ", 2)
+        return pair, language, "", *(culture or [""])
+    if score.dimension == f"culture_pair_language_relation{'_culture' * of_culture}":
+        pair, language, relation, *culture = score.group.split(" ", 3)
+        return pair, language, relation, *(culture or [""])
     return None
 
 
@@ -116,13 +108,25 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     """Dumbbells: the two cultures of each predicate."""
     name = f"sides-{pair}-{language}"
     title = f"{title_of(pair)}, asked in {language}"
-    columns = [Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"), *_figures(rows)]
+    several = len({row.run.pk for row in rows}) > 1
+    columns = [
+        Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
+        *([Column("model", "Model", lambda row: cells.text(_run_name(row.run)))] if several else []),
+        *_figures(rows),
+    ]
     table = Table(name=name, caption=f"{title}: P@1 by relation and culture", columns=columns, rows=rows)
     better = sum((row.difference or 0) > 0 for row in rows)
     first = rows[0].named[0][0]
-    summary = f"{first} facts are known better in {better} of {len(rows)} relations."
-    lines = {row.relation: [_point(*side) for side in row.named] for row in rows}
+    summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if several else 'relations'}."
+    lines = {
+        f"{row.relation}, {_run_name(row.run)}" if several else row.relation: [_point(*side) for side in row.named]
+        for row in rows
+    }
     return Section(name, title, table, Chart(name, title, summary, charts.dumbbells(lines, "P@1")))
+
+
+def _run_name(run: Run) -> str:
+    return f"{run.model.hub_id.rpartition('/')[2]}, run {run.pk}"
 
 
 def title_of(pair: str) -> str:
@@ -224,24 +228,39 @@ def predictions(run: Run) -> list[Section]:
         Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"]))),
         Column("language", "Language", lambda row: cells.text(row["language"])),
         Column("relation", "Relation", lambda row: cells.text(row["relation"]), align="head"),
-        Column("culture", "Culture", lambda row: cells.text(row["culture"])),
-        Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
-        Column("prediction", "Prediction", lambda row: cells.text(row["prediction_label"], lang=row["language"])),
-        Column("share", "Share", lambda row: cells.share(row["share"]), "Of all predictions.", align="score"),
-        Column("items", "Items", lambda row: cells.number(row["items"]), align="number"),
+        Column("culture", "Facts", lambda row: cells.text(row["culture"])),
+        Column("right", "Common right predictions", lambda row: _said(row, row["right"]), align="wide"),
+        Column("wrong", "Common wrong predictions", lambda row: _said(row, row["wrong"]), align="wide"),
     ]
-    rows = _predictions(run.pk)
-    table = Table(name="predictions", caption=title, columns=columns, rows=rows, page_size=60, cards=True)
-    note = "Up to three right and three wrong ones of each relation and culture; shares are of all its predictions."
+    table = Table(
+        name="predictions", caption=title, columns=columns, rows=_predictions(run.pk), page_size=40, cards=True
+    )
+    note = (
+        "The three most common ones of each relation and culture, each with its share of all predictions of these, "
+        "and for wrong ones the culture in which they are right."
+    )
     return [Section("predictions", title, table, note=note)]
+
+
+def _said(row: Row, found: Sequence[Row]) -> cells.Cell:
+    def remark(each: Row) -> str:
+        cultures = [] if each["correct"] else sorted(each["prediction_cultures"])
+        return ", ".join([f"{100 * each['share']:.1f} %", *cultures])
+
+    return cells.several([(each["prediction_label"], remark(each)) for each in found], lang=row["language"])
 
 
 @lru_cache(maxsize=32)
 def _predictions(run: int) -> list[Row]:
-    """A finished run never changes."""
+    """A row for each relation and culture. A finished run never changes."""
     found = Run.objects.get(pk=run)
-    rows = pd.DataFrame(items.rows(found, items.find(found, items.ItemFilter()), PREDICTIONS))
-    return common_predictions(rows).to_dict("records")
+    keys = PREDICTIONS[:4]
+    common = common_predictions(pd.DataFrame(items.rows(found, items.find(found, items.ItemFilter()), PREDICTIONS)))
+    return [
+        dict(zip(keys, names, strict=True))
+        | {"right": part[part.correct].to_dict("records"), "wrong": part[~part.correct].to_dict("records")}
+        for names, part in common.groupby(keys, sort=False)
+    ]
 
 
 def models(rows: Sequence[Sides]) -> Section | None:
@@ -258,47 +277,108 @@ def models(rows: Sequence[Sides]) -> Section | None:
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
     table = Table(name="pairs", caption=title, columns=columns, rows=rows, page_size=50, cards=True)
-    measured = [row for row in rows if row.gap and row.gap.value is not None]
-    points = [
-        Point(f"{row.run.model.hub_id}, {row.pair}, {row.language}", row.gap.value, row.gap.low, row.gap.high)
-        for row in measured[:30]
-    ]
-    summary = f"Gaps between cultures of {len(points)} measured rows, P@1 of the first minus that of the West."
+    known = [row for row in rows if row.gap and row.gap.value is not None]
+    points = [Point(_about(row), row.gap.value, row.gap.low, row.gap.high) for row in known[:MOST_GAPS]]
+    summary = f"Gaps between cultures of {len(points)} rows, P@1 of the first minus that of the West."
     figure = charts.differences(points, "first culture minus West")
     return Section("pairs", title, table, Chart("pairs", title, summary, figure) if points else None)
 
 
+def _about(row: Sides) -> str:
+    """What sets a row apart from the others, in a line."""
+    published = row.run.get_provenance_display().lower() if row.run.provenance != Run.Provenance.MEASURED else ""
+    raw = _objects(row.run) if _objects(row.run) != AUGMENTED else ""
+    return ", ".join(filter(None, [row.run.model.hub_id, row.pair, row.language, raw, published]))
+
+
 def _objects(run: Run) -> str:
-    return str({**run.settings, **run.settings.get("options", {})}.get("objects", "augmented"))
+    return str({**run.settings, **run.settings.get("options", {})}.get("objects", AUGMENTED))
 
 
-def answers(benchmark: Benchmark) -> Section | None:
-    """Items and entropies by relation and culture (the paper's Table 2)."""
-    rows = _entropies(benchmark.pk) if benchmark.path else []
+def answers(benchmark: Benchmark, known: Sequence[Sides]) -> Section | None:
+    """Items and entropies of both cultures, and how well they are known at best (the paper's Table 2)."""
+    rows, notes = _varied(benchmark.pk) if benchmark.path else ([], ())
     if not rows:
         return None
     title = "How varied the answers are"
+    best = _best(known)
     columns = [
-        Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"]))),
-        Column("language", "Language", lambda row: cells.text(row["language"])),
-        Column("objects", "Objects", lambda row: cells.text(row["objects"])),
-        Column("relation", "Relation", lambda row: cells.text(row["relation"]), align="head"),
-        Column("culture", "Culture", lambda row: cells.text(row["culture"])),
-        Column("items", "Items", lambda row: cells.number(row["items"]), align="number"),
-        Column("entropy", "Entropy, bits", lambda row: cells.number(row["entropy"], 1), align="number"),
+        Column("pair", "Pair", lambda row: cells.text(title_of(row.pair))),
+        Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
+        Column("objects", "Objects", lambda row: cells.text(row.objects)),
+        Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
+        *_varied_columns("first", 0, rows, best),
+        *_varied_columns("second", 1, rows, best),
     ]
-    table = Table(name="entropies", caption=title, columns=columns, rows=rows, page_size=60)
-    note = "An entropy of 0 means that one object is right for all items: a model need not know the subject."
-    return Section("entropies", title, table, note=note)
+    table = Table(name="entropies", caption=title, columns=columns, rows=rows, page_size=60, cards=True)
+    note = (
+        "An entropy of 0 means that one object is right for all items: a model need not know the subject. "
+        "The best P@1 is that of the models measured here."
+    )
+    return Section("entropies", title, table, note=" ".join([note, *notes]))
+
+
+class Varied(NamedTuple):
+    """A relation, or all of them, in the languages in which its items are the same; cultures with the West last."""
+
+    pair: str
+    objects: str
+    relation: str
+    sides: tuple[tuple[str, int, float], ...]
+    languages: list[str]
+
+
+def _varied_columns(
+    name: str, place: int, rows: Sequence[Varied], best: Mapping[tuple[str, ...], float]
+) -> list[Column[Varied]]:
+    """Number of items, entropy and best P@1 of one side."""
+    title = _common({row.sides[place][0] for row in rows}, ("First culture", "West")[place])
+
+    def known(row: Varied) -> float | None:
+        relation, culture = row.relation.replace(ALL, ""), row.sides[place][0]
+        found = (best.get((row.pair, language, row.objects, relation, culture)) for language in row.languages)
+        return max((value for value in found if value is not None), default=None)
+
+    return [
+        Column(f"{name}_items", f"{title}, items", lambda row: cells.number(row.sides[place][1]), align="number"),
+        Column(f"{name}_entropy", "Entropy, bits", lambda row: cells.number(row.sides[place][2], 1), align="number"),
+        Column(f"{name}_best", "Best P@1", lambda row: cells.number(known(row)), align="number"),
+    ]
+
+
+def _common(names: Set[str], otherwise: str) -> str:
+    """What a column is called after: the one culture that all of its rows have, if so."""
+    return next(iter(names)) if len(names) == 1 else otherwise
+
+
+def _best(rows: Sequence[Sides]) -> dict[tuple[str, ...], float]:
+    """By pair, language, objects, relation and culture, the best P@1 measured here."""
+    found: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        for culture, score in row.cultures.items():
+            key = (row.pair, row.language, _objects(row.run), row.relation, culture)
+            if row.run.provenance == Run.Provenance.MEASURED and score.value is not None:
+                found[key] = max(found.get(key, 0.0), score.value)
+    return found
 
 
 @lru_cache(maxsize=8)
-def _entropies(benchmark: int) -> list[Row]:
-    """A version of a benchmark never changes."""
+def _varied(benchmark: int) -> tuple[list[Varied], tuple[str, ...]]:
+    """With all relations together last, and what was left out. A version of a benchmark never changes."""
     try:
-        return entropies(benchmarks.read(Benchmark.objects.get(pk=benchmark))).to_dict("records")
+        content = benchmarks.read(Benchmark.objects.get(pk=benchmark))
     except ProbingError:
-        return []
+        return [], ()
+    found = entropies(content)
+    rows: dict[tuple[Any, ...], Varied] = {}
+    table = pd.concat([found, totals(found)])
+    for (pair, language, objects, relation), part in table.groupby(COLUMNS[:4], sort=False):
+        both = zip(part.culture, part["items"], part.entropy, strict=True)
+        sides = tuple(sorted(both, key=lambda side: west_last(side[0])))
+        if len(sides) == 2:
+            row = rows.setdefault((pair, objects, relation, sides), Varied(pair, objects, relation, sides, []))
+            row.languages.append(language)
+    return list(rows.values()), content.notes
 
 
 SECTIONS = Sections(of_run, of_benchmark, of_comparison)

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -19,7 +21,7 @@ from probing.runner import probe_part
 from probing.settings import Settings, parts
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
-from tests.probing.formats.dlama_folder import DlamaFolder
+from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
 pytestmark = pytest.mark.django_db
 
@@ -53,18 +55,30 @@ def measured(culture: Benchmark) -> Run:
 
 
 @pytest.fixture
-def published(culture: Benchmark, measured: Run) -> Run:
+def published(culture: Benchmark, measured: Run, tmp_path: Path) -> Run:
     """A paper's figures of the same model."""
-    paper = make.run(
-        make.model("org/one", commit="", source="published"),
-        culture,
-        Run.State.FINISHED,
-        provenance=Run.Provenance.PUBLISHED,
-        settings={"pair": "arab-west", "language": "ar"},
-    )
-    for group, value in (("Arab", 0.336), ("West", 0.23)):
-        make.score(paper, value, "culture", group, metric="p_at_1", low=None, high=None)
-    return paper
+    sides = [("culture", "Arab", 0.336), ("culture", "West", 0.23)]
+    sides += [("relation_culture", "P37 Arab", 0.9), ("relation_culture", "P37 West", 0.8)]
+    about = {"metric": "p_at_1", "n": 100, "low": None, "high": None}
+    row = {
+        "model": "org/one",
+        "name": "One",
+        "kind": "masked",
+        "parameters": None,
+        "settings": {"pair": "arab-west", "language": "ar"},
+        "reference": "Table 1",
+        "scores": [{**about, "dimension": where, "group": group, "value": value} for where, group, value in sides],
+    }
+    content = {
+        "source": {"title": "A paper", "authors": "A. Author", "year": 2023, "url": "https://example.org"},
+        "benchmark": {"slug": "culture", "title": "Culture", "version": "published", "probe": "ranking"},
+        "rows": [row],
+    }
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "paper.json").write_text(json.dumps(content))
+    load(folder)
+    return Run.objects.get(provenance=Run.Provenance.PUBLISHED)
 
 
 def table(client: Client, address: str, name: str) -> list[dict[str, str]]:
@@ -124,45 +138,112 @@ def test_languages_stand_side_by_side_with_what_was_published(client: Client, me
     assert paper["gap_low"] == ""
 
 
-def test_common_predictions_are_listed_with_their_shares(client: Client, measured: Run) -> None:
+def test_common_predictions_stand_right_beside_wrong_ones_with_their_shares(client: Client, measured: Run) -> None:
     rows = table(client, f"/runs/{measured.pk}/", "predictions")
-    of_one = [row for row in rows if (row["language"], row["culture"]) == ("en", "Arab")]
-    assert sum(float(row["share"]) for row in of_one) == pytest.approx(1.0)
-    assert {row["correct"] for row in of_one} <= {"yes", "no"}
+    (row,) = (row for row in rows if (row["language"], row["culture"]) == ("en", "Arab"))
+    said = [each for each in (row["right"], row["wrong"]) for each in each.split("; ") if each]
+    shares = [float(re.search(r"\(([\d.]+) %", each)[1]) for each in said]
+    assert row["right"].startswith("Arabic (")
+    assert sum(shares) == pytest.approx(100)
 
 
-def test_the_benchmark_shows_entropies_and_every_model(client: Client, measured: Run, published: Run) -> None:
+def test_a_wrong_prediction_says_in_which_culture_it_is_right(client: Client, measured: Run) -> None:
+    rows = table(client, f"/runs/{measured.pk}/", "predictions")
+    content = benchmarks.read(measured.benchmark)
+    for row in rows:
+        relation = content[f"P37.arab-west.{row['language']}"]
+        for each in filter(None, row["wrong"].split("; ")):
+            label, _, cultures = re.fullmatch(r"(.+) \(([\d.]+) %, (.+)\)", each).groups()
+            assert cultures == ", ".join(relation.answer_tags[relation.answer_space.index(label)]["culture"])
+
+
+def test_the_benchmark_shows_items_and_entropies_of_both_cultures_side_by_side(client: Client, measured: Run) -> None:
+    rows = table(client, "/benchmarks/culture/", "entropies")
+    names = ("language", "relation", "first_items", "second_items", "first_entropy")
+    assert [tuple(row[name] for name in names) for row in rows] == [
+        ("ar, en", "P37", "2", "3", "0.0"),
+        ("ar, en", "all", "2", "3", "0.0"),
+    ]
+    assert [float(row["second_entropy"]) for row in rows] == pytest.approx([0.918296, 0.918296], abs=1e-6)
+    of_pairs = measured.scores.filter(metric="p_at_1", dimension="culture_pair_language_culture")
+    assert float(rows[1]["first_best"]) == max(of_pairs.filter(group__endswith="Arab").values_list("value", flat=True))
+
+
+def test_the_benchmark_says_what_was_left_out(client: Client, tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.facts["arab-west/dlama/ja/P37_general_ARAB_REGION.jsonl"] = [fact(79, "エジプト", {"Q13955": "アラビア語"})]
+    benchmarks.install("dlama", folder.write(), "culture")
+    assert "Items left out, no template in ja: 1." in client.get("/benchmarks/culture/").content.decode()
+
+
+def test_the_benchmark_shows_every_model_measured_and_published(client: Client, measured: Run, published: Run) -> None:
     address = "/benchmarks/culture/"
     assert client.get(address).status_code == 200
-    entropies = table(client, address, "entropies")
-    assert {(row["relation"], row["culture"], row["items"]) for row in entropies} == {
-        ("P37", "Arab", "2"),
-        ("P37", "West", "3"),
-    }
     models = table(client, address, "pairs")
     assert {row["provenance"] for row in models} == {"measured here", "Published"}
 
 
-def test_a_comparison_shows_both_models_gaps(client: Client, culture: Benchmark, measured: Run) -> None:
+def test_a_run_says_what_was_not_asked_and_why(client: Client, measured: Run) -> None:
+    measured.provenance_record = {
+        "items_skipped": [
+            {"relation": "P17.arab-west.ar", "items": 1000, "why": "no question in ar"},
+            {"relation": "P37.arab-west.ar", "items": 5, "why": "no question in ar"},
+        ]
+    }
+    measured.save()
+    page = client.get(f"/runs/{measured.pk}/").content.decode()
+    assert "1,005 items were not asked (no question in ar): P17.arab-west.ar, P37.arab-west.ar." in page
+
+
+def test_a_comparison_shows_gaps_languages_and_both_sides_of_every_predicate(
+    client: Client, culture: Benchmark, measured: Run
+) -> None:
     other = ranked(culture, "org/two")
     address = f"/compare/?m={measured.pk}&m={other.pk}"
-    answer = client.get(address)
-    assert answer.status_code == 200
-    assert "Models on each pair" in answer.content.decode()
+    page = client.get(address).content.decode()
+    for chart in ("pairs", "languages", "sides-arab-west-ar", "sides-arab-west-en"):
+        assert f'data-chart="chart-{chart}"' in page
+    query = {"m": [measured.pk, other.pk], "table": "sides-arab-west-en", "format": "csv"}
+    text = b"".join(client.get("/compare/", query).streaming_content).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["relation"], row["model"]) for row in rows] == [
+        ("P37", f"one, run {measured.pk}"),
+        ("P37", f"two, run {other.pk}"),
+    ]
+
+
+def standings(client: Client, **query: object) -> list[dict[str, str]]:
+    answer = client.get("/", {"benchmark": "culture", "format": "csv", **query})
+    return list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
+
+
+ARAB, WEST = "culture_pair_culture:arab-west Arab", "culture_pair_culture:arab-west West"
 
 
 def test_the_leaderboard_has_columns_for_each_side_and_the_gap(client: Client, measured: Run) -> None:
-    columns = ["culture_pair:arab-west", "culture_pair_culture:arab-west Arab", "culture_pair_culture:arab-west West"]
-    answer = client.get("/", {"benchmark": "culture", "columns": columns, "format": "csv"})
-    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode())))
-    (row,) = (row for row in rows if row["model"] == "org/one")
+    (row,) = (row for row in standings(client) if row["model"] == "org/one")
     gap = measured.scores.get(metric="culture_gap", dimension="culture_pair", group="arab-west")
     assert float(row["culture_gap:arab-west"]) == gap.value
-    assert float(row[columns[1]]) - float(row[columns[2]]) == pytest.approx(gap.value)
+    assert float(row[ARAB]) - float(row[WEST]) == pytest.approx(gap.value)
 
 
-def test_the_model_page_shows_them_too(client: Client, measured: Run) -> None:
-    assert "Prompt languages side by side" in client.get("/models/org/one/").content.decode()
+def test_a_published_figure_stands_in_the_same_columns(client: Client, measured: Run, published: Run) -> None:
+    (row,) = (row for row in standings(client) if row["provenance"].startswith("published"))
+    assert (row[ARAB], row[WEST]) == ("0.336", "0.23")
+    assert float(row["culture_gap:arab-west"]) == pytest.approx(0.106)
+
+
+def test_other_columns_take_their_place_and_none_are_none(client: Client, measured: Run) -> None:
+    assert ARAB not in standings(client, columns=["language:ar"])[0]
+    assert not any(":" in name for name in standings(client, columns="")[0])
+
+
+def test_the_model_page_shows_them_for_each_of_its_benchmarks(client: Client, measured: Run) -> None:
+    make.finished(make.benchmark("abc"), of=measured.model, artefact="runs/none")
+    plain = client.get("/models/org/one/").content.decode()
+    assert "Prompt languages side by side" not in plain
+    assert '<a href="?benchmark=culture">' in plain
+    assert "Prompt languages side by side" in client.get("/models/org/one/?benchmark=culture").content.decode()
 
 
 def test_text_of_another_language_says_which_and_finds_its_direction(client: Client, measured: Run) -> None:
