@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from probing.analysis.specificity import specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
-from probing.language_model import Asked, LanguageModel, Scoring
+from probing.language_model import Asked, Filling, LanguageModel, Scoring
 from probing.probes import multiple_choice
 from probing.probes.multiple_choice import not_finite, row
 from probing.probes.probe import Row
 from probing.probes.similarity import cosines
-from probing.prompting import PROMPTINGS, Question
+from probing.prompting import PROMPTINGS, Name, Question
 from probing.settings import Settings
 from probing.template import Prompt
 
@@ -58,31 +58,15 @@ class Columns(multiple_choice.Columns):
 
 
 @dataclass(frozen=True)
-class AtBlank:
-    """The distribution at one item's blank: its options' log-probabilities and ranks, and the best words."""
-
-    log_probs: Pair
-    ranks: NDArray[np.int64]
-    best: tuple[str, ...]
-
-    @property
-    def single(self) -> bool:
-        """Whether both options are single tokens."""
-        return bool(np.isfinite(self.log_probs).all())
-
-
-@dataclass(frozen=True)
 class Specificity:
-    """One row per pair. `prompting`: vanilla, few-shot or cascade; `shots`: demonstrations before each question."""
+    """One row per pair. `shots`: demonstrations before each question of few-shot prompting."""
 
     name: ClassVar[str] = "specificity"
     fixed: ClassVar[Mapping[str, Any]] = {}
-    prompting: str = "vanilla"
+    prompting: Name = "vanilla"
     shots: int = 10
 
     def __post_init__(self) -> None:
-        if self.prompting not in PROMPTINGS:
-            raise BadInput(f"No prompting is called {self.prompting!r}.", f"Choose from: {', '.join(PROMPTINGS)}.")
         if self.shots < 1:
             raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
 
@@ -90,18 +74,16 @@ class Specificity:
         questions = list(PROMPTINGS[self.prompting](relation, template, self.shots, settings.seed))
         pairs = [_pair(relation, question) for question in questions]
         asked = list(zip([question.prompt for question in questions], pairs, strict=True))
-        bare = list(zip([question.bare for question in questions], pairs, strict=True))
-        blanks, natural = at_blank(model, asked, BEST), at_blank(model, bare, 0)
+        blanks = list(_blanks(model, questions, pairs))
         parts = zip(
             questions,
             blanks,
-            natural,
             cosines(model, [(question.item.subject, pair) for question, pair in zip(questions, pairs, strict=True)]),
-            _whole_answers(model, asked, blanks, settings),
+            _whole_answers(model, asked, [blank for blank, _ in blanks], settings),
             self._clauses(model, asked),
             strict=True,
         )
-        for question, blank, hidden, cosine, scores, clause in parts:
+        for question, (blank, hidden), cosine, scores, clause in parts:
             if not np.isfinite(scores).all():
                 raise not_finite(model, relation, question.item, template)
             yield {
@@ -138,31 +120,31 @@ def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
     return options
 
 
-def at_blank(model: LanguageModel, asked: Sequence[Asked], k: int) -> list[AtBlank]:
-    """For each prompt its options at its blank; one distribution serves all that ask the same prompt."""
-    options: dict[Prompt, dict[str, int]] = {}
-    for prompt, pair in asked:
-        known = options.setdefault(prompt, {})
-        for option in pair:
-            known.setdefault(option, len(known))
-    distinct = ((prompt, tuple(known)) for prompt, known in options.items())
-    fillings = dict(zip(options, model.fill(distinct, k), strict=True))
+def _blanks(
+    model: LanguageModel, questions: Sequence[Question], pairs: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[Filling, Filling]]:
+    """What stands at each item's blank, and there with its subject hidden.
 
-    def seen(prompt: Prompt, pair: Sequence[str]) -> AtBlank:
-        places, filling = [options[prompt][option] for option in pair], fillings[prompt]
-        return AtBlank(filling.options[places], filling.ranks[places], filling.tokens)
+    Asked side by side, so that the two share the demonstrations before them.
+    """
+    both = zip(questions, pairs, strict=True)
+    found = model.fill(((prompt, pair) for question, pair in both for prompt in (question.prompt, question.bare)), BEST)
+    return zip(found, found, strict=True)
 
-    return [seen(prompt, pair) for prompt, pair in asked]
+
+def _single(blank: Filling) -> bool:
+    """Whether both options are single tokens."""
+    return bool(np.isfinite(blank.options).all())
 
 
 def _whole_answers(
-    model: LanguageModel, asked: Sequence[Asked], blanks: Sequence[AtBlank], settings: Settings
+    model: LanguageModel, asked: Sequence[Asked], blanks: Sequence[Filling], settings: Settings
 ) -> Iterator[Pair]:
     """Each option's score by all of its tokens; that of a single token is known from the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
-    rest = model.score((each for each, blank in zip(asked, blanks, strict=True) if not blank.single), scoring)
+    rest = model.score((each for each, blank in zip(asked, blanks, strict=True) if not _single(blank)), scoring)
     for blank in blanks:
-        yield blank.log_probs if blank.single else next(rest).reduce(settings.reduction)
+        yield blank.options if _single(blank) else next(rest).reduce(settings.reduction)
 
 
 def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair]:
@@ -173,12 +155,12 @@ def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pai
         yield np.array([tokens[start:].sum() for tokens, start in zip(found.log_probs, starts, strict=True)])
 
 
-def _columns(question: Question, blank: AtBlank, hidden: AtBlank, cosine: Pair, clause: Pair) -> dict[str, Any]:
+def _columns(question: Question, blank: Filling, hidden: Filling, cosine: Pair, clause: Pair) -> dict[str, Any]:
     """The row's own columns, with the pair's two values side by side: options are coarse, fine."""
     pairs = {
-        "log_prob": blank.log_probs,
+        "log_prob": blank.options,
         "rank": blank.ranks,
-        "natural_log_prob": hidden.log_probs,
+        "natural_log_prob": hidden.options,
         "cosine": cosine,
         "clause_score": clause,
     }
@@ -187,7 +169,7 @@ def _columns(question: Question, blank: AtBlank, hidden: AtBlank, cosine: Pair, 
         "coarse_label": question.item.options[1 - fine],
         **{f"fine_{name}": pair[fine].item() for name, pair in pairs.items()},
         **{f"coarse_{name}": pair[1 - fine].item() for name, pair in pairs.items()},
-        "specific": bool(blank.log_probs[fine] > blank.log_probs[1 - fine]) if blank.single else None,
+        "specific": bool(blank.options[fine] > blank.options[1 - fine]) if _single(blank) else None,
         "demonstrations": list(question.shown),
-        "best": list(blank.best),
+        "best": list(blank.tokens),
     }

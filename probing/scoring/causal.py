@@ -6,8 +6,9 @@ that follow. To decide, the tree is computed in rounds; keys and values of earli
 docs/performance.md has a picture.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,13 +18,14 @@ from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
-from probing.scoring.decide import Race
-from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
+from probing.scoring.decide import FIRST_LOOK, Race
+from probing.scoring.hf_model import REFUSALS, Floats, Input, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
 
 Row = tuple[Ints, int]
+R = TypeVar("R")
 
 # Long rows repeat fewer ancestors, short ones spend less on attention between unrelated statements.
 ROW = 256
@@ -43,7 +45,7 @@ class CausalModel(AnsweringModel):
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
-        if not self.fast or max(map(len, sequences)) > self._attention_window:
+        if not self._shares(sequences):
             found = self._plain(sequences)
             log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
             return by_prompt(window, log_probs)
@@ -63,22 +65,24 @@ class CausalModel(AnsweringModel):
         values = np.full(len(tree.token), np.nan)
         inner, store = tree.inner, KeyValues(len(tree.token))
         wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
-        most = 1
+        self._compute(tree, wanted, values, statements=FIRST_LOOK * len(window.statements), store=store)
+        most, running = 1, len(window.sizes)
         while True:
-            self._compute(tree, wanted, values, store=store)
             found = np.where(scored, values[tree.paths], 0.0)
             missing = np.isnan(found)
             sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
             advancing = race.next(sums, complete, most)
-            if not len(advancing):
+            decided, running = running - race.running(advancing), race.running(advancing)
+            self.usage.add((1 - FIRST_LOOK) * len(window.statements) * decided / len(window.sizes), 0, 0)
+            if not running:
                 break
             nodes = np.unique(tree.paths[advancing])
             nodes = nodes[nodes >= 0]
             parents = tree.parent[nodes]
             reached = (parents < 0) | store.computed[parents]
             wanted = nodes[inner[nodes] & ~store.computed[nodes] & reached]
+            self._compute(tree, wanted, values, store=store)
             most *= 2
-        self.usage.add(len(window.statements), 0, 0)
         found[missing] = 0.0
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
@@ -88,11 +92,12 @@ class CausalModel(AnsweringModel):
             return dict(zip(batch, rows, strict=True))
 
         found: dict[int, Floats] = {}
+        total = sum(map(len, sequences))
         for batch in plain.equal_lengths(sequences, self.budget):
             positions = len(batch) * len(sequences[batch[0]])
             for part in self.budget.run(work, batch, positions):
                 found.update(part)
-            self.usage.add(len(batch), positions, 0)
+            self.usage.add(len(sequences) * positions / total, positions, 0)
         return [found[index] for index in range(len(sequences))]
 
     def _compute(
@@ -102,44 +107,63 @@ class CausalModel(AnsweringModel):
         values: Floats,
         *,
         statements: float = 0.0,
-        store: "KeyValues | None" = None,
+        store: KeyValues | None = None,
     ) -> None:
         """Compute nodes (ascending); fill in `values` for their children, the log-probability of each node's token.
 
         Without a store the nodes must hold all their ancestors; with one, ancestors may have been computed before.
         `statements`: how many are done by this.
         """
-        if not len(nodes):
-            return
-        rows = tree.even_rows(nodes, max(ROW, 2 * int(tree.depth.max())), store.computed if store else None)
-        found: list[tuple[Ints, torch.Tensor]] = []
-        while rows:
-            count = max(self.budget.tokens // len(rows[0][0]), 1)
-            batch, rows = rows[:count], rows[count:]
-            positions = len(batch) * max(len(row) for row, _ in batch)
-            found.extend(self.budget.run(lambda part: self._forward(tree, part, store), batch, positions))
-            filled = sum(len(row) for row, _ in batch)
-            own = filled - sum(repeated for _, repeated in batch)
-            self.usage.add(statements * own / len(nodes), positions, positions - filled)
+
+        def work(rows: Sequence[Row]) -> tuple[Ints, torch.Tensor]:
+            return self._forward(tree, rows, store)
+
+        found = list(self._passes(work, tree, nodes, statements, store.computed if store else None))
         if store:
             store.merge(nodes)
         for children, log_probs in found:
             values[children] = known(log_probs)
 
-    @torch.inference_mode()
+    def _passes(
+        self,
+        work: Callable[[Sequence[Row]], R],
+        tree: PrefixTree,
+        nodes: Ints,
+        statements: float,
+        computed: NDArray[np.bool_] | None = None,
+    ) -> Iterator[R]:
+        """Do the work on the nodes (ascending), packed into rows, a batch of rows at a time."""
+        if not len(nodes):
+            self.usage.add(statements, 0, 0)
+            return
+        rows = tree.even_rows(nodes, max(ROW, 2 * int(tree.depth.max())), computed)
+        while rows:
+            count = max(self.budget.tokens // len(rows[0][0]), 1)
+            batch, rows = rows[:count], rows[count:]
+            positions = len(batch) * len(batch[0][0])
+            yield from self.budget.run(work, batch, positions)
+            filled = sum(len(row) for row, _ in batch)
+            own = filled - sum(repeated for _, repeated in batch)
+            self.usage.add(statements * own / len(nodes), positions, positions - filled)
+
     def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
         """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
-        length = max(len(nodes) for nodes, _ in rows)
-        table = np.full((len(rows), length), -1)
-        place = np.full(len(tree.token), -1)
-        for index, (nodes, repeated) in enumerate(rows):
-            table[index, : len(nodes)] = nodes
-            place[nodes[repeated:]] = index * length + np.arange(repeated, len(nodes))
+        table, place = _packed(tree, rows)
         children, parents = tree.children(place)
-        past = store.before(tree, table) if store else np.zeros((len(rows), 0), np.int64)
+        places, slot = np.unique(parents, return_inverse=True)
+        logits = self._tree_logits(tree, table, place, places, store)
+        where = self.to_device(slot)
+        log_probs = logits[where, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[where]
+        return children, log_probs.clamp(max=0.0)
+
+    @torch.inference_mode()
+    def _tree_logits(
+        self, tree: PrefixTree, table: Ints, place: Ints, places: Ints, store: KeyValues | None = None
+    ) -> torch.Tensor:
+        """Logits at some places of a table of nodes, shape (places, vocabulary); `place` is where each node stands."""
+        past = store.before(tree, table) if store else np.zeros((len(table), 0), np.int64)
         cache = store.gather(past) if store else None
         padded = table < 0
-        places, slot = np.unique(parents, return_inverse=True)
         logits = self.logits_at(
             self.to_device(places),
             input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
@@ -150,9 +174,7 @@ class CausalModel(AnsweringModel):
         )
         if store and cache is not None:
             store.add(cache, past.shape[1], place, tree)
-        where = self.to_device(slot)
-        log_probs = logits[where, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[where]
-        return children, log_probs.clamp(max=0.0)
+        return logits
 
     def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
         """Additive mask, shape (rows, 1, queries, keys): a node sees itself and its ancestors, padding sees padding.
@@ -165,6 +187,25 @@ class CausalModel(AnsweringModel):
         seen = (first <= node) & (node < end)
         mask = torch.zeros(seen.shape, dtype=self.network.dtype, device=seen.device)
         return mask.masked_fill_(~seen, torch.finfo(self.network.dtype).min)[:, None]
+
+    def at_blanks(self, inputs: Sequence[Input], statements: float) -> Iterator[tuple[Sequence[Input], torch.Tensor]]:
+        """The same behind the inputs, which end at their blanks; each distinct prefix is computed once."""
+        sequences = [ids for ids, _ in inputs]
+        if not self._shares(sequences):
+            return super().at_blanks(inputs, statements)
+        tree = PrefixTree.of(sequences, np.zeros((len(sequences), max(map(len, sequences))), bool))
+        ends = np.array([path[len(ids) - 1] for path, ids in zip(tree.paths, sequences, strict=True)])
+
+        def work(rows: Sequence[Row]) -> tuple[Sequence[Input], torch.Tensor]:
+            table, place = _packed(tree, rows)
+            here = np.flatnonzero(place[ends] >= 0)
+            return [inputs[index] for index in here.tolist()], self._tree_logits(tree, table, place, place[ends[here]])
+
+        return self._passes(work, tree, np.arange(len(tree.token)), statements)
+
+    def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
+        """Whether these sequences can be computed as a tree."""
+        return self.fast and max(map(len, sequences)) <= self._attention_window
 
     @cached_property
     def _attention_window(self) -> int:
@@ -210,6 +251,16 @@ class CausalModel(AnsweringModel):
             self._compute(narrow, np.flatnonzero(narrow.inner & part), in_two, store=store)
         for tree, values in ((wide, at_once), (narrow, in_two)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
+
+
+def _packed(tree: PrefixTree, rows: Sequence[Row]) -> tuple[Ints, Ints]:
+    """The rows' nodes, shape (rows, longest), -1 behind; and for each node its place there, -1 if not a row's own."""
+    length = max(len(nodes) for nodes, _ in rows)
+    table, place = np.full((len(rows), length), -1), np.full(len(tree.token), -1)
+    for index, (nodes, repeated) in enumerate(rows):
+        table[index, : len(nodes)] = nodes
+        place[nodes[repeated:]] = index * length + np.arange(repeated, len(nodes))
+    return table, place
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

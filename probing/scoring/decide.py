@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from probing.language_model import Scoring
 
+# About the share of the work that is done when every option has been looked at once.
+FIRST_LOOK = 0.5
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -40,6 +43,10 @@ class Race:
         rows, places = np.nonzero(np.take_along_axis(running, order, axis=1) > -np.inf)
         starts = np.cumsum(self.sizes) - self.sizes
         return np.sort(starts[rows] + order[rows, places])
+
+    def running(self, options: NDArray[np.int64]) -> int:
+        """How many prompts the given options belong to."""
+        return len(np.unique(np.searchsorted(np.cumsum(self.sizes), options, side="right")))
 
     def _table(self, values: Floats, missing: float = -np.inf) -> Floats:
         """Shape (prompts, most options), `missing` where a prompt has fewer."""

@@ -22,16 +22,21 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
     while window := list(islice(stream, WINDOW)):
         encoded = model.encoder.encode([Statement(text, 0, len(text)) for text in window])
         found: dict[int, Vector] = {}
+        total = sum(len(statement.ids) for statement in encoded)
 
-        def work(batch: list[int]) -> None:
-            hidden = _hidden(model, [encoded[index].ids for index in batch])  # noqa: B023 - used within the loop
-            for index, states in zip(batch, hidden, strict=True):
-                found[index] = states[list(encoded[index].scored)].mean(0).cpu().numpy()  # noqa: B023
+        def work(batch: list[int]) -> dict[int, Vector]:
+            statements = [encoded[index] for index in batch]  # noqa: B023 - used within the loop
+            hidden = _hidden(model, [statement.ids for statement in statements])
+            vectors = (
+                states[list(s.scored)].mean(0).cpu().numpy() for states, s in zip(hidden, statements, strict=True)
+            )
+            return dict(zip(batch, vectors, strict=True))
 
         for batch in plain.equal_lengths([statement.ids for statement in encoded], model.budget):
             positions = len(batch) * len(encoded[batch[0]].ids)
-            for _ in model.budget.run(work, batch, positions):
-                model.usage.add(len(batch), positions, 0)
+            for part in model.budget.run(work, batch, positions):
+                found.update(part)
+            model.usage.add(len(window) * positions / total, positions, 0)
         yield from (found[index] for index in range(len(window)))
 
 

@@ -8,8 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from probing.language_model import Asked, Filling, Kind
-from probing.scoring import plain
-from probing.scoring.hf_model import HFModel
+from probing.scoring.hf_model import HFModel, Input
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
@@ -88,7 +87,7 @@ def _between(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:
 
 
 class Filler:
-    """Answers `fill` for a model: a window of prompts at a time, equal inputs once, batches of equal length."""
+    """Answers `fill` for a model: a window of prompts at a time, equal inputs once."""
 
     def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
         self.model = model
@@ -99,48 +98,33 @@ class Filler:
     def fill(self, asked: Iterable[Asked]) -> Iterator[Filling]:
         for group in grouped(asked, WINDOW):
             found = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
-            inputs = list(dict.fromkeys((blank.ids, blank.position) for blank in found))
-            users: dict[tuple[Ids, int], list[int]] = {each: [] for each in inputs}
+            users: dict[Input, list[int]] = {}
             for index, blank in enumerate(found):
-                users[blank.ids, blank.position].append(index)
+                self.model.refuse_unfit(blank.ids)
+                users.setdefault((blank.ids, blank.position), []).append(index)
             answers: dict[int, Filling] = {}
-            for batch, logits in self._logits(inputs):
+            for batch, logits in self.model.at_blanks(list(users), len(group)):
                 for row, each in zip(logits, batch, strict=True):
-                    answers.update((user, self._filling(row, found[user].options)) for user in users[each])
-                self.model.usage.add(sum(len(users[each]) for each in batch), len(batch) * len(batch[0][0]), 0)
+                    fillings = self._fillings(row, [found[user].options for user in users[each]])
+                    answers.update(zip(users[each], fillings, strict=True))
             yield from (answers[index] for index in range(len(group)))
 
-    def _logits(self, inputs: Sequence[tuple[Ids, int]]) -> Iterator[tuple[Sequence[tuple[Ids, int]], torch.Tensor]]:
-        """Batches of inputs with their logits at the blank, shape (inputs, vocabulary)."""
-        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.model.budget):
-            batch = [inputs[index] for index in indices]
-            yield from self.model.budget.run(
-                lambda part: (part, self._forward(part)), batch, len(batch) * len(batch[0][0])
-            )
-
-    @torch.inference_mode()
-    def _forward(self, batch: Sequence[tuple[Ids, int]]) -> torch.Tensor:
-        model, length = self.model, len(batch[0][0])
-        ids = model.to_device(np.array([ids for ids, _ in batch]))
-        places = model.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
-        if not model.fast:
-            logits: torch.Tensor = model.network(input_ids=ids).logits.flatten(0, 1)[places]
-            return logits
-        return model.logits_at(places, input_ids=ids)
-
-    def _filling(self, logits: torch.Tensor, options: NDArray[np.int64]) -> Filling:
+    def _fillings(self, logits: torch.Tensor, asked: Sequence[NDArray[np.int64]]) -> Iterator[Filling]:
+        """What one distribution says to all who ask for it; `asked` has the options of each."""
         log_probs = logits.float().log_softmax(-1)
         ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
         best = ranked.topk(min(self.k, len(ranked) if self.allowed is None else int(self.allowed.sum())))
-        tokens = self.model.to_device(np.maximum(options, 0))
-        ranks = (ranked > ranked[tokens][:, None]).sum(-1) + 1
-        outside = (options < 0) | ~torch.isfinite(ranked[tokens]).cpu().numpy()
-        return Filling(
-            tuple(map(self._text, best.indices.tolist())),
-            best.values.double().cpu().numpy(),
-            np.where(options < 0, np.nan, log_probs[tokens].double().cpu().numpy()),
-            np.where(outside, 0, ranks.cpu().numpy()),
-        )
+        texts, values = tuple(map(self._text, best.indices.tolist())), best.values.double().cpu().numpy()
+        for options in asked:
+            tokens = self.model.to_device(np.maximum(options, 0))
+            ranks = (ranked > ranked[tokens][:, None]).sum(-1) + 1
+            outside = (options < 0) | ~torch.isfinite(ranked[tokens]).cpu().numpy()
+            yield Filling(
+                texts,
+                values,
+                np.where(options < 0, np.nan, log_probs[tokens].double().cpu().numpy()),
+                np.where(outside, 0, ranks.cpu().numpy()),
+            )
 
     def _text(self, token: int) -> str:
         if token not in self._texts:

@@ -25,13 +25,14 @@ def generate(
         inputs = [_ids(model, text, chat, system) for text in window]
         _refuse_long(model, inputs, tokens)
         distinct = list(dict.fromkeys(inputs))
+        total = sum(len(ids) + tokens for ids in distinct)
         answers: dict[Ids, Continuation] = {}
         for indices in plain.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
             positions = len(batch) * (len(batch[0]) + tokens)
             for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):
                 answers.update(zip(part, found, strict=True))
-            model.usage.add(len(batch) * len(window) / len(distinct), positions, 0)
+            model.usage.add(len(window) * positions / total, positions, 0)
         yield from (answers[ids] for ids in inputs)
 
 

@@ -11,10 +11,13 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Asked, Kind, ModelCard, OptionScores, Scoring, Usage
+from probing.scoring import plain
 from probing.scoring.batching import Budget, ceiling
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
 
 Floats = NDArray[np.float64]
+# Token ids, and the position whose output tells what stands at the blank.
+Input = tuple[tuple[int, ...], int]
 
 # What networks make of inputs that they are not written for: the self-checks take it for a no.
 REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
@@ -101,6 +104,29 @@ class HFModel(ABC):
             raise RuntimeError("the output head is not called as expected")
         return logits[0]
 
+    def at_blanks(self, inputs: Sequence[Input], statements: float) -> Iterator[tuple[Sequence[Input], torch.Tensor]]:
+        """Batches of inputs with the logits at their blanks, shape (inputs, vocabulary), in any order.
+
+        `statements`: how many are done by all of this.
+        """
+        total = sum(len(ids) for ids, _ in inputs)
+        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.budget):
+            batch = [inputs[index] for index in indices]
+            positions = len(batch) * len(batch[0][0])
+            yield from self.budget.run(lambda part: (part, self._blank_logits(part)), batch, positions)
+            self.usage.add(statements * positions / total, positions, 0)
+
+    @torch.inference_mode()
+    def _blank_logits(self, batch: Sequence[Input]) -> torch.Tensor:
+        """One pass over inputs of one length."""
+        length = len(batch[0][0])
+        ids = self.to_device(np.array([ids for ids, _ in batch]))
+        places = self.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
+        if self.fast:
+            return self.logits_at(places, input_ids=ids)
+        logits: torch.Tensor = self.network(input_ids=ids).logits.flatten(0, 1)[places]
+        return logits
+
     @property
     def tolerance(self) -> float:
         """How far a token's log-probability may lie from the plain way's in the self-check."""
@@ -112,23 +138,26 @@ class HFModel(ABC):
             encoder = encoder.apart()
         for window in windows(asked, encoder, self.blank, scoring.span):
             for statement in window.statements:
-                self._refuse_unfit(statement)
+                self.refuse_unfit(statement.ids)
+                self._refuse_empty(statement)
             yield from self._score_window(window, scoring)
 
-    def _refuse_unfit(self, statement: Encoded) -> None:
-        """Raise where the network has no place or no name for a token, or where nothing is left to score."""
-        if len(statement.ids) > self.longest:
-            raise BadInput(
-                f"A statement has {len(statement.ids)} tokens, the model takes {self.longest}: "
-                f"{self.tokenizer.decode(statement.ids[:20])} ...",
-                "Shorten it or choose a model that reads more.",
-            )
+    def _refuse_empty(self, statement: Encoded) -> None:
         if not statement.scored:
             raise BadInput(
                 f"The tokenizer leaves nothing to score of {self.tokenizer.decode(statement.ids)!r}.",
                 "Remove the option or choose another model.",
             )
-        if max(statement.ids) >= self._vocabulary:
+
+    def refuse_unfit(self, ids: Sequence[int]) -> None:
+        """Raise where the network has no place or no name for a token."""
+        if len(ids) > self.longest:
+            raise BadInput(
+                f"A statement has {len(ids)} tokens, the model takes {self.longest}: "
+                f"{self.tokenizer.decode(ids[:20])} ...",
+                "Shorten it or choose a model that reads more.",
+            )
+        if max(ids, default=0) >= self._vocabulary:
             raise UnsupportedModel(
                 f"The tokenizer has tokens that the model does not know ({self._vocabulary} or higher).",
                 "Save the model with the tokenizer that it was trained with.",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
-from probing.scoring.decide import Race
+from probing.scoring.decide import FIRST_LOOK, Race
 from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
@@ -154,23 +154,24 @@ class MaskedModel(AnsweringModel):
         prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
         costs = Costs.of(asks, prompts)
         wanted = np.concatenate([row[s.answer][:1] for row, s in zip(table, window.statements, strict=True)])
-        most, leaders_only = scoring.decide, True
+        self._compute(asks, np.unique(asks.input[wanted]), values, FIRST_LOOK * len(window.statements))
+        most, leaders_only, running = scoring.decide, True, len(window.sizes)
         while True:
-            self._compute(asks, np.unique(asks.input[wanted]), values, 0)
             missing = scored & np.isnan(values[table])
             found = np.where(scored & ~missing, values[table], 0.0)
             complete = np.logical_not(missing.any(axis=1))
             advancing = race.next(found.sum(axis=1), complete, most)
-            if not len(advancing):
+            decided, running = running - race.running(advancing), race.running(advancing)
+            self.usage.add((1 - FIRST_LOOK) * len(window.statements) * decided / len(window.sizes), 0, 0)
+            if not running:
                 break
             if leaders_only:
                 wanted = table[advancing][missing[advancing]]
             else:
                 wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
-            running = len(np.unique(prompts[advancing]))
             most = max(ROUND // (running * int(asks.length.max())), 1)
-        self.usage.add(len(window.statements), 0, 0)
+            self._compute(asks, np.unique(asks.input[wanted]), values, 0)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
     def _compute(self, asks: Asks, inputs: Ints, values: Floats, statements: float) -> None:

@@ -4,6 +4,7 @@ Nodes are numbered depth first, so that a node's descendants are the numbers up 
 says who is an ancestor of whom, which is the whole attention mask.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
+
+# What a place that a row leaves free costs, in nodes that another row repeats: rows may be short if others are, too.
+FREE = 0.25
 
 
 @dataclass(frozen=True)
@@ -87,21 +91,40 @@ class PrefixTree:
         """Pack nodes into rows of at most `length`; (row, how many of its first nodes an earlier row has too).
 
         `nodes` must be ascending and contain the ancestors of each of its nodes that are not yet `computed`. A cut
-        in depth-first order parts only one path, so a row repeats no more than the ancestors of its first node.
+        in depth-first order parts only one path, so a row repeats no more than the ancestors of its first node; a row
+        ends where what it leaves free and what the next one repeats are least.
         """
+        done = np.zeros(len(self.token), bool) if computed is None else computed
+        parents = self.parent[nodes]
+        repeats = np.append(np.where((parents < 0) | done[parents], 0, self.depth[nodes]), 0)
         start = 0
         while start < len(nodes):
-            again = self.with_ancestors(nodes[start : start + 1])[:-1]
-            if computed is not None:
-                again = again[~computed[again]]
-            take = max(length - len(again), 1)
-            yield np.concatenate([again, nodes[start : start + take]]), len(again)
-            start += take
+            again = self._missing_before(int(nodes[start]), done)
+            full = min(start + max(length - len(again), 1), len(nodes))
+            ends = np.arange(full, start, -1)
+            end = int(ends[np.argmin(repeats[ends] + FREE * (full - ends))])
+            yield np.concatenate([again, nodes[start:end]]), len(again)
+            start = end
+
+    def _missing_before(self, node: int, done: NDArray[np.bool_]) -> Ints:
+        """The node's ancestors that are not done, ascending."""
+        found = []
+        while (node := int(self.parent[node])) >= 0:
+            if not done[node]:
+                found.append(node)
+        return np.array(found[::-1], np.int64)
 
     def even_rows(self, nodes: Ints, longest: int, computed: NDArray[np.bool_] | None = None) -> list[tuple[Ints, int]]:
-        """As few rows of at most `longest` as there can be, each about as long as any other, so that few are padded."""
+        """As few rows of at most `longest` as there can be, each about as long as any other, so that few are padded.
+
+        The longest come first, so that a batch of neighbours is padded least.
+        """
         rows = list(self.rows(nodes, longest, computed))
         spare = longest * len(rows) - sum(len(row) for row, _ in rows)
-        lengths = range(longest - spare // len(rows), longest)
-        cuts = (list(self.rows(nodes, length, computed)) for length in lengths)
-        return next((cut for cut in cuts if len(cut) == len(rows)), rows)
+        lengths = range(longest - spare // len(rows), longest + 1)
+
+        def few(length: int) -> bool:
+            return len(list(self.rows(nodes, length, computed))) <= len(rows)
+
+        shortest = lengths[bisect_left(lengths[:-1], True, key=few)]
+        return sorted(self.rows(nodes, shortest, computed), key=lambda row: len(row[0]), reverse=True)

@@ -10,9 +10,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Asked, Filling, OptionScores, Scoring
 from probing.probes.probe import Row, make
-from probing.probes.specificity import Columns, Specificity, at_blank
+from probing.probes.specificity import Columns, Specificity
 from probing.settings import Settings
-from probing.template import Prompt
 from tests.fakes import FAKE_CARD, FakeModel
 
 ITEMS = (
@@ -84,20 +83,15 @@ def test_equal_probabilities_are_no_preference() -> None:
     assert (row["specific"], row["correct"]) == (False, False)
 
 
-def test_one_distribution_serves_all_pairs_of_a_prompt() -> None:
+def test_a_prompt_and_the_same_without_its_subject_are_asked_side_by_side() -> None:
+    """So that a model can share the demonstrations before them."""
     model = Recorded()
-    rows(model)
+    rows(model, prompting="few-shot", shots=2)
     asked = [prompt.fill("_", "?").text for prompt, _ in model.filled]
-    assert asked == ["Lyon lies in _.", "Cusco lies in _.", "? lies in _."]
-    assert model.filled[0][1] == ("Europe", "France", "Gaul")
-    assert len(model.filled[2][1]) == 5, "naturalness needs one distribution per relation"
-
-
-def test_pairs_get_their_own_options_back() -> None:
-    asked = [(Prompt(("It is ", ".")), pair) for pair in (("a", "b"), ("c", "a"))]
-    first, second = at_blank(FakeModel(), asked, 0)
-    assert first.log_probs[0] == second.log_probs[1]
-    assert first.log_probs[1] != second.log_probs[0]
+    assert len(asked) == 2 * len(ITEMS)
+    for item, whole, bare in zip(ITEMS, asked[::2], asked[1::2], strict=True):
+        shown = whole.removesuffix(f"{item.subject} lies in _.")
+        assert bare == f"{shown}? lies in _."
 
 
 def test_few_shot_stores_its_demonstrations() -> None:
