@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any, NamedTuple
+from unicodedata import bidirectional
 
 import plotly.graph_objects as go
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
+RIGHT_TO_LEFT = ("R", "AL")  # classes of letters, as Unicode calls them
 UNIT = [-0.02, 1.02]  # 0 to 1, with room for the dots at its ends
 SIZES = {10**6: "1 M", 10**7: "10 M", 10**8: "100 M", 10**9: "1 B", 10**10: "10 B", 10**11: "100 B", 10**12: "1 T"}
 
@@ -34,7 +36,18 @@ class Chart:
 
     @property
     def data(self) -> Any:
-        return json.loads(self.figure.to_json())
+        return isolated(json.loads(self.figure.to_json()))
+
+
+def isolated(value: Any) -> Any:
+    """A figure whose right-to-left words are closed off, so that they do not move what stands beside them."""
+    if isinstance(value, dict):
+        return {key: isolated(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [isolated(inner) for inner in value]
+    if isinstance(value, str) and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in value):
+        return f"\N{FIRST STRONG ISOLATE}{value}\N{POP DIRECTIONAL ISOLATE}"
+    return value
 
 
 class Point(NamedTuple):
@@ -104,8 +117,17 @@ def dots(
         marks.insert(0, _chance_trace(ticks))
     axis = {"title": {"text": title}, **({} if wide else {"range": UNIT, "tickformat": ".1f"})}
     labels = [p.label for p in points]
-    rows = {"categoryorder": "array", "categoryarray": labels[::-1], "showgrid": False, "tickfont": {"size": 12}}
+    rows = _rows(labels)
     return figure(marks, 70 + ROW_HEIGHT * len(points), xaxis=axis, yaxis=rows)
+
+
+def _rows(labels: Sequence[str]) -> dict[str, Any]:
+    """An axis with a row for each label, the first at the top, all as high."""
+    rows = list(dict.fromkeys(labels))[::-1]
+    return {
+        **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [-0.7, len(rows) - 0.3]},
+        **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
+    }
 
 
 def _dots_trace(points: Sequence[Point]) -> go.Scatter:
@@ -255,7 +277,8 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     """Shares of models against those of the first; above the diagonal they are better. One symbol per group."""
     groups = _groups(points)
     traces = [_cloud([p for p in points if p.group == group], group) for group in groups]
-    for trace, (symbol, colour) in zip(traces, MARKS, strict=False):
+    marks = MARKS[1:] if len(groups) > 1 else MARKS  # as beside each other, where the first has the first mark
+    for trace, (symbol, colour) in zip(traces, marks, strict=False):
         trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
         trace.hovertemplate = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
     diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
@@ -346,10 +369,7 @@ def headed_dots(points: Sequence[Point], heads: Mapping[str, str], title: str) -
     series = _groups(points)
     traces = [_series([point for point in points if point.group == name], name, n) for n, name in enumerate(series)]
     axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
-    labels = {
-        **{"categoryorder": "array", "categoryarray": rows[::-1], "range": [-0.7, len(rows) - 0.3]},
-        **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
-    }
+    labels = _rows(rows)
     return figure(traces, 90 + 26 * len(rows), xaxis=axis, yaxis=labels, showlegend=len(series) > 1)
 
 
@@ -376,7 +396,10 @@ def beside(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.
     drawn.update_traces(orientation="h")
     for trace in drawn.data:
         trace.update(offsetgroup=trace.name, hovertemplate="%{y}, " + trace.name + ": <b>%{x:.3f}</b><extra></extra>")
-    drawn.update_layout(scattermode="group", scattergap=0.3, height=int(1.4 * drawn.layout.height))
+    rows = drawn.layout.yaxis
+    downwards = {"categoryarray": rows.categoryarray[::-1], "range": rows.range[::-1]}
+    height = int(1.4 * drawn.layout.height)
+    drawn.update_layout(scattermode="group", scattergap=0.3, height=height, yaxis=downwards)
     return drawn
 
 
@@ -410,7 +433,7 @@ def dumbbells(rows: Mapping[str, Sequence[Point]], title: str) -> go.Figure:
     ]
     traces = [_side(rows, name, place) for place, name in enumerate(names)]
     axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
-    labels = {"categoryorder": "array", "categoryarray": list(rows)[::-1], "showgrid": False, "tickfont": {"size": 12}}
+    labels = _rows(list(rows))
     return figure([*joined, *traces], 90 + ROW_HEIGHT * len(rows), xaxis=axis, yaxis=labels, showlegend=True)
 
 
@@ -419,6 +442,8 @@ def _side(rows: Mapping[str, Sequence[Point]], name: str, place: int) -> go.Scat
     trace = _dots_trace([point._replace(label=label) for label, point in found])
     symbol, colour = ("circle", ACCENT) if place == 0 else ("diamond-open", INK)
     trace.update(name=name, marker={"size": 10, "symbol": symbol, "color": colour})
+    # The intervals of both sides lie on one line: the thin one on the thick one.
+    trace.update(error_x={"color": colour, "thickness": 4 if place == 0 else 1})
     return trace
 
 

@@ -94,5 +94,10 @@ def choice(value: str | bool) -> str:
     return ("no", "yes")[value] if isinstance(value, bool) else value
 
 
+def within(title: str) -> str:
+    """A metric's title as it stands within a sentence; names such as P@1 keep their capital."""
+    return title if title[1:2] == "@" else title[:1].lower() + title[1:]
+
+
 def _plain(name: str) -> str:
     return name.replace("_", " ").capitalize()

@@ -42,7 +42,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     context = {
         "benchmark": benchmark,
         "entry": catalog.CATALOG.get(slug),
-        "versions": Benchmark.objects.filter(slug=slug).order_by("-created"),
+        "versions": Benchmark.objects.filter(slug=slug).exclude(version=queries.ANY_VERSION).order_by("-created"),
         "best": queries.best_runs(benchmark, 5),
         "headline": words.metric(queries.headline(benchmark)),
         "switches": sections.switches(benchmark, request.GET),
@@ -75,7 +75,9 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
         caption="Relations",
         columns=[
             Column("relation", "Relation", link, align="head"),
-            Column("template", "Template 0", lambda r: cells.text(r.templates[0])),
+            Column(
+                "template", "Template 0", lambda r: cells.text(r.templates[0], lang=str(r.tags.get("language", "")))
+            ),
             *(Column(name, words.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
@@ -130,7 +132,10 @@ def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
     points = [Point(s.run.name, s.value, s.low, s.high) for s in scores if s.value is not None]
     title = words.metric(queries.headline(benchmark))
     return Chart(
-        "models", f"{title} by model", f"{title} of {len(points)} models.", charts.dots(points, title=title.lower())
+        "models",
+        f"{title} by model",
+        f"{title} of {len(points)} models.",
+        charts.dots(points, title=words.within(title)),
     )
 
 

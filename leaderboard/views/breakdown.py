@@ -56,13 +56,16 @@ def _metric_column(metric: str) -> Column[Group]:
     return Column(metric, words.metric(metric), cell, align="number")
 
 
-def dimension_chart(run: Run, dimension: str, groups: Sequence[Group]) -> Chart:
+def dimension_chart(run: Run, dimension: str, groups: Sequence[Group]) -> Chart | None:
+    """Nothing where the main metric has no value in any group."""
     main = words.metric(queries.headline(run.benchmark))
     known = [group.main for group in groups if group.main and group.main.value is not None]
+    if not known:
+        return None
     points = [Point(score.group, score.value, score.low, score.high) for score in known]
     chance = {group.name: group.scores["chance"].value for group in groups if "chance" in group.scores}
     title = f"{main} by {words.dimension(dimension).lower()}"
-    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, main.lower()))
+    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, words.within(main)))
 
 
 def summary(title: str, points: Sequence[Point]) -> str:

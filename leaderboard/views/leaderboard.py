@@ -79,11 +79,12 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
     title = words.metric(queries.headline(asked.benchmark))
     return Table(
         name="leaderboard",
-        caption=f"{asked.benchmark.title}: {title.lower()} of every model",
+        caption=f"{asked.benchmark.title}: {words.within(title)} of every model",
         columns=[
             *_about_model(),
             *settings_column(found.standings, lambda row: row.run),
             *_main_score(queries.headline(asked.benchmark)),
+            *_spread(found.standings),
             *_counted(asked.benchmark),
             *map(_beside_column, queries.BESIDE.get(asked.benchmark.probe, ())),
             *(column for part in asked.slices for column in _slice_columns(part)),
@@ -131,14 +132,15 @@ def _main_score(metric: str) -> list[Column[Standing]]:
     return [
         Column(metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
         *bounds(lambda row: row.main),
-        Column(
-            "sem",
-            "Template SEM",
-            lambda row: cells.number(row.spread),
-            "Standard error of the mean over templates.",
-            align="number",
-        ),
     ]
+
+
+def _spread(rows: list[Standing]) -> list[Column[Standing]]:
+    """Over templates, where any run was asked with several."""
+    if not any(row.spread is not None for row in rows):
+        return []
+    about = "Standard error of the mean over templates."
+    return [Column("sem", "Template SEM", lambda row: cells.number(row.spread), about, align="number")]
 
 
 def _counted(benchmark: Benchmark) -> list[Column[Standing]]:
@@ -185,7 +187,7 @@ def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
     chance = next((p.value for p in points if p.label == CHANCE), None)
     drawn = [p for p in points if p.x and p.group != PROVENANCE.BASELINE]
     summary = f"{title} of {len(drawn)} models against their numbers of parameters. The figures are in the table."
-    plot = charts.against_parameters(drawn, chance, title.lower())
+    plot = charts.against_parameters(drawn, chance, words.within(title))
     return [Chart("scatter", f"{title} and size", summary, plot)] if drawn else []
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from leaderboard import cells
+from leaderboard import cells, words
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,10 @@ def test_waiting_is_said_as_people_say_it(seconds: int, shown: str) -> None:
 
 def test_items_that_weigh_less_than_one_keep_their_fraction() -> None:
     assert (cells.items(1226.0).text, cells.items(2028.5).text) == ("1,226", "2,028.5")
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"), [("p_at_1", "P@1"), ("accuracy", "accuracy"), ("log10_p_welch", "log₁₀ p, Welch")]
+)
+def test_a_metric_within_a_sentence_keeps_the_capitals_of_names(metric: str, said: str) -> None:
+    assert words.within(words.metric(metric)) == said

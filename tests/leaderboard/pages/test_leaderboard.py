@@ -37,6 +37,25 @@ def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmar
     assert [row["rank"] for row in rows(client)] == ["1–2", "1–2", "3"]
 
 
+def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.3, make.model("org/here"))
+    other = make.benchmark("other")
+    for commit in ("1" * 40, "2" * 40):
+        make.finished(other, 0.3, make.model("openai-community/gpt2", commit=commit))
+    make.running(make.model("org/gpt2-unfinished"), other)
+    page = client.get("/?benchmark=tiny&search=GPT2").content.decode()
+    assert page.count('href="/models/openai-community/gpt2/"') == 1
+    assert "org/gpt2-unfinished" not in page
+    assert "/models/" not in client.get("/?benchmark=tiny").content.decode()
+
+
+def test_the_spread_over_templates_is_a_column_where_there_is_one(client: Client, tiny: Benchmark) -> None:
+    done = make.finished(tiny, 0.3)
+    assert "sem" not in rows(client)[0]
+    make.score(done, 0.02, metric="accuracy_sem")
+    assert rows(client)[0]["sem"] == "0.020"
+
+
 def test_a_filter_does_not_change_ranks(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.9, make.model("org/causal"))
     make.finished(tiny, 0.2, make.model("org/masked", kind="masked"))

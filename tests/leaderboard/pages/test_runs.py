@@ -44,6 +44,13 @@ def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site
     assert "By head size" in page(client, site.first)
 
 
+def test_nothing_is_drawn_where_nothing_was_measured(client: Client, site: Site) -> None:
+    make.score(site.first, None, "head_size", "tall")
+    html = page(client, site.first)
+    assert 'data-table="head_size"' in html
+    assert 'data-chart="chart-head_size"' not in html
+
+
 def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None:
     html = page(client, site.failed)
     assert "no-space" in html
