@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -64,13 +64,16 @@ OVERALL = Slice("overall", "all")
 
 def benchmarks() -> QuerySet[Benchmark]:
     """Current versions with their numbers of finished runs, measured and published; the most measured first."""
-    finished = Q(runs__state=STATE.FINISHED)
+    measured = Q(runs__state=STATE.FINISHED, runs__provenance=Run.Provenance.MEASURED)
+    same = Q(benchmark=OuterRef("pk")) | Q(benchmark__slug=OuterRef("slug"), benchmark__version=ANY_VERSION)
+    published = Run.objects.filter(same, state=STATE.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    counted = published.values("provenance").annotate(number=Count("pk")).values("number")
     starter_first = Case(When(slug="starter", then=Value(0)), default=Value(1), output_field=IntegerField())
     return (
         Benchmark.objects.filter(current=True)
         .annotate(
-            measured=Count("runs", finished & Q(runs__provenance=Run.Provenance.MEASURED)),
-            published=Count("runs", finished & Q(runs__provenance=Run.Provenance.PUBLISHED)),
+            measured=Count("runs", measured),
+            published=Coalesce(Subquery(counted), 0),
         )
         .order_by("-measured", starter_first, "-published", "slug")
     )

@@ -16,7 +16,7 @@ from leaderboard.sections import fact_types
 from leaderboard.sections.fact_types import HEADS, Average, FactTypes
 from leaderboard.sections.section import Section, Sections, Switch
 from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, provenance, summary
+from leaderboard.views.breakdown import bounds, provenance, settings_column, summary
 from probing.analysis.cloze import MAJOR
 from probing.geography.fact_types import FACT_TYPES
 
@@ -25,6 +25,8 @@ ENCODERS, GENERATORS = "encoders", "generators"
 SIDES = {"masked": ENCODERS, "causal": GENERATORS}
 # Within five, as the paper compares the two: in-top-5 of encoders, in-near-5 of generators.
 FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5"}
+SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences give their answer away."
+NONE_LEFT = "No fact type is left."
 EXAMPLE = (
     "relation",
     "template",
@@ -57,7 +59,7 @@ def _averages(types: FactTypes, said: str) -> Section:
     drawn = Chart(
         "head", title, summary(title + said, points), charts.dots(points, title=words.metric("accuracy").lower())
     )
-    return Section("head", title, _averages_table(rows, said), drawn if rows else None, switched=True)
+    return Section("head", title, _averages_table(rows, said), drawn if rows else None, SWITCHES_NOTE, switched=True)
 
 
 def _averages_table(rows: Sequence[Average], said: str) -> Table[Average]:
@@ -66,8 +68,8 @@ def _averages_table(rows: Sequence[Average], said: str) -> Table[Average]:
         caption=f"Means over fact types{said}",
         columns=[
             Column("group", "Head", lambda row: cells.text(row.name), align="head"),
-            *_figures(rows),
             Column("fact_types", "Fact types", lambda row: cells.number(row.fact_types), align="number"),
+            *_figures(rows),
         ],
         rows=rows,
         empty=NONE_LEFT,
@@ -109,17 +111,14 @@ def _by_head(rows: Sequence[FactTypeRow]) -> list[FactTypeRow]:
     return sorted(rows, key=lambda row: (HEADS.index(_head(row.key)), -(row.value or 0.0)))
 
 
-NONE_LEFT = f"No fact type is left: major ones have {MAJOR} sentences or more."
-
-
 def _fact_types_table(rows: Sequence[FactTypeRow], said: str) -> Table[FactTypeRow]:
     return Table(
         name="fact_type",
         caption=f"Fact types by head{said}",
         columns=[
             Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
-            Column("head", "Head", lambda row: cells.text(_head(row.key))),
             *_figures(rows),
+            Column("head", "Head", lambda row: cells.text(_head(row.key)), align="kind"),
         ],
         rows=rows,
         empty=NONE_LEFT,
@@ -210,7 +209,8 @@ def _difficulty(runs: Sequence[Run], major_only: bool, no_leaks: bool) -> list[S
     title = "Difficulty of fact types"
     drawn = charts.headed_dots(points, {_name(row.key): _head(row.key) for row in rows}, "within five")
     chart = Chart("difficulty", title, summary(title + said, points), drawn) if rows else None
-    return [Section("difficulty", title, _difficulty_table(rows, said), chart, switched=found.divided)]
+    note = SWITCHES_NOTE if found.divided else ""
+    return [Section("difficulty", title, _difficulty_table(rows, said), chart, note, found.divided)]
 
 
 def difficulty(runs: Mapping[int, FactTypes], sides: Mapping[int, str]) -> list[Difficulty]:
@@ -247,9 +247,9 @@ def _difficulty_table(rows: Sequence[Difficulty], said: str) -> Table[Difficulty
         caption=f"Mean over models of the share found within five, by fact type{said}",
         columns=[
             Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
-            Column("head", "Head", lambda row: cells.text(_head(row.key))),
             *columns(ENCODERS),
             *columns(GENERATORS),
+            Column("head", "Head", lambda row: cells.text(_head(row.key)), align="kind"),
         ],
         rows=rows,
         empty=NONE_LEFT,
@@ -301,7 +301,7 @@ def _sides_table(rows: Sequence[Side]) -> Table[Side]:
             Column("value", words.metric("accuracy"), lambda row: cells.of_score(row.score), align="score"),
             *bounds(lambda row: row.score),
             Column("n", "Sentences", lambda row: cells.items(row.score.n), align="number"),
-            Column("settings", "Settings", lambda row: cells.text(row.run.variant)),
+            *settings_column(rows, lambda row: row.run),
             Column("provenance", "Source", lambda row: provenance(row.run)),
         ],
         rows=rows,
@@ -321,7 +321,7 @@ SECTIONS = Sections(
     of_run,
     of_benchmark,
     switches=(
-        Switch("types", "major", "All fact types", f"Major only, {MAJOR} sentences or more"),
+        Switch("types", "major", "All fact types", "Major only"),
         Switch("sentences", "not-leaky", "All sentences", "Without leaky ones"),
     ),
 )

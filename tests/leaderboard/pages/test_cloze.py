@@ -225,6 +225,16 @@ def test_published_figures_within_five_stand_beside_measured_ones(client: Client
     assert {row["model"]: row["fact_type:city_country"] for row in rows}["org/printed"] == "0.5"
 
 
+def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
+    client: Client, geography: Benchmark
+) -> None:
+    published(make.benchmark("geography", version="published", current=False, probe="cloze"))
+    published(geography)
+    rows = {row["benchmark"]: row["published"] for row in table(client, "/benchmarks/?format=csv")}
+    assert rows == {"Geography": "2"}
+    assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
+
+
 def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) -> None:
     assert not geography.runs.exists()
 
