@@ -180,6 +180,7 @@ def disagreements_table(runs: Sequence[Run], rows: Sequence[Row], pattern: Patte
         rows=rows,
         sortable=False,
         page_size=AT_ONCE,
+        cards=True,
         empty="There is no such answer.",
     )
 
@@ -226,7 +227,7 @@ def _forest(rows: Sequence[Row]) -> Chart:
         f"Overall the second is {rows[0]['difference']:+.3f} against the first. Filled: significant after Holm's "
         f"correction, {certain} of {len(rows)}."
     )
-    figure = charts.forest(points, heads, "accuracy of the second minus the first")
+    figure = charts.forest(points, heads, "second minus first")
     return Chart("groups", "Difference by group", summary, figure)
 
 
@@ -247,7 +248,8 @@ def _accuracy(label: str, value: float, row: Row, name: str) -> Point:
 
 def _scatter(runs: Sequence[Run], rows: Sequence[Row]) -> Chart:
     points = [Point(row["group"], row["second"], x=row["first"], group=row["result"]) for row in rows]
-    figure = charts.square(points, f"first: {runs[0].name}", runs[1].name if len(runs) == 2 else "the others")
+    others = NAMES[1] if len(runs) == 2 else "others"
+    figure = charts.square(points, "accuracy of the first", f"accuracy of the {others}")
     return Chart("relations", "Relation by relation", " ".join(_better(rows)), figure)
 
 

@@ -85,8 +85,8 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
 
 def test_the_dots_of_two_runs_are_differences_and_of_more_are_accuracies(client: Client, four: list[Run]) -> None:
     two, more = (client.get(address(runs)).content.decode() for runs in (four[:2], four))
-    assert "accuracy of the second minus the first" in two
-    assert "accuracy of the second minus the first" not in more
+    assert "second minus first" in two
+    assert "second minus first" not in more
     assert '"offsetgroup": "fourth"' in more
 
 
