@@ -18,6 +18,11 @@ from probing.errors import BadInput, SourceUnavailable
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 ITEM = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
+DEFAULT = "mul"  # the "language" of a label that is the same in all languages of the Latin script, as names are
+LATIN = {
+    *("ca", "cs", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "gl", "hr", "hu", "id", "is", "it", "lb", "lt"),
+    *("lv", "mi", "ms", "mt", "nb", "nl", "nn", "no", "pl", "pt", "rm", "ro", "sk", "sl", "sq", "sv", "tr", "vi"),
+}
 UNKNOWN = ""  # an object that Wikidata says exists without saying which ("somevalue")
 
 # Column -> value: an item's id, a text, or UNKNOWN; a column without a value is not there.
@@ -58,7 +63,7 @@ class Endpoint:
         for row in self.all_rows(queries):
             if text := row["label"].strip():
                 found[row["item"]].setdefault(row["language"], text)
-        return found
+        return {item: _with_default(labels, languages) for item, labels in found.items()}
 
     def _page_or_slices(self, query: Query) -> list[Row]:
         slices = list(query.slices())
@@ -72,8 +77,12 @@ class Endpoint:
                 return page
             if not slices:
                 raise SourceUnavailable(f"{query.about} has more than {PAGE:,} rows at once.", "Ask for less.")
-        bar = tqdm(slices, desc="in slices", unit="slice", disable=None, leave=False)
-        return [row for part in bar for row in self._page_or_slices(part)]
+        rows: list[Row] = []
+        for part in tqdm(slices, desc="in slices", unit="slice", disable=None, leave=False):
+            rows += self._page_or_slices(part)
+            if query.limit and len(rows) >= query.limit:
+                return rows[: query.limit]
+        return rows
 
     def _page(self, query: Query) -> list[Row]:
         """The stored or new rows; that a query takes too long is stored as well, so that nobody waits for it again."""
@@ -109,7 +118,14 @@ class Endpoint:
 
 def labels_query(languages: Sequence[str], items: tuple[str, ...]) -> Query:
     about = f"Labels in {', '.join(languages)}"
-    return Query(about, ("item", "language", "label"), (label("item", languages),), items)
+    asked = (*languages, DEFAULT) if LATIN.intersection(languages) else languages
+    return Query(about, ("item", "language", "label"), (label("item", asked),), items)
+
+
+def _with_default(labels: Mapping[str, str], languages: Sequence[str]) -> dict[str, str]:
+    """By language; the default label stands where a language in its script has none."""
+    default = {language: labels[DEFAULT] for language in LATIN.intersection(languages) if DEFAULT in labels}
+    return default | {language: labels[language] for language in languages if language in labels}
 
 
 def number(item: str) -> tuple[int, str]:

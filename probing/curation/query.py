@@ -31,10 +31,10 @@ class Query:
 
     `given`: the items that `?{first column}` may be, for queries about known items.
     `links`: how many sitelinks it may have, for queries about well-known items.
-    `order` and `limit` are for the few queries that want the first rows only; any other wants them all. Where those
-    are more than a page, it is asked in slices: by each number of sitelinks, which an endpoint looks up at once; then
-    by the last digits of the first column's item. That bounds each answer without sorting, and the slices together
-    are the same whatever the pages.
+    `order` and `limit` are for the few queries that want the best-known items only; any other wants all rows. Where
+    those are more than a page, or take too long, it is asked in slices: by each number of sitelinks, the largest
+    first, which an endpoint looks up at once; then by the last digits of the first column's item. That bounds each
+    answer without sorting, and the slices together are the same whatever the pages.
     """
 
     about: str
@@ -67,7 +67,7 @@ class Query:
         Below the first digit the item with no more digits is a slice of its own: Q7 ends neither in 07 nor in 17.
         """
         if len(self.links) > 1:
-            yield from (replace(self, links=range(number, number + 1)) for number in self.links)
+            yield from (replace(self, links=range(number, number + 1)) for number in reversed(self.links))
         elif not self.limit and len(self.ending) < DEEPEST and not self.ending.startswith("Q"):
             for more in DIGITS + ("Q" if self.ending else ""):
                 yield replace(self, ending=more + self.ending)

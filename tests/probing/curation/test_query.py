@@ -9,6 +9,7 @@ from probing.curation import query as queries
 from probing.curation.query import Query, articles, best, current, label, sitelinks, stated
 from probing.errors import SourceUnavailable
 from tests.probing.curation.conftest import Source
+from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import SOMETHING, World
 
 
@@ -104,11 +105,30 @@ def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
         *(("Q1", "20"), ("Q2", "20"), ("Q3", "20")),
         *(("Q4", "21"), ("Q5", "24")),
     ]
-    whole, first, *digits_and_others = source.sparql.asked
+    whole, first, *others = source.sparql.asked
     assert "FILTER(?subject_sitelinks >= 20)" in whole
-    assert "?subject wikibase:sitelinks 20 ." in first
-    assert sum("STRENDS" in text for text in digits_and_others) == 10
+    assert "?subject wikibase:sitelinks 24 ." in first
+    assert sum("STRENDS" in text for text in others) == 10
     assert len(source.sparql.asked) == 1 + 5 + 10
+
+
+def test_the_best_known_are_looked_for_from_the_top_where_sorting_takes_too_long(
+    serve: Callable[[World], Source],
+) -> None:
+    world = World()
+    for number, links in ((1, 5), (2, 8), (3, 7), (4, 7), (5, 6)):
+        world.item(f"Q{number}", "x", links=links)
+        world.claim(f"Q{number}", "P31", "Q100")
+    order = "DESC(?item_sitelinks) ?item"
+    columns, where = ("item", "item_sitelinks"), (best("item", "P31", "kind"),)
+    query = Query("The best known", columns, where, links=range(5, 10), order=order, limit=3)
+    source = serve(world)
+    quick = source.endpoint().rows(query)
+    source.forget()
+    source.sparql.faults.extend([Fault(504), Fault(504)])
+    assert source.endpoint().rows(query) == quick
+    assert [row["item"] for row in quick] == ["Q2", "Q3", "Q4"]
+    assert "wikibase:sitelinks 7 ." in source.sparql.asked[-1]
 
 
 def test_what_no_slicing_makes_small_is_told_as_such(
@@ -128,6 +148,14 @@ def test_labels_come_in_the_languages_asked_for(serve: Callable[[World], Source]
     world.item("Q85", "Cairo", languages="ko")
     found = serve(world).endpoint().labels(["Q79", "Q85", "Q99"], ["ar", "en"])
     assert found == {"Q79": {"en": "Egypt", "ar": "Egypt (ar)"}, "Q85": {}, "Q99": {}}
+
+
+def test_the_default_label_stands_in_for_languages_of_its_script(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.item("Q1", "Ada", languages="en")
+    world.labels["Q1"] = {"mul": "Ada Lovelace", "es": "Ada, condesa"}
+    found = serve(world).endpoint().labels(["Q1"], ["ar", "en", "es"])
+    assert found == {"Q1": {"en": "Ada Lovelace", "es": "Ada, condesa"}}
 
 
 def test_many_items_are_named_in_several_queries(serve: Callable[[World], Source]) -> None:
