@@ -77,7 +77,8 @@ class Encoder:
         first = 0 if self.special_tokens or offset else 1
         scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
         words = (None,) * offset + tuple(encoding.word_ids)
-        spans = (encoding.offsets[position - offset] for position in scored)
+        offsets = encoding.offsets  # made anew each time it is asked for
+        spans = (offsets[position - offset] for position in scored)
         # By characters: one of them may take several tokens, and a token may reach beyond the option.
         counted = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(counted[0], counted[-1] + 1) if counted else slice(0, 0)
