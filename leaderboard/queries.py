@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Count, F, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Count, F, IntegerField, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
@@ -106,17 +106,13 @@ def measured_runs() -> QuerySet[Run]:
 
 
 def slices(benchmark: Benchmark) -> list[Slice]:
-    """The groups that can be columns: those of the newest run that has any, measured before published ones."""
-    metric = headline(benchmark)
-    newest = (
-        Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
-        .exclude(dimension="overall")
-        .order_by(Case(When(run__provenance=Run.Provenance.MEASURED, then=0), default=1), "-run_id")
-        .values_list("run_id", flat=True)
-        .first()
-    )
-    found = Score.objects.filter(run=newest, metric=metric).exclude(dimension__in=("overall", *TOO_FINE)).order_by("pk")
-    return sorted((Slice(*pair) for pair in found.values_list("dimension", "group")), key=lambda s: place(s.dimension))
+    """The groups that can be columns: those of any run measured here, or else published."""
+    found = Score.objects.filter(run__in=finished_runs(benchmark), metric=headline(benchmark))
+    found = found.exclude(dimension__in=(OVERALL.dimension, *TOO_FINE))
+    measured = found.filter(run__provenance=Run.Provenance.MEASURED)
+    chosen = measured if measured.exists() else found
+    groups = chosen.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
+    return sorted((Slice(dimension, group) for dimension, group, _ in groups), key=lambda part: place(part.dimension))
 
 
 @dataclass(frozen=True)

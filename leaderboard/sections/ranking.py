@@ -108,25 +108,29 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     """Dumbbells: the two cultures of each predicate."""
     name = f"sides-{pair}-{language}"
     title = f"{title_of(pair)}, asked in {language}"
-    several = len({row.run.pk for row in rows}) > 1
+    names = _run_names(rows)
     columns = [
         Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
-        *([Column("model", "Model", lambda row: cells.text(_run_name(row.run)))] if several else []),
+        *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
         *_figures(rows),
     ]
     table = Table(name=name, caption=f"{title}: P@1 by relation and culture", columns=columns, rows=rows)
     better = sum((row.difference or 0) > 0 for row in rows)
     first = rows[0].named[0][0]
-    summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if several else 'relations'}."
+    summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if names else 'relations'}."
     lines = {
-        f"{row.relation}, {_run_name(row.run)}" if several else row.relation: [_point(*side) for side in row.named]
+        ", ".join([row.relation, *filter(None, [names.get(row.run.pk)])]): [_point(*side) for side in row.named]
         for row in rows
     }
     return Section(name, title, table, Chart(name, title, summary, charts.dumbbells(lines, "P@1")))
 
 
-def _run_name(run: Run) -> str:
-    return f"{run.model.hub_id.rpartition('/')[2]}, run {run.pk}"
+def _run_names(rows: Sequence[Sides]) -> dict[int, str]:
+    """By run, its model's name, with the run's number where several runs are of one model; none of a single run."""
+    runs = {row.run.pk: row.run for row in rows}
+    one_each = len({run.model.hub_id for run in runs.values()}) == len(runs)
+    names = {pk: run.model.hub_id.rpartition("/")[2] for pk, run in runs.items()}
+    return {pk: name if one_each else f"{name}, run {pk}" for pk, name in names.items()} if len(runs) > 1 else {}
 
 
 def title_of(pair: str) -> str:
@@ -162,7 +166,7 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
 
 
 def _figures(rows: Sequence[Sides]) -> list[Column[Sides]]:
-    """Either side's score; the columns are called after the cultures where all rows have the same."""
+    """Either side's score and the gap, then intervals; called after the cultures where all rows have the same."""
     names = {tuple(name for name, _ in row.named) for row in rows}
     first, second = names.pop() if len(names) == 1 else ("First culture", "West")
 
@@ -170,22 +174,34 @@ def _figures(rows: Sequence[Sides]) -> list[Column[Sides]]:
         return lambda row: row.named[place][1]
 
     return [
-        *_side_columns("first", first, side(0)),
-        *_side_columns("second", second, side(1)),
+        Column("first", first, lambda row: cells.of_score(side(0)(row)), align="score"),
+        Column("second", second, lambda row: cells.of_score(side(1)(row)), align="score"),
         Column("gap", "Gap", lambda row: _signed(row.difference), f"{first} minus {second}.", align="number"),
-        Column("gap_low", "95 % low", lambda row: _signed(getattr(row.gap, "low", None)), align="number bound"),
-        Column("gap_high", "95 % high", lambda row: _signed(getattr(row.gap, "high", None)), align="number bound"),
         Column("p", "p", lambda row: _p(row.p), "Two-sided z-test of the gap.", align="number"),
+        *_bounds("gap", "Gap", lambda row: row.gap, _signed),
+        *_bounds("first", first, side(0), cells.bound),
+        *_bounds("second", second, side(1), cells.bound),
+        _items("first", first, side(0)),
+        _items("second", second, side(1)),
     ]
 
 
-def _side_columns(name: str, title: str, score: Callable[[Sides], Score]) -> list[Column[Sides]]:
+def _bounds(
+    name: str, title: str, score: Callable[[Sides], Score | None], cell: Callable[[float | None], cells.Cell]
+) -> list[Column[Sides]]:
     return [
-        Column(name, title, lambda row: cells.of_score(score(row)), align="score"),
-        Column(f"{name}_low", "95 % low", lambda row: cells.bound(score(row).low), align="number bound"),
-        Column(f"{name}_high", "95 % high", lambda row: cells.bound(score(row).high), align="number bound"),
-        Column(f"{name}_n", "Items", lambda row: cells.items(score(row).n), align="number"),
+        Column(
+            f"{name}_{end}",
+            f"{title}, 95 % {end}",
+            lambda row, end=end: cell(getattr(score(row), end, None)),
+            align="number bound",
+        )
+        for end in ("low", "high")
     ]
+
+
+def _items(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
+    return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
 
 
 def _signed(value: float | None) -> cells.Cell:
@@ -202,21 +218,30 @@ def languages(rows: Sequence[Sides]) -> Section:
     columns = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="head"),
         Column("language", "Language", lambda row: cells.text(row.language)),
-        Column("run", "Run", lambda row: cells.text(f"run {row.run.pk}", href=row.run.get_absolute_url())),
+        Column(
+            "run", "Run", lambda row: cells.text(f"run {row.run.pk}", href=row.run.get_absolute_url()), align="kind"
+        ),
         *_figures(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
     table = Table(name="languages", caption=title, columns=columns, rows=rows)
+    sources = {_source(row.run) for row in rows}
     lines: dict[str, list[Point]] = {}
     for row in rows:
+        source = f", {_source(row.run)}" if len(sources) > 1 else ""
         for culture, score in row.named:
-            name = f"{title_of(row.pair)}: {culture}"
-            label = f"{row.language}, run {row.run.pk}"
-            lines.setdefault(name, []).append(_point(culture, score)._replace(label=label))
+            name = f"{title_of(row.pair)}: {culture}{source}"
+            lines.setdefault(name, []).append(_point(culture, score)._replace(label=row.language))
     asked = sorted({row.language for row in rows})
     figure = charts.lines(lines, "P@1")
     chart = Chart("languages", title, f"P@1 of either culture, asked in {', '.join(asked)}.", figure) if rows else None
     return Section("languages", title, table, chart)
+
+
+def _source(run: Run) -> str:
+    """Figures that may be joined by a line: of one run, or published about the same objects."""
+    raw = " raw" if _objects(run) != AUGMENTED else ""
+    return f"published{raw}" if run.provenance == Run.Provenance.PUBLISHED else f"run {run.pk}"
 
 
 def predictions(run: Run) -> list[Section]:
@@ -225,15 +250,15 @@ def predictions(run: Run) -> list[Section]:
         return []
     title = "Most common predictions"
     columns = [
-        Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"]))),
+        Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"])), align="kind"),
         Column("language", "Language", lambda row: cells.text(row["language"])),
         Column("relation", "Relation", lambda row: cells.text(row["relation"]), align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
-        Column("right", "Common right predictions", lambda row: _said(row, row["right"]), align="wide"),
-        Column("wrong", "Common wrong predictions", lambda row: _said(row, row["wrong"]), align="wide"),
+        Column("right", "Right", lambda row: _said(row, row["right"]), align="wide"),
+        Column("wrong", "Wrong", lambda row: _said(row, row["wrong"]), align="wide"),
     ]
     table = Table(
-        name="predictions", caption=title, columns=columns, rows=_predictions(run.pk), page_size=40, cards=True
+        name="predictions", caption=title, columns=columns, rows=predicted(run.pk), page_size=20, cards=True
     )
     note = (
         "The three most common ones of each relation and culture, each with its share of all predictions of these, "
@@ -251,7 +276,7 @@ def _said(row: Row, found: Sequence[Row]) -> cells.Cell:
 
 
 @lru_cache(maxsize=32)
-def _predictions(run: int) -> list[Row]:
+def predicted(run: int) -> list[Row]:
     """A row for each relation and culture. A finished run never changes."""
     found = Run.objects.get(pk=run)
     keys = PREDICTIONS[:4]
@@ -268,11 +293,12 @@ def models(rows: Sequence[Sides]) -> Section | None:
     if not rows:
         return None
     title = "Models on each pair"
+    kinds = {_objects(row.run) for row in rows}
     columns = [
         Column("model", "Model", lambda r: cells.text(r.run.model.hub_id, href=r.run.get_absolute_url()), align="head"),
-        Column("pair", "Pair", lambda row: cells.text(title_of(row.pair))),
+        Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="kind"),
         Column("language", "Language", lambda row: cells.text(row.language)),
-        Column("objects", "Objects", lambda row: cells.text(_objects(row.run))),
+        *([Column("objects", "Objects", lambda row: cells.text(_objects(row.run)))] if len(kinds) > 1 else []),
         *_figures(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
@@ -286,9 +312,9 @@ def models(rows: Sequence[Sides]) -> Section | None:
 
 def _about(row: Sides) -> str:
     """What sets a row apart from the others, in a line."""
-    published = row.run.get_provenance_display().lower() if row.run.provenance != Run.Provenance.MEASURED else ""
-    raw = _objects(row.run) if _objects(row.run) != AUGMENTED else ""
-    return ", ".join(filter(None, [row.run.model.hub_id, row.pair, row.language, raw, published]))
+    measured = row.run.provenance == Run.Provenance.MEASURED
+    name = row.run.name if measured else f"{row.run.model.hub_id}, {_source(row.run)}"
+    return f"{name}, {row.pair}, {row.language}"
 
 
 def _objects(run: Run) -> str:
@@ -297,13 +323,13 @@ def _objects(run: Run) -> str:
 
 def answers(benchmark: Benchmark, known: Sequence[Sides]) -> Section | None:
     """Items and entropies of both cultures, and how well they are known at best (the paper's Table 2)."""
-    rows, notes = _varied(benchmark.pk) if benchmark.path else ([], ())
+    rows, notes = varied(benchmark.pk) if benchmark.path else ([], ())
     if not rows:
         return None
     title = "How varied the answers are"
     best = _best(known)
     columns = [
-        Column("pair", "Pair", lambda row: cells.text(title_of(row.pair))),
+        Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="kind"),
         Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
         Column("objects", "Objects", lambda row: cells.text(row.objects)),
         Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
@@ -363,7 +389,7 @@ def _best(rows: Sequence[Sides]) -> dict[tuple[str, ...], float]:
 
 
 @lru_cache(maxsize=8)
-def _varied(benchmark: int) -> tuple[list[Varied], tuple[str, ...]]:
+def varied(benchmark: int) -> tuple[list[Varied], tuple[str, ...]]:
     """With all relations together last, and what was left out. A version of a benchmark never changes."""
     try:
         content = benchmarks.read(Benchmark.objects.get(pk=benchmark))

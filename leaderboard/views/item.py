@@ -1,6 +1,7 @@
 """/runs/<id>/items/<relation>/<template>/<index>/ : one item with every option's score."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import exp
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 from probing.probes.multiple_choice import OTHER_BLANK
 from probing.template import Prompt, prompt, upper_first
+
+IN_LANGUAGE = ("subject", "answer_label", "prediction_label", "statement")  # the language that the item is asked in
 
 
 class Option(NamedTuple):
@@ -49,7 +52,7 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         "statement": statement(text, row, labels[row["answer"]]),
         "chosen": statement(text, row, row["prediction_label"]),
     }
-    return show(request, "item.html", context, [table(options(labels, row))])
+    return show(request, "item.html", context, [table(options(labels, row), row.get("language", ""))])
 
 
 def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
@@ -59,7 +62,7 @@ def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
         caption="What is stored",
         columns=[
             Column("name", "Name", lambda fact: cells.text(fact[0].replace("_", " ")), align="head"),
-            Column("value", "Value", lambda fact: _fact(fact[1], row.get("answer_label"))),
+            Column("value", "Value", lambda fact: _fact(*fact, row)),
         ],
         rows=list(row.items()),
         main=True,
@@ -67,10 +70,11 @@ def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
     )
 
 
-def _fact(value: Any, answer: str | None) -> cells.Cell:
+def _fact(name: str, value: Any, row: dict[str, Any]) -> cells.Cell:
     """A list as its members; the right answer is marked where there is one."""
     shown = " · ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return cells.marked(shown, answer) if answer else cells.text(shown)
+    cell = cells.marked(shown, row["answer_label"]) if row.get("answer_label") else cells.text(shown)
+    return replace(cell, lang=row.get("language", "") if name in IN_LANGUAGE else "")
 
 
 def question(relation: Relation, item: Item, row: dict[str, Any]) -> Prompt:
@@ -99,12 +103,12 @@ def options(labels: Sequence[str], row: dict[str, Any]) -> list[Option]:
     return sorted(found, key=lambda option: -option.score)
 
 
-def table(rows: list[Option]) -> Table[Option]:
+def table(rows: list[Option], lang: str) -> Table[Option]:
     return Table(
         name="options",
         caption="Options, best first",
         columns=[
-            Column("option", "Option", lambda option: cells.text(option.label), align="head"),
+            Column("option", "Option", lambda option: cells.text(option.label, lang=lang), align="head"),
             Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
             Column(
                 "share", "Share", lambda option: cells.share(option.share), "Softmax over the options.", align="score"

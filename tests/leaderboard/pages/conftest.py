@@ -6,6 +6,7 @@ import pytest
 
 from leaderboard.comparison import compared
 from leaderboard.models import Benchmark, Run
+from leaderboard.sections.ranking import predicted, varied
 from tests.leaderboard import factories as make
 
 
@@ -46,8 +47,9 @@ class Site:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Each test has a database of its own, in which run numbers come again."""
-    compared.cache_clear()
+    """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
+    for remembered in (compared, predicted, varied):
+        remembered.cache_clear()
 
 
 @pytest.fixture
