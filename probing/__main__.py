@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
-from itertools import product
 from pathlib import Path
 from typing import NoReturn, get_args
 
@@ -159,16 +158,22 @@ def _compare(given: argparse.Namespace) -> None:
         raise BadInput(f"{len(folders)} results cannot be compared.", "Give two different ones; more with --unified.")
     results = {folder: Result.load(folder) for folder in folders}
     first, second, *_ = results.values()
-    for name, result in product(("benchmark", "probe"), results.values()):
-        if first.record[name] != result.record[name]:
-            raise BadInput(f"The results differ in their {name}.", "Compare results on the same benchmark.")
+    if any(result.record["benchmark"] != first.record["benchmark"] for result in results.values()):
+        raise BadInput("The results differ in their benchmark.", "Compare results on the same benchmark.")
     if given.unified:
         _compare_unified(results)
         return
-    probe = probe_named(first.record["probe"])()
-    table = compare({"first": first.items, "second": second.items}, probe.dimensions(first.items))
-    print(f"first: {first.record['model']['id']}   second: {second.record['model']['id']}")
+    dimensions = probe_named(first.record["probe"])().dimensions(first.items)
+    shared = [name for name in dimensions if name in second.items]
+    table = compare({"first": first.items, "second": second.items}, shared)
+    print(f"first: {_asked(first)}   second: {_asked(second)}")
     _print_by_dimension(table.drop(columns="result"))
+
+
+def _asked(result: Result) -> str:
+    """The model, and how it was asked."""
+    options = [f"{name}={value}" for name, value in result.record["settings"]["options"].items()]
+    return f"{result.record['model']['id']} ({', '.join([result.record['probe'], *options])})"
 
 
 def _compare_unified(results: dict[str, Result]) -> None:
