@@ -63,7 +63,7 @@ def number(value: float | int | None, digits: int = 3) -> Cell:
     if value is None:
         return Cell(None, "–", kind="number")
     shown = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
-    return Cell(value, shown, kind="number")
+    return Cell(value, _minus(shown), kind="number")
 
 
 def items(value: float | None) -> Cell:
@@ -79,7 +79,8 @@ def score(value: float | None, low: float | None = None, high: float | None = No
         return Cell(None, NOT_MEASURED, kind="missing")
     note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
     bar = Bar(100 * value, _percent(low), _percent(high)) if 0 <= value <= 1 else None
-    return Cell(value, f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}", "", note, bar, "score")
+    shown = f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}"
+    return Cell(value, _minus(shown), "", note, bar, "score")
 
 
 def of_score(found: Score | None) -> Cell:
@@ -115,7 +116,7 @@ def about(left: timedelta) -> str:
 
 def signed(value: float, kind: str = "number") -> Cell:
     """A difference: with its sign, the minus as a minus."""
-    return Cell(value, f"{value:+.3f}".replace("-", "−"), kind=kind)
+    return Cell(value, _minus(f"{value:+.3f}"), kind=kind)
 
 
 def p_value(value: float) -> Cell:
@@ -131,7 +132,12 @@ def yes_no(value: bool | None) -> Cell:
 
 def bound(value: float | None) -> Cell:
     """An end of an interval: quieter than the score itself."""
-    return Cell(value, "–" if value is None else f"{value:.3f}", kind="bound")
+    return Cell(value, "–" if value is None else _minus(f"{value:.3f}"), kind="bound")
+
+
+def _minus(figure: str) -> str:
+    """A minus where a hyphen was."""
+    return f"−{figure[1:]}" if figure.startswith("-") else figure
 
 
 def _percent(value: float | None) -> float | None:

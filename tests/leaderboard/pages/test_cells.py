@@ -21,6 +21,11 @@ def test_a_score_never_looks_like_a_zero_that_it_is_not(value: float | None, sho
     assert cells.score(value).text == shown
 
 
+def test_a_negative_figure_has_a_minus() -> None:
+    for cell in (cells.number(-1.5), cells.score(-1.5), cells.signed(-1.5), cells.bound(-1.5)):
+        assert (cell.value, cell.text[:2]) == (-1.5, "−1")
+
+
 def test_a_score_draws_its_interval_in_percent_of_the_line() -> None:
     assert cells.score(0.5, 0.25, 0.75).bar == cells.Bar(50, 25, 75)
 
