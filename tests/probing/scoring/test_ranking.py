@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from transformers import BertConfig, BertForMaskedLM, PreTrainedModel, PreTrainedTokenizerFast
@@ -108,14 +109,36 @@ def token_scores(model: CausalModel, text: str) -> list[float]:
     return [float(says.log_softmax(-1)[place, token]) for place, token in enumerate(ids)]
 
 
-def test_deciding_predicts_what_full_ranking_predicts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("template", ["People of [X] speak [Y] at home.", "[Y] is what people of [X] speak."])
+def test_both_rules_compute_what_candidates_and_items_share_only_once(template: str, tmp_path: Path) -> None:
+    """The text before the candidates, or, where these stand first, the candidates themselves for all items."""
     model = load(str(build_gpt2(tmp_path)))
-    relation = replace(CULTURE["P47.asia-west.ko"], items=CULTURE["P47.asia-west.ko"].items[:4])
-    full, decided = (
-        [row["prediction"] for row in Ranking().rows(model, relation, 0, Settings(decide=decide))]
-        for decide in (False, True)
-    )
-    assert full == decided
+    spoken = CULTURE["P37.arab-west.en"]
+    relation = replace(spoken, templates=(template,), items=spoken.items[:3])
+    list(Ranking().rows(model, relation, 0, Settings()))  # the self-check is no part of the cost
+    before = replace(model.usage)
+    list(Ranking().rows(model, relation, 0, Settings()))
+    texts = {
+        template[:end].replace("[X]", item.subject).replace("[Y]", candidate)
+        for item in relation.items
+        for candidate in relation.answer_space
+        for end in (len(template), template.index("[Y]") + len("[Y]"))
+    }
+    sequences = [(0, *model.tokenizer(text).input_ids) for text in texts]
+    distinct = {ids[:end] for ids in sequences for end in range(1, len(ids))}
+    computed = model.usage.positions - before.positions - (model.usage.padding - before.padding)
+    assert len(distinct) <= computed < 1.1 * len(distinct)
+    assert computed < 0.6 * sum(map(len, sequences))
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_deciding_finds_the_same_precision(kind: str, tmp_path: Path) -> None:
+    model = load(str(build_gpt2(tmp_path))) if kind == "causal" else tiny_bert(word_piece(sentences=LABELS))
+    asked = {"relations": "P47", "pair": "asia-west", "limit": 4, "progress": False}
+    full, decided = (run(model, CULTURE, decide=decide, **asked) for decide in (False, True))
+    assert decided.items["prediction"].tolist() == full.items["prediction"].tolist()
+    kept = [found.scores[found.scores.metric.isin(["p_at_1", "culture_gap"])] for found in (full, decided)]
+    pd.testing.assert_frame_equal(*(scores.reset_index(drop=True) for scores in kept))
 
 
 @pytest.mark.slow
