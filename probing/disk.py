@@ -27,8 +27,7 @@ def new_folder(target: Path) -> Iterator[Path]:
     """A temporary sibling that becomes `target` by one rename at the end, or vanishes on any error."""
     refuse_occupied(target)
     with space(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        temporary = _sibling(target)
         try:
             yield temporary
             temporary.chmod(0o755)
@@ -36,6 +35,15 @@ def new_folder(target: Path) -> Iterator[Path]:
             temporary.rename(target)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _sibling(target: Path) -> Path:
+    """A new folder beside it."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        raise BadInput(f"{target} cannot be written ({error.strerror}).", "Choose another place.") from error
 
 
 @contextmanager

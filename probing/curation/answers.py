@@ -48,7 +48,7 @@ class Answers:
                 self._store.execute("PRAGMA journal_mode = WAL")
                 self._store.execute("PRAGMA synchronous = NORMAL")
                 self._store.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at TEXT, answer TEXT)")
-        except sqlite3.DatabaseError as error:
+        except (OSError, sqlite3.DatabaseError) as error:
             raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error
 
     def __enter__(self) -> "Answers":
@@ -81,7 +81,7 @@ class Answers:
             self._wait()
             pause = self.first_pause * 2 ** len(problems)
             try:
-                return _parsed(request())
+                return _parsed(request(), server)
             except urllib.error.HTTPError as error:
                 problem, wanted = _problem(error)
                 pause = pause if wanted is None else wanted
@@ -132,8 +132,10 @@ def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def _parsed(content: bytes) -> Any:
+def _parsed(content: bytes, server: str) -> Any:
     text = content.decode(errors="replace")
+    if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
+        raise BadInput(f"{server} answers with a page for people.", "Check --endpoint and --wikipedia.")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

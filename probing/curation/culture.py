@@ -184,6 +184,8 @@ def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> 
             lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
             write_lines(new / TEMPLATES / language / TEMPLATE_FILE, lines)
         accounts = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
+        if not any(new.glob("*/dlama")):
+            raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")
         write_manifest(new, "culture", endpoint, _settings(plan, articles), accounts)
 
 

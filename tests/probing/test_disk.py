@@ -31,6 +31,12 @@ def test_an_empty_folder_may_be_replaced_and_no_other(tmp_path: Path) -> None:
     assert (tmp_path / "a" / "file").read_text() == "x"
 
 
+def test_a_place_where_no_folder_can_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match=r"file/a cannot be written.*another place"), new_folder(tmp_path / "file" / "a"):
+        pass
+
+
 def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
     target = tmp_path / "file"
     target.write_text("old")

@@ -144,6 +144,14 @@ def test_a_server_that_speaks_of_something_else_is_told_as_such(source: Source) 
         Endpoint(source.answers(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)
 
 
+@pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<html>", " <html lang=en>"])
+def test_a_page_for_people_is_told_as_such_at_once(source: Source, page: str) -> None:
+    source.sparql.faults.append(Fault(keep=0, body=page, headers={"Content-Type": "text/html"}))
+    with pytest.raises(BadInput, match=r"a page for people.*--endpoint"):
+        source.endpoint().rows(CAPITALS)
+    assert len(source.sparql.asked) == 1
+
+
 def test_no_address_is_refused(source: Source) -> None:
     with pytest.raises(BadInput, match="no address"):
         Endpoint(source.answers(), "wikidata")
@@ -159,6 +167,8 @@ def test_a_file_that_is_no_store_of_answers_is_refused(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("hello " * 1000)
     with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
         Answers(tmp_path / "answers")
+    with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
+        Answers(tmp_path / "answers" / "below")
 
 
 def test_the_time_of_kept_answers_is_that_of_asking(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,7 @@ def test_articles_on_other_sites_do_not_count(serve: Serve, world: World, tmp_pa
     id = person(world, 1, size=0)
     world.claim(id, "P106", LIMA)
     world.article(id, "fr", "Personne", 9000)
+    world.claim(person(world, 2, country=PERU), "P106", LIMA)
     folder = curated(serve(world), tmp_path / "out", "P106")
     assert not (folder / "north-south" / "dlama" / "en" / "P106_general_NORTH.jsonl").exists()
     assert triples(folder, "P106")["dropped"] == {"the subject has no article on the sites": 1}
@@ -158,6 +159,12 @@ def test_a_place_of_birth_must_lie_in_the_country_and_be_none(serve: Serve, worl
     folder = curated(serve(world), tmp_path / "out", "P19")
     assert [line["sub_uri"] for line in lines(folder, "P19")] == ["Q101"]
     assert [line["sub_uri"] for line in lines(folder, "P19", "SOUTH")] == ["Q105"]
+
+
+def test_a_benchmark_without_facts_is_none(serve: Serve, world: World, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such facts"):
+        curated(serve(world), tmp_path / "out", "P1303")
+    assert not (tmp_path / "out").exists()
 
 
 def test_little_known_subjects_can_be_left_out(serve: Serve, world: World, tmp_path: Path) -> None:
