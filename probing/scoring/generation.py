@@ -29,10 +29,11 @@ def generate(
         answers: dict[Ids, Continuation] = {}
         for indices in plain.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
-            positions = len(batch) * (len(batch[0]) + tokens)
+            positions, done = len(batch) * (len(batch[0]) + tokens), 0
             for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):
                 answers.update(zip(part, found, strict=True))
-            model.usage.add(len(window) * positions / total, positions, 0)
+                done += len(part) * (len(part[0]) + len(found[0].ends) - 1)  # the last token is not read again
+            model.usage.add(len(window) * positions / total, done, 0)
         yield from (answers[ids] for ids in inputs)
 
 
@@ -59,14 +60,24 @@ def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
 
 @torch.inference_mode()
 def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continuation]:
-    end = model.tokenizer.eos_token_id
-    pad = model.tokenizer.pad_token_id
+    """Until all have come to an end of their own or have written enough; what ended earlier is filled up."""
+    ends, pad = _ends(model), model.tokenizer.pad_token_id
     settings = GenerationConfig(
-        max_new_tokens=tokens, do_sample=False, eos_token_id=end, pad_token_id=end if pad is None else pad
+        max_new_tokens=tokens,
+        do_sample=False,
+        eos_token_id=ends or None,
+        pad_token_id=ends[0] if pad is None and ends else pad,
     )
     ids = torch.tensor(batch, device=model.network.device)
     found = model.network.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=settings)
     return [_continuation(model.tokenizer, written) for written in found[:, ids.shape[1] :].tolist()]
+
+
+def _ends(model: HFModel) -> list[int]:
+    """The tokens that end a text: the tokenizer's, and others that the model is set to end with, as chat models are."""
+    own = getattr(model.network.generation_config, "eos_token_id", None)
+    several = own if isinstance(own, list) else [own]
+    return [token for token in dict.fromkeys([model.tokenizer.eos_token_id, *several]) if token is not None]
 
 
 def _continuation(tokenizer: PreTrainedTokenizerBase, written: list[int]) -> Continuation:

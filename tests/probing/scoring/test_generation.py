@@ -1,0 +1,57 @@
+"""Greedy continuations: each row ends by itself, whatever stands beside it; what is computed is counted."""
+
+from pathlib import Path
+
+import pytest
+
+from probing.language_model import Continuation
+from probing.scoring.hf_model import HFModel
+from probing.scoring.load import load
+from tests.tiny_models import build_gpt2, build_llama
+
+TEXTS = ["The capital of Norway is", "Warsaw", "It flows into", "The capital of Chad is", "Warsaw"]
+BUILDERS = {"gpt2": build_gpt2, "llama": build_llama}
+
+
+@pytest.fixture(params=BUILDERS)
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> HFModel:
+    return load(str(BUILDERS[request.param](tmp_path)), device="cpu")
+
+
+def written(model: HFModel, *texts: str, tokens: int = 8) -> list[Continuation]:
+    return list(model.generate(texts, tokens))
+
+
+def first_tokens(model: HFModel) -> dict[str, int]:
+    """What each text goes on with."""
+    found = {}
+    for text in TEXTS:
+        (continuation,) = written(model, text, tokens=1)
+        found[text] = model.tokenizer(str(continuation), add_special_tokens=False).input_ids[0]
+    return found
+
+
+def test_texts_are_continued_in_their_order_as_each_alone(model: HFModel) -> None:
+    together = written(model, *TEXTS)
+    assert together == [written(model, text)[0] for text in TEXTS]
+    assert [each.ends for each in together] == [written(model, text)[0].ends for text in TEXTS]
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["one end", "two ends"])
+def test_a_text_that_comes_to_its_end_stops_and_others_go_on(several: bool, model: HFModel) -> None:
+    before = dict(zip(TEXTS, written(model, *TEXTS), strict=True))
+    ending, end = next((text, token) for text, token in first_tokens(model).items() if token > 256)
+    model.network.generation_config.eos_token_id = [1, end] if several else end
+    after = dict(zip(TEXTS, written(model, *TEXTS), strict=True))
+    whole = model.tokenizer.decode([end])
+    assert len(after[ending]) <= len(whole)
+    unending = [text for text in TEXTS if whole not in before[text]]
+    assert unending and all(after[text] == before[text] for text in unending)
+
+
+def test_equal_texts_are_continued_once_and_no_position_twice(model: HFModel) -> None:
+    tokens = [model.tokenizer(text, add_special_tokens=False).input_ids for text in set(TEXTS)]
+    positions, statements = model.usage.positions, model.usage.statements
+    written(model, *TEXTS, tokens=5)
+    assert model.usage.positions - positions == sum(len(model.encoder.start) + len(ids) + 4 for ids in tokens)
+    assert model.usage.statements - statements == pytest.approx(len(TEXTS))
