@@ -104,8 +104,13 @@ def _by_prompting(runs: Sequence[Run]) -> list[Run]:
 
 
 def _label(run: Run) -> str:
+    return ", ".join([_asked(run), *_published(run)])
+
+
+def _asked(run: Run) -> str:
+    """The prompting, and what else is not usual."""
     others = [f"{name} {value}" for name, value in run.differences.items() if name != "prompting"]
-    return ", ".join([prompting(run), *others, *_published(run)])
+    return ", ".join([prompting(run), *others])
 
 
 def _published(run: Run) -> list[str]:
@@ -210,7 +215,7 @@ def changes(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | No
     title = "What prompting changes"
     columns = [
         Column("model", "Model", lambda c: cells.text(c.run.model.hub_id, href=c.run.get_absolute_url()), align="head"),
-        Column("prompting", "Prompting", lambda c: cells.text(_label(c.run))),
+        Column("prompting", "Prompting", lambda c: cells.text(_asked(c.run))),
         Column("specificity", "Specificity", lambda c: cells.signed(c.specificity), align="number"),
         Column("accuracy", "Acc@10, fine answer", lambda c: _signed(c.accuracy), align="number"),
         Column("provenance", "Source", lambda c: cells.text(c.run.get_provenance_display())),

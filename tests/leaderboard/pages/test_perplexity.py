@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard import benchmarks, published
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.sections import of_benchmark, of_run
+from leaderboard.sections.perplexity import of_benchmark, of_run
 from leaderboard.sections.perplexity import Summary
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel

@@ -12,9 +12,8 @@ from django.test import Client
 
 from leaderboard import benchmarks, published
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.queries import variants
-from leaderboard.sections import of_benchmark, of_run
-from probing.probes.specificity import Specificity
+from leaderboard.sections.specificity import of_benchmark, of_run
+from probing.probes import checked, probe_of
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -22,22 +21,17 @@ from tests.leaderboard.pages.html_table import Tables
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-Measure = Callable[[str, str], Run]
-
-
-@pytest.fixture
-def pairs() -> Benchmark:
-    return benchmarks.install("stest", FIXTURES / "pairs", "pairs")[0]
+Measure = Callable[..., Run]
 
 
 @pytest.fixture
 def measure(pairs: Benchmark) -> Measure:
-    """A finished run of a model with a prompting."""
+    """A finished run of a model with a prompting, and perhaps other options."""
 
-    def run(model: str, prompting: str) -> Run:
-        probe, content = Specificity(prompting), benchmarks.read(pairs)
-        options = {} if prompting == "vanilla" else {"prompting": prompting}
-        settings = Settings(probe="specificity", options=options)
+    def run(model: str, prompting: str, **more: int) -> Run:
+        content = benchmarks.read(pairs)
+        settings = checked(pairs.settings_with({"prompting": prompting, **more}), content)
+        probe = probe_of(settings)
         rows = probe.frame([row for r in content.relations for row in probe.rows(FakeModel(), r, 0, settings)])
         of = make.Model.objects.filter(hub_id=model).first() or make.model(model)
         done = make.run(of, pairs, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
@@ -150,9 +144,9 @@ def test_measured_runs_on_the_official_files_stand_beside_the_paper(paper: Bench
 
 def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
     runs = list(paper.runs.filter(model__hub_id="openai-community/gpt2"))
-    assert sorted(variants(paper, runs).values()) == ["", "prompting cascade", "prompting few-shot"]
+    assert sorted(run.variant for run in runs) == ["", "prompting cascade", "prompting few-shot"]
     shown = measure("org/a", "few-shot")
-    assert variants(shown.benchmark, [shown]) == {shown.pk: "prompting few-shot"}
+    assert (shown.variant, shown.name) == ("prompting few-shot", "org/a (prompting few-shot)")
 
 
 def test_items_have_both_answers(client: Client, measure: Measure) -> None:
@@ -182,3 +176,68 @@ def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchma
         if line["model"] == "google-bert/bert-base-cased" and line["settings"] == "prompting cascade"
     ]
     assert "0.5968" in bert.values()
+
+
+def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Measure) -> None:
+    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    Run.objects.filter(pk=shown.pk).update(state=Run.State.QUEUED)
+    assert "prompting few-shot" in client.get("/queue/").content.decode()
+    Run.objects.filter(pk=shown.pk).update(state=Run.State.FINISHED)
+    for address in (
+        "/?benchmark=pairs",
+        "/models/org/a/",
+        "/compare/",
+        f"/compare/?m={vanilla.pk}&m={shown.pk}",
+        "/benchmarks/pairs/",
+        "/benchmarks/pairs/relations/lies_in/",
+        f"/runs/{shown.pk}/",
+        f"/runs/{shown.pk}/items/",
+        f"/runs/{shown.pk}/items/lies_in/0/0/",
+    ):
+        assert "prompting few-shot" in client.get(address).content.decode(), address
+
+
+def test_settings_are_no_column_where_all_are_usual(client: Client, measure: Measure) -> None:
+    measure("org/a", "vanilla")
+    assert 'data-column="settings"' not in client.get("/?benchmark=pairs").content.decode()
+
+
+def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
+    measure("org/a", "few-shot", shots=3)
+    one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
+    section, _ = of_run(one)
+    assert section.chart
+    names = [trace.name for trace in section.chart.figure.data]
+    assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
+
+
+def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: Measure, pairs: Benchmark) -> None:
+    measure("org/a", "few-shot", shots=3)
+    vanilla = measure("org/a", "vanilla")
+    Run.objects.filter(pk=vanilla.pk).update(settings={**vanilla.settings, "seed": 1})
+    assert "changes" not in {section.name for section in of_benchmark(pairs)}
+
+
+@pytest.mark.parametrize(
+    ("prompting", "before", "after"),
+    [
+        ("vanilla", "The city of Lyon lies in ", "."),
+        ("few-shot", ", The city of Lyon lies in ", "."),
+        ("cascade", "The city of Lyon lies in ", ", which lies in …."),
+    ],
+)
+def test_an_item_shows_what_the_model_was_asked(
+    client: Client, measure: Measure, prompting: str, before: str, after: str
+) -> None:
+    context = client.get(f"/runs/{measure('org/a', prompting).pk}/items/lies_in/0/0/").context
+    left, option, right = context["statement"]
+    assert (option, right) == ("France", after)
+    assert left.endswith(before)
+    assert left.count(" lies in ") == (11 if prompting == "few-shot" else 1)
+    assert "".join(context["chosen"]) == context["row"]["statement"]
+
+
+def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    (line,) = [line for line in rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
+    assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n
