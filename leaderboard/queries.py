@@ -30,7 +30,7 @@ HEADLINES = {
 # What stands beside it on the leaderboard, by probe.
 BESIDE = {"cloze": ("in_top_1", "in_top_10", "in_near_1", "in_near_15"), "perplexity": ("cohens_d", "log10_p_median")}
 # The dimensions whose groups are columns of the leaderboard unless others are chosen, by probe.
-SHOWN = {"ranking": ("culture_pair",)}
+SHOWN = {"cloze": ("head",), "ranking": ("culture_pair",)}
 # What is counted, where it depends on the model how many items count, and which do.
 COUNTED = {"specificity": ("Pairs", "Those whose answers are single tokens of the model; compare runs on common ones.")}
 NAMED = 10  # models that a search shows beside those of its own benchmark
