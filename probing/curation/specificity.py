@@ -4,7 +4,7 @@ An answer's distance is the mean length of the paths that reach it, in at most f
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,19 +12,16 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from huggingface_hub import hf_hub_download
-from tokenizers import Tokenizer
-
 from probing.curation.account import Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import Subject, facts_query, labelled, subjects_of
 from probing.curation.hierarchy import PART, SUBCLASS, TERRITORY, Parents, parents, parents_query
 from probing.curation.query import Query
+from probing.curation.single_token import Check, single_token
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.stest import CASCADE, PAIRS, RELATIONS
 
-TOKENIZER = "tokenizer.json"
 LONGEST = 5  # steps of a path
 LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
 LANGUAGE = "en"  # the templates' language
@@ -33,8 +30,6 @@ SAME_NAME = "both answers have the same name"
 LONG_ANSWER = "an answer is more than one token"
 NOT_DRAWN = "another pair of the subject was drawn"
 ENOUGH = "beyond the sample"
-
-Check = Callable[[str], bool]
 
 
 class Chain(NamedTuple):
@@ -128,30 +123,6 @@ def queries(plan: Plan) -> Iterator[Query]:
     yield from (facts_query(CHAINS[name].first, plan.least, current_only=True) for name in plan.relations)
     for property in dict.fromkeys(CHAINS[name].then for name in plan.relations):
         yield parents_query(property, ("Q42",))
-
-
-def single_token(name: str) -> Check:
-    """Whether a word is one token of this tokenizer as it stands after a space."""
-    tokenizer = _tokenizer(name)
-
-    def one(word: str) -> bool:
-        tokens = tokenizer.encode(f" {word}", add_special_tokens=False).tokens
-        return len([token for token in tokens if token.strip("▁Ġ ")]) == 1 and "[UNK]" not in tokens
-
-    return one
-
-
-def _tokenizer(name: str) -> Tokenizer:
-    path = Path(name) / TOKENIZER if Path(name).is_dir() else Path(name)
-    step = "Give a tokenizer.json, its folder or a hub id."
-    try:
-        text = (path if path.is_file() else Path(hf_hub_download(name, TOKENIZER))).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{name} has no {TOKENIZER} ({' '.join(str(error).split())[:200]}).", step) from error
-    try:
-        return Tokenizer.from_str(text)
-    except Exception as error:  # the package raises nothing more special
-        raise BadInput(f"{name} is no tokenizer ({error}).", step) from error
 
 
 def distances(subject: Subject, above: Parents) -> dict[str, float]:

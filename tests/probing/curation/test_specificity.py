@@ -9,7 +9,7 @@ import pytest
 
 from probing.curation.account import MANIFEST
 from probing.curation.facts import Subject
-from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries, single_token
+from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import Source
@@ -92,11 +92,7 @@ def test_professions_go_on_with_their_superclasses(serve: Serve, world: World, t
 
 
 def test_answers_must_be_one_token_of_every_tokenizer(serve: Serve, world: World, tmp_path: Path) -> None:
-    tokenizer = byte_level_bpe(vocabulary=500)
-    tokenizer.save_pretrained(tmp_path / "tokenizer")
-    check = single_token(str(tmp_path / "tokenizer"))
-    assert check("Peru")
-    assert not check("Gloucestershire")
+    byte_level_bpe(vocabulary=500).save_pretrained(tmp_path / "tokenizer")
     world.item("Q1", "Peru")
     world.item("Q3", "Africa")
     folder = curated(serve(world), tmp_path / "out", tokenizers=(str(tmp_path / "tokenizer"),))
@@ -153,12 +149,3 @@ def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) ->
 def test_a_bad_plan_is_refused(serve: Serve, world: World, tmp_path: Path, given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         curate(serve(world).endpoint(), Plan(**given), tmp_path / "out")
-
-
-def test_what_is_no_tokenizer_is_told_as_such(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(BadInput, match="is no tokenizer"):
-        single_token(str(tmp_path))
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(BadInput, match=r"has no tokenizer\.json"):
-        single_token(str(tmp_path / "empty"))
