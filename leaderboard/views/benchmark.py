@@ -95,10 +95,18 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
 def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
     benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
     found = next((each for each in read_relations(benchmark) if relation in (each.id, each.label)), None)
-    scores = queries.slice_scores(benchmark, "relation", found.label if found else relation)
+    scores = queries.slice_scores(benchmark, *_slice(found, relation))
     context = {"benchmark": benchmark, "relation": found, "id": relation, "tags": _tags(found)}
     tables = [models_table(scores), *([items_table(found)] if found else [])]
     return show(request, "relation.html", context, tables, [models_chart(benchmark, scores)])
+
+
+def _slice(found: Relation | None, asked: str) -> tuple[str, str]:
+    """The dimension and group of a relation's scores; one version of a predicate has its own (methods 4)."""
+    if found and asked == found.id != found.label:
+        tags = " ".join(str(found.tags[name]) for name in ("culture_pair", "language"))
+        return "culture_pair_language_relation", f"{tags} {found.label}"
+    return "relation", found.label if found else asked
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:

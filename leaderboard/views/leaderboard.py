@@ -156,8 +156,8 @@ def _beside_column(metric: str) -> Column[Standing]:
 
 
 def _slice_columns(part: Slice) -> list[Column[Standing]]:
-    """A culture pair has the gap between its cultures beside it."""
-    return [_slice_column(part), *([_gap_column(part)] if part.dimension in WITH_GAP else [])]
+    """Of a culture pair, the gap between its cultures before both together."""
+    return [*([_gap_column(part)] if part.dimension in WITH_GAP else []), _slice_column(part)]
 
 
 def _gap_column(part: Slice) -> Column[Standing]:

@@ -170,6 +170,13 @@ def test_the_benchmark_shows_items_and_entropies_of_both_cultures_side_by_side(c
     assert float(rows[1]["first_best"]) == max(of_pairs.filter(group__endswith="Arab").values_list("value", flat=True))
 
 
+def test_a_version_of_a_predicate_has_the_scores_of_its_own_items(client: Client, measured: Run) -> None:
+    for relation, items in (("P37.arab-west.ar", "5"), ("P37.arab-west.en", "5"), ("P37", "10")):
+        rows = table(client, f"/benchmarks/culture/relations/{relation}/", "models")
+        (row,) = (row for row in rows if row["model"] == "org/one")
+        assert float(row["n"]) == float(items)
+
+
 def test_the_benchmark_says_what_was_left_out(client: Client, tmp_path: Path) -> None:
     folder = DlamaFolder(tmp_path / "pairs")
     folder.facts["arab-west/dlama/ja/P37_general_ARAB_REGION.jsonl"] = [fact(79, "エジプト", {"Q13955": "アラビア語"})]
