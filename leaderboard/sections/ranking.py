@@ -213,24 +213,27 @@ def _p(score: Score | None) -> cells.Cell:
 
 
 def languages(rows: Sequence[Sides]) -> Section:
-    """The same model asked in each language, in this run, in others and in papers."""
+    """Each model asked in each language, in one run or several and in papers."""
     title = "Prompt languages side by side"
+    names = _run_names(rows)
+
+    def run(row: Sides) -> cells.Cell:
+        return cells.text(names.get(row.run.pk, f"run {row.run.pk}"), href=row.run.get_absolute_url())
+
     columns = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="head"),
         Column("language", "Language", lambda row: cells.text(row.language)),
-        Column(
-            "run", "Run", lambda row: cells.text(f"run {row.run.pk}", href=row.run.get_absolute_url()), align="kind"
-        ),
+        Column("run", "Run", run, align="kind"),
         *_figures(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
     table = Table(name="languages", caption=title, columns=columns, rows=rows)
-    sources = {_source(row.run) for row in rows}
     lines: dict[str, list[Point]] = {}
     for row in rows:
-        source = f", {_source(row.run)}" if len(sources) > 1 else ""
+        published = row.run.provenance == Run.Provenance.PUBLISHED
+        source = _published(row.run) if published else names.get(row.run.pk, "")
         for culture, score in row.named:
-            name = f"{title_of(row.pair)}: {culture}{source}"
+            name = ", ".join(filter(None, [f"{title_of(row.pair)}: {culture}", source]))
             lines.setdefault(name, []).append(_point(culture, score)._replace(label=row.language))
     asked = sorted({row.language for row in rows})
     figure = charts.lines(lines, "P@1")
@@ -238,10 +241,9 @@ def languages(rows: Sequence[Sides]) -> Section:
     return Section("languages", title, table, chart)
 
 
-def _source(run: Run) -> str:
-    """Figures that may be joined by a line: of one run, or published about the same objects."""
-    raw = " raw" if _objects(run) != AUGMENTED else ""
-    return f"published{raw}" if run.provenance == Run.Provenance.PUBLISHED else f"run {run.pk}"
+def _published(run: Run) -> str:
+    """What published figures have in common that a line may join: the kind of objects."""
+    return "published" if _objects(run) == AUGMENTED else f"published, {_objects(run)}"
 
 
 def predictions(run: Run) -> list[Section]:
@@ -257,9 +259,7 @@ def predictions(run: Run) -> list[Section]:
         Column("right", "Right", lambda row: _said(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _said(row, row["wrong"]), align="wide"),
     ]
-    table = Table(
-        name="predictions", caption=title, columns=columns, rows=predicted(run.pk), page_size=20, cards=True
-    )
+    table = Table(name="predictions", caption=title, columns=columns, rows=predicted(run.pk), page_size=20, cards=True)
     note = (
         "The three most common ones of each relation and culture, each with its share of all predictions of these, "
         "and for wrong ones the culture in which they are right."
@@ -313,7 +313,7 @@ def models(rows: Sequence[Sides]) -> Section | None:
 def _about(row: Sides) -> str:
     """What sets a row apart from the others, in a line."""
     measured = row.run.provenance == Run.Provenance.MEASURED
-    name = row.run.name if measured else f"{row.run.model.hub_id}, {_source(row.run)}"
+    name = row.run.name if measured else f"{row.run.model.hub_id}, {_published(row.run)}"
     return f"{name}, {row.pair}, {row.language}"
 
 
