@@ -11,7 +11,7 @@ from leaderboard import cells, queries, sections, words
 from leaderboard.models import Run, Score
 from leaderboard.queries import Group
 from leaderboard.sections.section import Section
-from leaderboard.tables import Column, Table
+from leaderboard.tables import PAGE_SIZE, Column, Table
 from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
 from probing.settings import Settings
@@ -83,6 +83,7 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
         ],
         rows=scores,
         main=True,
+        page_size=PAGE_SIZE,
         empty="No scores yet.",
     )
 

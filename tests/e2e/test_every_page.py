@@ -23,6 +23,7 @@ PAGES = [
     "/api/",
     "/nowhere/",
 ]
+PROBED = ("starter", "culture", "geography", "graph", "pairs")  # one benchmark of each probe
 SERIOUS = ("serious", "critical")
 
 
@@ -33,12 +34,29 @@ def addresses(page: Page) -> list[str]:
     return [address.replace("RUN", run) for address in PAGES]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 1280)])
-def test_no_serious_obstacle_and_no_sideways_scroll(
-    browser: Browser, deployment: Deployment, addresses: list[str], scheme: str, width: int, subtests: pytest.Subtests
-) -> None:
+def addresses_of(page: Page, slug: str) -> list[str]:
+    """Every kind of page of a benchmark, as its links lead there."""
+
+    def link(within: str) -> str:
+        return page.locator(f"{within} a").first.get_attribute("href")
+
+    board, benchmark = f"/?benchmark={slug}", f"/benchmarks/{slug}/"
+    page.goto(board)
+    first, second = (
+        page.get_by_role("link", name=name).get_attribute("href") for name in ("org/encoder", "org/generator")
+    )
+    page.goto(f"{first}items/")
+    item = link("[data-table=items] td")
+    page.goto(benchmark)
+    relation = link("[data-table=relations] td")
+    compared = f"/compare/?m={first.split('/')[2]}&m={second.split('/')[2]}"
+    return [board, benchmark, relation, first, second, f"{first}items/", item, compared]
+
+
+def expect_for_everybody(browser: Browser, site: str, addresses: list[str], scheme: str, width: int, subtests) -> None:
+    """No sideways scroll, and nothing serious that axe finds, with everything unfolded."""
     size = {"width": width, "height": 800}
-    with browser.new_context(base_url=deployment.url, color_scheme=scheme, viewport=size) as context:
+    with browser.new_context(base_url=site, color_scheme=scheme, viewport=size) as context:
         page = context.new_page()
         for address in addresses:
             with subtests.test(address):
@@ -47,6 +65,27 @@ def test_no_serious_obstacle_and_no_sideways_scroll(
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 found = Axe().run(page).response["violations"]
                 assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in SERIOUS] == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 1280)])
+def test_no_serious_obstacle_and_no_sideways_scroll(
+    browser: Browser, deployment: Deployment, addresses: list[str], scheme: str, width: int, subtests: pytest.Subtests
+) -> None:
+    expect_for_everybody(browser, deployment.url, addresses, scheme, width, subtests)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1280)])
+@pytest.mark.parametrize("slug", PROBED)
+def test_nor_on_the_pages_of_any_probe(
+    browser: Browser,
+    deployment: Deployment,
+    page: Page,
+    slug: str,
+    scheme: str,
+    width: int,
+    subtests: pytest.Subtests,
+) -> None:
+    expect_for_everybody(browser, deployment.url, addresses_of(page, slug), scheme, width, subtests)
 
 
 def test_nobody_else_is_asked_and_nothing_is_refused(page: Page, deployment: Deployment, addresses: list[str]) -> None:

@@ -11,6 +11,7 @@ from leaderboard.queries import estimate
 from leaderboard.views.run import command
 from tests.leaderboard import factories as make
 from tests.leaderboard.pages.conftest import Site
+from tests.leaderboard.pages.html_table import Tables
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -42,6 +43,18 @@ def test_each_dimension_has_a_chart_and_a_table(client: Client, site: Site) -> N
 def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site) -> None:
     make.score(site.first, 0.5, "head_size", "tall")
     assert "By head size" in page(client, site.first)
+
+
+def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
+    for number in range(60):
+        make.score(site.first, 0.5, "head_size", str(number))
+    address = f"/runs/{site.first.pk}/"
+    assert "<details><summary>All scores" in client.get(address).content.decode()
+    page = client.get(f"{address}?page=2").content.decode()
+    assert "<details open><summary>All scores" in page
+    assert 0 < len(Tables(page).found["scores"]) - 1 < site.first.scores.count()
+    lines = client.get(f"{address}?format=csv&table=scores").getvalue().decode().splitlines()
+    assert len(lines) - 1 == site.first.scores.count()
 
 
 def test_nothing_is_drawn_where_nothing_was_measured(client: Client, site: Site) -> None:

@@ -1,0 +1,94 @@
+"""Fill a site with every benchmark that ships, and with runs of pupils.
+
+Pages of every probe have something to show, within seconds and without a network.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from leaderboard import artefacts, benchmarks, jobs
+from leaderboard.models import Benchmark, Model, Run
+from probing.benchmark import Benchmark as Content
+from probing.catalog import CATALOG, EMBEDDED
+from probing.language_model import Asked, Continuation, Filling
+from probing.probes import checked, probe_of
+from probing.result import Cost, Result, join
+from probing.runner import probe_part, record
+from probing.settings import parts
+from probing.template import prompt
+from tests.fakes import FAKE_CARD, FakeModel
+
+ITEMS = 8  # of each relation
+WORDS = ("the", "Europe", "north", "Asia", "France", "him", "Spain", "now", "Africa", "us")
+CARDS = (
+    (replace(FAKE_CARD, id="org/encoder", kind="masked", parameters=110_000_000), 0.4),
+    (replace(FAKE_CARD, id="org/generator", kind="causal", parameters=1_700_000_000), 0.7),
+)
+
+
+@dataclass
+class Pupil(FakeModel):
+    """Scores well what it `knows`; at a blank it puts the right word somewhere among common ones."""
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        for blank, options in asked:
+            place = random.Random(blank.fill(options[0]).text).randrange(len(WORDS))
+            tokens = (*WORDS[:place], options[0], *WORDS[place:])[:k]
+            ranks = np.array([place + 1, *[0] * (len(options) - 1)])
+            yield Filling(tokens, -np.arange(1.0, len(tokens) + 1), np.full(len(options), -1.0), ranks)
+
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        written = " " + " and ".join(WORDS[: tokens // 2])
+        ends = [at for at in range(1, len(written) + 1) if written[at : at + 1] in ("", " ")]
+        return (Continuation(written, ends) for _ in texts)
+
+
+def fill() -> None:
+    for known in CATALOG.values():
+        if not known.archive:
+            on, _ = benchmarks.install(known.format, EMBEDDED / known.slug, known.slug)
+            for card, share in CARDS:
+                content = benchmarks.read(on)
+                store(on, content, Pupil(card=card, knows=frozenset(learnt(content, card.id, share))))
+
+
+def learnt(content: Content, name: str, share: float) -> Iterator[str]:
+    """A share of the true statements."""
+    chance = random.Random(name)
+    for relation in content.relations:
+        for item in relation.items:
+            if item.tags.get("truth") != "false" and chance.random() < share:
+                right = relation.options_of(item)[item.answers[0]]
+                for template in range(len(relation.templates)):
+                    yield prompt(relation.template_of(item, template), item.subject).fill(right).text
+
+
+def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
+    """A finished run, as a worker leaves it."""
+    limit = None if on.probe == "perplexity" else ITEMS  # what is false stands behind what is true
+    settings = checked(replace(on.settings_with({}), limit=limit), content)
+    rows = join(probe_part(pupil, content, settings, part) for part in parts(content, settings))
+    cost, now = Cost(0.1, pupil.usage.statements, pupil.usage.positions), datetime.now(UTC)
+    about = record(pupil, content, settings, cost=cost, start=now, load_seconds=0.1, items=len(rows))
+    of, _ = Model.objects.get_or_create(
+        hub_id=pupil.card.id,
+        commit=pupil.card.commit,
+        defaults={"kind": pupil.card.kind, "parameters": pupil.card.parameters, "architecture": "Pupil"},
+    )
+    run = Run.objects.create(
+        model=of,
+        benchmark=on,
+        state=Run.State.AGGREGATING,
+        settings=settings.to_json(),
+        settings_digest=settings.digest,
+        started=now,
+    )
+    result = Result(rows, probe_of(settings).scores(rows), about)
+    artefacts.store_result(run, result)
+    jobs.finish(run, result)
