@@ -166,6 +166,9 @@ def firsts(run: Run) -> list[int]:
 EXAMPLES_NOTE = "The first sentence of each fact type, and what the model put at its blank; the answer is marked."
 
 
+GIVEN = {"top": "Top ten", "near": "Goes on with"}
+
+
 def examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
     def statement(row: Row) -> Cell:
         href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
@@ -177,7 +180,12 @@ def examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
         columns=[
             Column("statement", "Sentence", statement, align="head"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
-            Column("given", "Top ten, or how it goes on", lambda row: cells.marked(given(row), row["answer_label"])),
+            Column(
+                "given",
+                GIVEN[rows[0]["method"]] if rows else "",
+                lambda row: cells.marked(given(row), row["answer_label"]),
+                align="wide",
+            ),
             Column("rank", "Found at", lambda row: cells.number(row["rank"]), "Place, or tokens.", align="number"),
         ],
         rows=rows,
