@@ -200,16 +200,21 @@ def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) 
     """Shares of several series beside each other at each label, with their intervals; a legend tells the series."""
     traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
     labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
-    line = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chance, "y1": chance} | CHANCE_LINE]
-    return figure(
+    drawn = figure(
         traces,
         HEIGHT,
         xaxis={"categoryorder": "array", "categoryarray": labels, "showgrid": False},
         yaxis={"range": UNIT, "tickformat": ".1f"},
-        shapes=line if chance is not None else [],
         scattermode="group",
         showlegend=len(traces) > 1,
     )
+    if chance is not None:  # its name beside the line, where no dots are
+        drawn.add_hline(chance, line=CHANCE_LINE["line"])
+        drawn.add_annotation(
+            x=1, y=chance, xref="paper", xanchor="left", text="chance", font={"color": SOFT}, showarrow=False
+        )
+        drawn.update_layout(margin={"r": 56})
+    return drawn
 
 
 SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")

@@ -267,7 +267,9 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
         return None
     matrix = np.corrcoef([[rows[run][group] for group in groups] for run in whole])
     mean = np.mean([matrix[pair] for pair in combinations(range(len(whole)), 2)])
-    names = list(_told_apart({run.pk: ", ".join([run.name, *_published(run)]) for run in whole}).values())
+    mixed = len({run.provenance for run in whole}) > 1
+    labels = {run.pk: ", ".join([run.name, *(_published(run) if mixed else [])]) for run in whole}
+    names = list(_told_apart(labels).values())
     short = [name.rpartition("/")[-1] for name in names]
     title = "How alike models are"
     columns = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]

@@ -16,7 +16,7 @@ from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 from probing.probes.multiple_choice import OTHER_BLANK
-from probing.template import Prompt, prompt, upper_first
+from probing.template import Prompt, prompt
 
 IN_LANGUAGE = ("subject", "answer_label", "prediction_label", "statement")  # the language that the item is asked in
 
@@ -49,8 +49,9 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
     context = {
         "run": run,
         "row": row,
-        "statement": statement(text, row, labels[row["answer"]]),
-        "chosen": statement(text, row, row["prediction_label"]),
+        "shown": shown_before(text, row),
+        "statement": statement(text, labels[row["answer"]]),
+        "chosen": statement(text, row["prediction_label"]),
     }
     return show(request, "item.html", context, [table(options(labels, row), row.get("language", ""))])
 
@@ -78,18 +79,22 @@ def _fact(name: str, value: Any, row: dict[str, Any]) -> cells.Cell:
 
 
 def question(relation: Relation, item: Item, row: dict[str, Any]) -> Prompt:
-    """The item's own sentence; demonstrations may have stood before it."""
+    """The item's own sentence."""
     cascade = row.get("prompting") == "cascade"
     text = relation.cascades[row["template"]] if cascade else relation.template_of(item, row["template"])
     return prompt(text, row["subject"])
 
 
-def statement(text: Prompt, row: dict[str, Any], option: str) -> tuple[str, str, str]:
-    """What the model was asked, with `option` in place of the chosen one: before the option, the option, after it."""
-    chosen = text.fill(row["prediction_label"], OTHER_BLANK)
-    after = chosen.text[chosen.end :]
-    before = row["statement"].removesuffix(after)[: chosen.start - chosen.end]
-    return before, option if before else upper_first(option), after
+def shown_before(text: Prompt, row: dict[str, Any]) -> str:
+    """What stands before the item's own sentence in what the model was asked."""
+    asked, own = row["statement"], text.fill(row["prediction_label"], OTHER_BLANK).text
+    return asked[: len(asked) - len(own)]
+
+
+def statement(text: Prompt, option: str) -> tuple[str, str, str]:
+    """The sentence in three pieces: before the option, the option, after it."""
+    filled = text.fill(option, OTHER_BLANK)
+    return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
 def options(labels: Sequence[str], row: dict[str, Any]) -> list[Option]:

@@ -219,22 +219,16 @@ def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: M
 
 
 @pytest.mark.parametrize(
-    ("prompting", "before", "after"),
-    [
-        ("vanilla", "The city of Lyon lies in ", "."),
-        ("few-shot", ", The city of Lyon lies in ", "."),
-        ("cascade", "The city of Lyon lies in ", ", which lies in …."),
-    ],
+    ("prompting", "demonstrations", "after"),
+    [("vanilla", 0, "."), ("few-shot", 10, "."), ("cascade", 0, ", which lies in ….")],
 )
 def test_an_item_shows_what_the_model_was_asked(
-    client: Client, measure: Measure, prompting: str, before: str, after: str
+    client: Client, measure: Measure, prompting: str, demonstrations: int, after: str
 ) -> None:
     context = client.get(f"/runs/{measure('org/a', prompting).pk}/items/lies_in/0/0/").context
-    left, option, right = context["statement"]
-    assert (option, right) == ("France", after)
-    assert left.endswith(before)
-    assert left.count(" lies in ") == (11 if prompting == "few-shot" else 1)
-    assert "".join(context["chosen"]) == context["row"]["statement"]
+    assert context["statement"] == ("The city of Lyon lies in ", "France", after)
+    assert context["shown"].count(" lies in ") == demonstrations
+    assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]
 
 
 def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
