@@ -3,13 +3,16 @@
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
-from django.http import HttpRequest, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from leaderboard.cells import Raw
 from leaderboard.tables import Table, select
 
+Response = TypeVar("Response", bound=HttpResponseBase)
+
+CSV = "text/csv; charset=utf-8"
 BYTE_ORDER_MARK = "\ufeff"
 LOOKED_AT = 50  # rows
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -33,26 +36,37 @@ def other_script(text: str) -> bool:
     return any(letter > "\u024f" and letter.isalpha() for letter in text)
 
 
-def csv_lines(header: Sequence[str], rows: Iterable[Sequence[Raw]]) -> Iterator[str]:
-    """With a byte order mark where a spreadsheet needs it to show other scripts than the Latin one."""
+def csv_lines(
+    header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
+) -> Iterator[str]:
+    """With a byte order mark where a spreadsheet needs it to show other scripts than the Latin one.
+
+    What tells are the first rows, and those of a `sample` where the scripts may change further down.
+    """
     writer = csv.writer(_Echo(), lineterminator="\n")
     rows = iter(rows)
     first = list(islice(rows, LOOKED_AT))
-    if any(other_script(value) for row in first for value in row if isinstance(value, str)):
+    if any(other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
         yield BYTE_ORDER_MARK
     yield writer.writerow(header)
     for row in chain(first, rows):
         yield writer.writerow([safe(value) for value in row])
 
 
-def csv_response(header: Sequence[str], rows: Iterable[Sequence[Raw]], name: str) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(csv_lines(header, rows), content_type="text/csv; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    return response
+def csv_response(
+    header: Sequence[str], rows: Iterable[Sequence[Raw]], name: str, sample: Iterable[Sequence[Raw]] = ()
+) -> StreamingHttpResponse:
+    return _named(StreamingHttpResponse(csv_lines(header, rows, sample), content_type=CSV), name)
 
 
-def table_response(table: Table[Any], request: HttpRequest) -> StreamingHttpResponse:
+def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
     """The table of this address: the same rows, columns and order as on the page, all pages unless one is named."""
     rows = select(table, request.GET, all_pages=True)
     values = ([cell.value for cell in cells] for cells in table.cells(rows))
-    return csv_response([column.name for column in table.columns], values, f"clozeboard-{table.name}")
+    lines = csv_lines([column.name for column in table.columns], values)
+    return _named(HttpResponse("".join(lines), content_type=CSV), f"clozeboard-{table.name}")
+
+
+def _named(response: Response, name: str) -> Response:
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response

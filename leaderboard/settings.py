@@ -93,7 +93,9 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "leaderboard.middleware.TextCompression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.http.ConditionalGetMiddleware",
     "leaderboard.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -167,6 +169,7 @@ STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", Path(find_spec("plotly").origin).parent / "package_data"),
 ]
+WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600  # seconds; addresses change with the files
 WHITENOISE_USE_FINDERS = True  # no collectstatic: the files of the installed packages are served as they are
 STORAGES = {
     "default": {
@@ -177,7 +180,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA / "artefacts"},
     },
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "leaderboard.static_files.VersionedFiles"},
 }
 
 LOGGING = {

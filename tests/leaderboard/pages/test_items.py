@@ -69,3 +69,18 @@ def test_a_published_run_has_no_items_and_says_so(client: Client, site: Site) ->
     assert response.status_code == 404
     assert "no items to show" in response.content.decode()
     assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404
+
+
+@pytest.mark.parametrize("download", ["items/?format=csv&correct=no", "items.parquet"])
+def test_a_download_that_is_there_already_is_not_sent_again(client: Client, site: Site, download: str) -> None:
+    address = f"/runs/{site.first.pk}/{download}"
+    seen = client.get(address)["ETag"]
+    assert client.get(address, headers={"If-None-Match": seen}).status_code == 304
+    others = [f"/runs/{site.second.pk}/{download}", f"/runs/{site.first.pk}/items/?format=csv&correct=yes"]
+    assert [client.get(other, headers={"If-None-Match": seen}).status_code for other in others] == [200, 200]
+
+
+def test_parquet_is_not_compressed_again(client: Client, site: Site) -> None:
+    answer = client.get(f"/runs/{site.first.pk}/items.parquet", headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in answer
+    assert int(answer["Content-Length"]) == len(answer.getvalue())
