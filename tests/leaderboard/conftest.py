@@ -18,14 +18,13 @@ from tests.tiny_models import build_bert, build_gpt2
 
 
 @pytest.fixture(scope="session")
-def database_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("database") / "test.sqlite3"
-
-
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(database_path: Path) -> None:
-    """A file, so that threads and worker processes see the same database."""
-    connections["default"].settings_dict["TEST"]["NAME"] = str(database_path)
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A file, so that threads and worker processes see the same database; a server's databases they see anyway."""
+    if connections["default"].vendor == "sqlite":
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connections["default"].settings_dict["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture(autouse=True)

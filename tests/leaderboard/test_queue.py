@@ -99,9 +99,9 @@ def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
         assert queue.restore(timedelta(minutes=5)) == 1
 
 
-def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub, database_path: Path) -> None:
+def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/causal", "small").run  # no queue server yet: the worker brings it and restores the queue
-    with worker(database_path, "--burst") as process:
+    with worker("--burst") as process:
         output = process.communicate(timeout=60)[0]
     run.refresh_from_db()
     assert (run.state, process.returncode) == (Run.State.FINISHED, 0), output
@@ -109,16 +109,16 @@ def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: 
 
 
 def test_a_killed_workers_run_is_finished_by_the_next(
-    local_hub: Hub, database_path: Path, data: Path, starter: Benchmark, tiny_models: dict[str, Path]
+    local_hub: Hub, data: Path, starter: Benchmark, tiny_models: dict[str, Path]
 ) -> None:
     run = submit("org/causal", starter.slug, settings=SHORT).run
-    with worker(database_path) as first:
+    with worker() as first:
         until(lambda: run.parts.filter(done=True).count() >= 1)
         kill(first)
     done = dict(run.parts.filter(done=True).values_list("pk", "attempts"))
     assert len(done) < run.parts.count(), "it was killed too late"
     run.parts.filter(done=False, lease_until__isnull=False).update(lease_until=timezone.now())
-    with worker(database_path, "--burst") as second:
+    with worker("--burst") as second:
         output = second.communicate(timeout=120)[0]
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, output
@@ -134,17 +134,17 @@ def starter(transactional_db: None) -> Benchmark:
     return benchmarks.install("bear", Path(__file__).parents[2] / "fixtures" / "starter", "many", "Many")[0]
 
 
-def test_two_workers_share_a_run(local_hub: Hub, database_path: Path, starter: Benchmark) -> None:
-    with queue.embedded_server(), worker(database_path, "--name", "a"), worker(database_path, "--name", "b"):
+def test_two_workers_share_a_run(local_hub: Hub, starter: Benchmark) -> None:
+    with queue.embedded_server(), worker("--name", "a"), worker("--name", "b"):
         until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 2)
         run = submit("org/masked", starter.slug, settings=SHORT).run
         until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 120)
     assert set(run.parts.values_list("worker", flat=True)) == {"a", "b"}
 
 
-def test_a_worker_without_redis_says_what_to_do(database_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_without_redis_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9")
-    process = manage(database_path, "rqworker")
+    process = manage("rqworker")
     output = process.communicate(timeout=60)[0]
     assert process.returncode == 1
     assert "REDIS_URL" in output

@@ -7,16 +7,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from urllib.parse import quote
 
 from django.conf import settings
+from django.db import connection
 
 PATIENCE = 60  # seconds
 
 
-def environment(database: Path) -> dict[str, str]:
+def environment() -> dict[str, str]:
     return os.environ | {
-        "DATABASE_URL": f"sqlite:///{database}",
+        "DATABASE_URL": database_url(),
         "CLOZEBOARD_DATA": str(settings.DATA),
         "CLOZEBOARD_MODELS": str(settings.MODELS),
         "HF_ENDPOINT": settings.HF_ENDPOINT,
@@ -24,12 +25,21 @@ def environment(database: Path) -> dict[str, str]:
     }
 
 
-def manage(database: Path, *arguments: str) -> subprocess.Popen[str]:
+def database_url() -> str:
+    """Of the database that the tests use, which is not the one that the settings name."""
+    used = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{used['NAME']}"
+    host = quote(used["HOST"], safe="")  # may be the folder of a socket
+    return f"postgres://{used['USER']}:{used['PASSWORD']}@{host}:{used['PORT']}/{used['NAME']}"
+
+
+def manage(*arguments: str) -> subprocess.Popen[str]:
     """A management command in a process group of its own."""
     return subprocess.Popen(
         [sys.executable, "manage.py", *arguments],
         cwd=settings.BASE_DIR,
-        env=environment(database),
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -38,8 +48,8 @@ def manage(database: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 @contextmanager
-def worker(database: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    process = manage(database, "rqworker", *options)
+def worker(*options: str) -> Iterator[subprocess.Popen[str]]:
+    process = manage("rqworker", *options)
     try:
         yield process
     finally:
