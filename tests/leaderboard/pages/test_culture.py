@@ -305,6 +305,19 @@ def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client
     assert not english.startswith(BYTE_ORDER_MARK)
 
 
+def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client, tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    name = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"
+    folder.facts[name] = [fact(number, f"Land {number}", {"Q13955": "Arabic"}) for number in range(60)]
+    folder.add_arabic()
+    folder.facts = {name.replace("/ar/", "/zz/"): lines for name, lines in folder.facts.items()}
+    folder.templates["zz"] = folder.templates.pop("ar")
+    run = ranked(benchmarks.install("dlama", folder.write(), "culture")[0], "org/one")
+    text = b"".join(client.get(f"/runs/{run.pk}/items/", {"format": "csv"})).decode()
+    assert text.startswith(BYTE_ORDER_MARK)
+    assert text.index("العربية") > text.index("Land 59")
+
+
 def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
     load(Path(__file__).parents[3] / "fixtures" / "published")
     rows = table(client, "/benchmarks/dlama/", "pairs")
