@@ -43,7 +43,7 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(name, paths[0], about) for name, paths in lists.items())
     files = (folder / RELATIONS, *(paths[0] for paths in lists.values()))
     found = digest(files)
-    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, files=files)
+    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, probe="specificity", files=files)
 
 
 def _about(path: Path) -> dict[str, JsonObject]:

@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Folder:
 
 def test_it_reads_pairs_as_items_with_two_options(folder: Folder) -> None:
     benchmark = stest.read(folder.write())
-    assert (benchmark.slug, benchmark.size) == ("stest", 4)
+    assert (benchmark.slug, benchmark.size, benchmark.probe) == ("stest", 4, "specificity")
     relation = benchmark["P19"]
     assert relation.items[0].options == ("France", "Paris")
     assert relation.items[0].options[relation.items[0].answers[0]] == "Paris", "the fine answer is the right one"
