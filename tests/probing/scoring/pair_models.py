@@ -35,14 +35,14 @@ def word_piece(texts: Iterable[str]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST, **names)
 
 
-def byte_level(texts: Iterable[str], mask: bool = False) -> PreTrainedTokenizerFast:
+def byte_level(texts: Iterable[str], mask: bool = False, size: int = 20_000) -> PreTrainedTokenizerFast:
     """GPT-2's kind; with a mask token RoBERTa's, which swallows the space before it."""
     special = ["<s>", "</s>"]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=20_000, special_tokens=special, initial_alphabet=alphabet)
+    trainer = trainers.BpeTrainer(vocab_size=size, special_tokens=special, initial_alphabet=alphabet)
     tokenizer.train_from_iterator(texts, trainer)
     if not mask:
         return PreTrainedTokenizerFast(

@@ -1,0 +1,77 @@
+"""Every real pair with every prompting: bounded memory, and the same results with any batch budget."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
+
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.prompting import PROMPTINGS
+from probing.result import Result
+from probing.runner import run
+from probing.scoring.causal import CausalModel
+from tests.probing.scoring import pair_models
+from tests.probing.scoring.networks import of
+
+PROCESS = Path("/proc/self")
+PEAK = 1_000_000_000  # bytes above what the process held before
+SMALLEST = {"n_embd": 8, "n_layer": 1, "n_head": 1, "n_positions": 512, "initializer_range": 1.0}
+NUMBERS = [f"{answer}_{name}" for answer in ("fine", "coarse") for name in ("log_prob", "natural_log_prob", "cosine")]
+
+
+@pytest.fixture(scope="module")
+def pairs() -> Benchmark:
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
+    if not (PROCESS / "clear_refs").exists():
+        pytest.skip("Only Linux tells the peak of a process's memory.")
+    return open_benchmark(Path(data) / "stest")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(pairs: Benchmark) -> PreTrainedTokenizerFast:
+    """It knows most answers as single tokens, as a large vocabulary would."""
+    answers = (f"it is {option} ." for r in pairs.relations for item in r.items for option in r.options_of(item))
+    return pair_models.byte_level(answers, size=8000)
+
+
+def status(field: str) -> int:
+    """Bytes that the process holds (VmRSS) or has held at most (VmHWM)."""
+    lines = (PROCESS / "status").read_text().splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("prompting", PROMPTINGS)
+def test_all_pairs_take_bounded_memory_and_no_budget_changes_them(
+    prompting: str, pairs: Benchmark, tokenizer: PreTrainedTokenizerFast
+) -> None:
+    def ask(budget: int) -> Result:
+        network = of(GPT2LMHeadModel, bos_token_id=0, eos_token_id=0, **SMALLEST)(len(tokenizer))
+        model = CausalModel(network, tokenizer, batch_tokens=budget)
+        return run(model, pairs, probe="specificity", prompting=prompting, progress=False)
+
+    (PROCESS / "clear_refs").write_text("5")  # the peak starts again from what is held now
+    before = status("VmRSS")
+    large = ask(20_000)
+    assert status("VmHWM") - before < PEAK
+    small = ask(1_000)
+    assert len(large.items) == 20_628
+    assert large.items["specific"].notna().mean() > 0.9
+    same(small, large)
+
+
+def same(one: Result, other: Result) -> None:
+    """Up to rounding, which may turn round what is closer than that."""
+    for name in NUMBERS:
+        np.testing.assert_allclose(one.items[name], other.items[name], atol=1e-3, rtol=0)
+    clear = (one.items["fine_log_prob"] - one.items["coarse_log_prob"]).abs() > 1e-3
+    pd.testing.assert_series_equal(one.items["specific"][clear], other.items["specific"][clear])
+    assert one.items["demonstrations"].map(list).equals(other.items["demonstrations"].map(list))
+    pd.testing.assert_frame_equal(one.scores, other.scores, check_exact=False, atol=2e-3, rtol=0)
