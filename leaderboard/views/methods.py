@@ -8,6 +8,9 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
+# A table wider than the screen moves by itself, by keyboard too.
+SCROLLED = '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>'
+
 
 def methods_view(request: HttpRequest) -> HttpResponse:
     return render(request, "methods.html", {"text": _text()})
@@ -16,5 +19,7 @@ def methods_view(request: HttpRequest) -> HttpResponse:
 @lru_cache(maxsize=1)
 def _text() -> SafeString:
     source = (settings.BASE_DIR / "docs" / "methods.md").read_text(encoding="utf-8")
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(source)
-    return mark_safe(html)  # our own file, and html=False escapes what looks like HTML in it
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.add_render_rule("table_open", lambda *_: SCROLLED)
+    markdown.add_render_rule("table_close", lambda *_: "</table></div>")
+    return mark_safe(markdown.render(source))  # our own file, and html=False escapes what looks like HTML in it
