@@ -92,9 +92,8 @@ def share(value: float) -> Cell:
     return Cell(value, f"{value:.3f}", bar=Bar(100 * value, 0, 100 * value), kind="share")
 
 
-def percent(done: int, total: int) -> Cell:
-    """How far something is, in whole percent, never rounded up to 100."""
-    whole = 100 * done // total if total else 0
+def percent(whole: int) -> Cell:
+    """How far something is."""
     return Cell(whole, f"{whole} %", bar=Bar(whole, 0, whole), kind="share")
 
 

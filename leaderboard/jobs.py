@@ -121,13 +121,13 @@ class Probing:
         reach(run, Run.State.DOWNLOADING)
         listing = hub.find(run.model.hub_id, run.model.commit)
         path = hub.download(listing)
-        reach(run, Run.State.SCORING)
         queue.invite(run.pk)
         self.start = timezone.now()
         begin = time.perf_counter()
         self.model = load_model(path, listing, self.settings)
         self.load_seconds = time.perf_counter() - begin
         self.note_facts()
+        reach(run, Run.State.SCORING)  # after loading: the time left is told by the time since
 
     def note_facts(self) -> None:
         """What only the loaded model tells."""

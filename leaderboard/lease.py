@@ -12,17 +12,17 @@ BEAT = 2  # seconds between two signs of life
 
 
 class Hand:
-    """The part that this worker has in hand, and how many of its items are done."""
+    """The part that this worker has in hand, and what share of its work is done."""
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
-        self.items = 0
+        self.share = 0.0
 
     def take(self, part: RunPart | None) -> None:
-        self.part, self.items = part, 0
+        self.part, self.share = part, 0.0
 
-    def progress(self, items: int) -> None:
-        self.items = items
+    def progress(self, share: float) -> None:
+        self.share = share
 
 
 @contextmanager
@@ -44,6 +44,6 @@ def _beat(hand: Hand, over: Event) -> None:
     try:
         while not over.wait(BEAT):
             if part := hand.part:
-                RunPart.objects.renew(part, min(hand.items, part.items))
+                RunPart.objects.renew(part, int(hand.share * part.items))
     finally:
         connection.close()

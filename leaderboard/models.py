@@ -230,6 +230,7 @@ class RunPart(models.Model):
     template = models.PositiveSmallIntegerField()
     items = models.PositiveIntegerField()
     items_done = models.PositiveIntegerField(default=0)
+    work = models.FloatField(default=1, help_text="about how many token positions it takes; what progress goes by")
     done = models.BooleanField(default=False)
     worker = models.CharField(max_length=100, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")

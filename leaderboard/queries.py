@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Case, Count, F, IntegerField, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.cloze import CELL
 from probing.analysis.culture import CROSSED
 
@@ -220,32 +221,50 @@ def model_runs(hub_id: str) -> QuerySet[Run]:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is. `rate` is in items per second; `left` is None while nothing is known."""
+    """How far a run is: items, and the share of the work that they are.
+
+    `rate` is in items per second, on average over those to come; `left` is None while nothing is known.
+    """
 
     done: int
     total: int
+    share: float
     rate: float | None = None
     left: timedelta | None = None
 
     @property
     def percent(self) -> int:
-        return 100 * self.done // self.total if self.total else 0
+        """Whole percent, never rounded up to 100 but from what floats leave of it."""
+        return int(100 * self.share + 1e-6)
 
 
 def progress(run: Run) -> Progress:
-    """Items done over all parts; the rate is the mean since scoring began."""
-    parts = RunPart.objects.filter(run=run)
-    sums = parts.aggregate(done=Coalesce(Sum("items_done"), 0), total=Coalesce(Sum("items"), 0))
+    """How far all parts are; the time left goes by what has been done since scoring began."""
     began = run.events.filter(state=STATE.SCORING).order_by("-pk").values_list("time", flat=True).first()
-    return estimate(sums["done"], sums["total"], began, timezone.now())
+    earlier = Q(done=True, record__end__lt=began.isoformat(timespec="seconds")) if began else Q(pk=None)
+    sums = run.parts.aggregate(
+        so_far=Coalesce(Sum("items_done"), 0),
+        total=Coalesce(Sum("items"), 0),
+        whole=Coalesce(Sum("work"), 0.0),
+        now=Coalesce(Sum(work_done()), 0.0),
+        before=Coalesce(Sum("work", filter=earlier), 0.0),
+    )
+    share, before = (sums[name] / sums["whole"] if sums["whole"] else 0.0 for name in ("now", "before"))
+    return estimate(sums["so_far"], sums["total"], share, share - before, began, timezone.now())
 
 
-def estimate(done: int, total: int, began: datetime | None, now: datetime) -> Progress:
+def estimate(done: int, total: int, share: float, gained: float, began: datetime | None, now: datetime) -> Progress:
+    """`gained`: the share of the work that was done since `began`."""
     seconds = (now - began).total_seconds() if began else 0.0
-    if not done or seconds <= 0:
-        return Progress(done, total)
-    rate = done / seconds
-    return Progress(done, total, rate, timedelta(seconds=(total - done) / rate))
+    if gained <= 0 or seconds <= 0:
+        return Progress(done, total, share)
+    left = timedelta(seconds=seconds * (1 - share) / gained)
+    return Progress(done, total, share, (total - done) / left.total_seconds() if left else None, left)
+
+
+def work_done(parts: str = "") -> Combinable:
+    """A part's work so far; `parts`: how to get to it, as in "parts__"."""
+    return F(f"{parts}work") * F(f"{parts}items_done") / F(f"{parts}items")
 
 
 @dataclass(frozen=True)
@@ -267,6 +286,8 @@ def open_runs() -> QuerySet[Run]:
         .annotate(
             done=Coalesce(Sum("parts__items_done"), 0),
             total=Coalesce(Sum("parts__items"), 0),
+            work=Coalesce(Sum("parts__work"), 0.0),
+            work_done=Coalesce(Sum(work_done("parts__")), 0.0),
         )
         .order_by(working_first, "created", "pk")
     )
@@ -279,23 +300,24 @@ def queue() -> list[Queued]:
     ahead, wait = 0, timedelta()
     for run in open_runs():
         working = run.state in WORKING
-        left = timedelta(seconds=(run.total - run.done) / rate) if rate and run.state != STATE.WAITING else None
+        left = timedelta(seconds=(run.work - run.work_done) / rate) if rate and run.state != STATE.WAITING else None
+        share = run.work_done / run.work if run.work else 0.0
         wait += left or timedelta()
         ahead += not working
-        rows.append(Queued(run, 0 if working else ahead, Progress(run.done, run.total), wait if left else None))
+        rows.append(Queued(run, 0 if working else ahead, Progress(run.done, run.total, share), wait if left else None))
     return rows
 
 
 def recent_rate(runs: int = 10) -> float | None:
-    """Items per second of the runs that finished last, from start to end; None while there are none."""
+    """Work per second of the runs that finished last, from start to end; None while there are none."""
     recent = (
         measured_runs()
         .exclude(started=None)
-        .annotate(total=Coalesce(Sum("parts__items"), 0))
-        .values_list("total", "started", "finished")[:runs]
+        .annotate(work=Coalesce(Sum("parts__work"), 0.0))
+        .values_list("work", "started", "finished")[:runs]
     )
     seconds = sum((finished - started).total_seconds() for _, started, finished in recent)
-    return sum(total for total, _, _ in recent) / seconds if seconds else None
+    return sum(work for work, _, _ in recent) / seconds if seconds else None
 
 
 def recent_failures(runs: int = 10) -> QuerySet[Run]:

@@ -1,6 +1,6 @@
 """The one door: the form, the command and the API all call `submit`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,6 +11,7 @@ from leaderboard.checks import Check, Examination, examine
 from leaderboard.models import Model, Run, RunEvent, RunPart
 from probing.probes import checked
 from probing.settings import Part, Settings, parts
+from probing.work import expected
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,11 @@ def submit(model_id: str, benchmark_slug: str, *, settings: Settings | None = No
     benchmark = benchmarks.current(benchmark_slug)
     content = benchmarks.read(benchmark)
     settings = checked(settings or benchmark.settings_with({}), content)
-    wanted = parts(content, settings)
     asked = examine(Examination(model_id.strip(), benchmark, settings, submitter))
     if asked.failed:
         return Submission(None, asked.checks)
+    kind = asked.kind or "causal"  # while the hub is silent
+    wanted = {part: expected(content, settings, part, kind).positions for part in parts(content, settings)}
     with transaction.atomic():
         run, new = _create(asked, wanted)
         again = not new and run.state in (Run.State.FAILED, Run.State.CANCELLED) and Run.objects.restart(run)
@@ -63,8 +65,11 @@ def recheck(run: Run) -> bool:
     return _go_on(run, asked)
 
 
-def _create(asked: Examination, wanted: Sequence[Part]) -> tuple[Run, bool]:
-    """The run of this question, made with its parts if it is new; two callers at once get the same."""
+def _create(asked: Examination, wanted: Mapping[Part, float]) -> tuple[Run, bool]:
+    """The run of this question, made with its parts if it is new; two callers at once get the same.
+
+    `wanted`: the parts and the work that each is expected to be.
+    """
     run, new = Run.objects.get_or_create(
         model=_model(asked),
         benchmark=asked.benchmark,
@@ -76,7 +81,7 @@ def _create(asked: Examination, wanted: Sequence[Part]) -> tuple[Run, bool]:
         },
     )
     if new:
-        RunPart.objects.bulk_create(RunPart(run=run, **part._asdict()) for part in wanted)
+        RunPart.objects.bulk_create(RunPart(run=run, work=work, **part._asdict()) for part, work in wanted.items())
         RunEvent.objects.create(run=run, state=run.state, message=_reason(asked) or "Submitted.")
     return run, new
 

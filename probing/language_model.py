@@ -13,6 +13,7 @@ Kind = Literal["causal", "masked"]
 PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
 Reduction = Literal["sum", "mean"]
 Span = Literal["statement", "answer"]
+Verb = Literal["score", "fill", "generate", "embed"]
 Asked = tuple[Prompt, Sequence[str]]
 
 
@@ -103,19 +104,22 @@ class ModelCard:
 class Usage:
     """Work done so far; `on_work` hears of every batch, so that progress moves and leases stay alive.
 
-    `statements`: statements scored (fractional: a window counts as its token positions are computed).
+    `statements`: statements scored (fractional: a window counts as its token positions are computed), prompts filled,
+    texts continued or embedded; `by_verb`: the same apart.
     `positions`: token positions computed, padding included; `padding`: how many of them were padding.
     `notes`: what the reader of a result should know (a fallback, a halved batch).
     """
 
     statements: float = 0.0
+    by_verb: dict[Verb, float] = field(default_factory=dict)
     positions: int = 0
     padding: int = 0
     notes: list[str] = field(default_factory=list)
     on_work: Callable[[], None] | None = None
 
-    def add(self, statements: float, positions: int, padding: int) -> None:
+    def add(self, verb: Verb, statements: float, positions: int = 0, padding: int = 0) -> None:
         self.statements += statements
+        self.by_verb[verb] = self.by_verb.get(verb, 0.0) + statements
         self.positions += positions
         self.padding += padding
         if self.on_work:

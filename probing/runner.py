@@ -26,6 +26,7 @@ from probing.probes import checked, probe_of
 from probing.result import Cost, Result, check_complete, join
 from probing.scoring.load import load
 from probing.settings import Part, Settings, parts, skipped
+from probing.work import BAR, expected
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
@@ -99,14 +100,17 @@ def probe_part(
     benchmark: Benchmark,
     settings: Settings,
     part: Part,
-    on_items: Callable[[int], None] = lambda items: None,
+    on_share: Callable[[float], None] = lambda share: None,
 ) -> pd.DataFrame:
-    """The rows of one part; `on_items` hears, batch by batch, how many of its items are done by now."""
+    """The rows of one part; `on_share` hears, batch by batch, what share of its work is done by now."""
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
     probe, usage = probe_of(settings), model.usage
-    before = usage.statements
-    options_each = sum(len(relation.options_of(item)) for item in relation.items) / len(relation.items)
-    usage.on_work = lambda: on_items(min(part.items, int((usage.statements - before) / options_each)))
+    before, ahead = dict(usage.by_verb), expected(benchmark, settings, part, model.card.kind)
+
+    def tell() -> None:
+        on_share(ahead.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
+
+    usage.on_work = tell
     try:
         rows = list(probe.rows(model, relation, part.template, settings))
     finally:
@@ -116,7 +120,7 @@ def probe_part(
             f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again; if it stays so, report it.",
         )
-    on_items(part.items)
+    on_share(1)
     return probe.frame(rows)
 
 
@@ -174,20 +178,29 @@ class _Run:
     partial: Partial
 
     def probe(self, progress: bool) -> None:
-        """Probe and store each part that is not there yet."""
-        asked = parts(self.benchmark, self.settings)
-        done = sum(part.items for part in asked if self.partial.has(part))
-        total = sum(part.items for part in asked)
-        with tqdm(total=total, initial=done, unit="item", disable=None if progress else True) as bar:
+        """Probe and store each part that is not there yet; the bar's time left is by expected work."""
+        asked, kind = parts(self.benchmark, self.settings), self.model.card.kind
+        work = {part: expected(self.benchmark, self.settings, part, kind).positions for part in asked}
+        done = [part for part in asked if self.partial.has(part)]
+        bar = tqdm(
+            total=sum(work.values()),
+            initial=sum(work[part] for part in done),
+            bar_format=BAR,
+            smoothing=0,
+            disable=None if progress else True,
+        )
+        with bar:
             for part in asked:
-                if not self.partial.has(part):
-                    self._probe_part(part, bar)
+                if part not in done:
+                    bar.set_postfix_str(part.relation, refresh=False)
+                    self._probe_part(part, work[part], bar)
 
-    def _probe_part(self, part: Part, bar: tqdm) -> None:
+    def _probe_part(self, part: Part, work: float, bar: tqdm) -> None:
+        """Probe and store a part whose work is so much of the bar."""
         done, before, begin = bar.n, replace(self.model.usage), time.perf_counter()
 
-        def advance(items: int) -> None:
-            bar.update(done + items - bar.n)
+        def advance(share: float) -> None:
+            bar.update(done + share * work - bar.n)
 
         rows = probe_part(self.model, self.benchmark, self.settings, part, advance)
         self.partial.store(part, rows, Cost.since(before, self.model.usage, time.perf_counter() - begin))

@@ -33,7 +33,7 @@ class FakeModel:
                 raise KeyboardInterrupt
             statements = [prompt.fill(option) for option in options]
             tokens = tuple(self._tokens(statement) for statement in statements)
-            self.usage.add(len(options), sum(map(len, tokens)), 0)
+            self.usage.add("score", len(options), sum(map(len, tokens)))
             yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
 
     def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
@@ -48,12 +48,12 @@ class FakeModel:
             )
             order = [place for place in np.argsort(-log_probs) if np.isfinite(log_probs[place])]
             ranks = np.array([order.index(place) + 1 if place in order else 0 for place in range(len(options))])
-            self.usage.add(1, len(statements[0].text.split()), 0)
+            self.usage.add("fill", 1, len(statements[0].text.split()))
             yield Filling(tuple(options[place] for place in order[:k]), log_probs[order[:k]], log_probs, ranks)
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:
-            self.usage.add(1, len(text.split()), 0)
+            self.usage.add("embed", 1, len(text.split()))
             yield np.array([_number(f"{text} {axis}") - 5 for axis in range(3)], np.float32)
 
     def _tokens(self, statement: Statement) -> NDArray[np.float64]:

@@ -4,10 +4,11 @@ import time
 from collections.abc import Callable
 
 from django.core.management.base import CommandError
-from django.db.models import Sum
 from tqdm import tqdm
 
 from leaderboard.models import Run
+from leaderboard.queries import progress
+from probing.work import BAR
 
 PAUSE = 0.5  # seconds between two looks
 
@@ -17,12 +18,13 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
 
     `watch` is called at every look and may raise, for example when the worker has died.
     """
-    total = run.parts.aggregate(total=Sum("items"))["total"] or 0
-    with tqdm(total=total, unit="item", disable=None) as bar:
+    with tqdm(total=1, bar_format=BAR, disable=None) as bar:
         while True:
             run.refresh_from_db()
+            far = progress(run)
             bar.set_description(run.state)
-            bar.update((run.parts.aggregate(done=Sum("items_done"))["done"] or 0) - bar.n)
+            bar.set_postfix_str(f"{far.done} of {far.total} items", refresh=False)
+            bar.update(far.share - bar.n)
             if run.state in Run.FINAL:
                 break
             watch()

@@ -191,6 +191,12 @@ class Migration(migrations.Migration):
                 ("template", models.PositiveSmallIntegerField()),
                 ("items", models.PositiveIntegerField()),
                 ("items_done", models.PositiveIntegerField(default=0)),
+                (
+                    "work",
+                    models.FloatField(
+                        default=1, help_text="about how many token positions it takes; what progress goes by"
+                    ),
+                ),
                 ("done", models.BooleanField(default=False)),
                 ("worker", models.CharField(blank=True, max_length=100)),
                 ("attempts", models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")),

@@ -28,7 +28,7 @@ def queue_table(rows: list[Queued]) -> Table[Queued]:
             Column("benchmark", "Benchmark", lambda q: cells.text(q.run.benchmark.title)),
             *settings_column(rows, lambda q: q.run),
             Column("state", "State", lambda q: cells.text(q.run.get_state_display())),
-            Column("progress", "Done", lambda q: cells.percent(q.progress.done, q.progress.total), align="score"),
+            Column("progress", "Done", lambda q: cells.percent(q.progress.percent), align="score"),
             Column("seconds_left", "Expected", lambda q: cells.duration(q.left), align="number"),
             Column("submitted", "Submitted", lambda q: cells.moment(q.run.created)),
         ],

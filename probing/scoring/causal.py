@@ -15,10 +15,10 @@ import torch
 from numpy.typing import NDArray
 
 from probing.errors import UnsupportedModel
-from probing.language_model import OptionScores, Scoring
+from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
-from probing.scoring.decide import FIRST_LOOK, Race
+from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, Input, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
@@ -65,7 +65,9 @@ class CausalModel(AnsweringModel):
         values = np.full(len(tree.token), np.nan)
         inner, store = tree.inner, KeyValues(len(tree.token))
         wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
-        self._compute(tree, wanted, values, statements=FIRST_LOOK * len(window.statements), store=store)
+        first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
+        self._compute(tree, wanted, values, statements=first * statements, store=store)
+        looked = self.usage.positions - before
         most, running = 1, len(window.sizes)
         while True:
             found = np.where(scored, values[tree.paths], 0.0)
@@ -73,7 +75,7 @@ class CausalModel(AnsweringModel):
             sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
             advancing = race.next(sums, complete, most)
             decided, running = running - race.running(advancing), race.running(advancing)
-            self.usage.add((1 - FIRST_LOOK) * len(window.statements) * decided / len(window.sizes), 0, 0)
+            self.usage.add("score", (1 - first) * statements * decided / len(window.sizes))
             if not running:
                 break
             nodes = np.unique(tree.paths[advancing])
@@ -83,6 +85,7 @@ class CausalModel(AnsweringModel):
             wanted = nodes[inner[nodes] & ~store.computed[nodes] & reached]
             self._compute(tree, wanted, values, store=store)
             most *= 2
+        self.first_look.learn(looked, self.usage.positions - before)
         found[missing] = 0.0
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
@@ -97,7 +100,7 @@ class CausalModel(AnsweringModel):
             positions = len(batch) * len(sequences[batch[0]])
             for part in self.budget.run(work, batch, positions):
                 found.update(part)
-            self.usage.add(len(sequences) * positions / total, positions, 0)
+            self.usage.add("score", len(sequences) * positions / total, positions)
         return [found[index] for index in range(len(sequences))]
 
     def _compute(
@@ -118,7 +121,7 @@ class CausalModel(AnsweringModel):
         def work(rows: Sequence[Row]) -> tuple[Ints, torch.Tensor]:
             return self._forward(tree, rows, store)
 
-        found = list(self._passes(work, tree, nodes, statements, store.computed if store else None))
+        found = list(self._passes("score", work, tree, nodes, statements, store.computed if store else None))
         if store:
             store.merge(nodes)
         for children, log_probs in found:
@@ -126,15 +129,16 @@ class CausalModel(AnsweringModel):
 
     def _passes(
         self,
+        verb: Verb,
         work: Callable[[Sequence[Row]], R],
         tree: PrefixTree,
         nodes: Ints,
         statements: float,
         computed: NDArray[np.bool_] | None = None,
     ) -> Iterator[R]:
-        """Do the work on the nodes (ascending), packed into rows, a batch of rows at a time."""
+        """Do the verb's work on the nodes (ascending), packed into rows, a batch of rows at a time."""
         if not len(nodes):
-            self.usage.add(statements, 0, 0)
+            self.usage.add(verb, statements)
             return
         rows = tree.even_rows(nodes, max(ROW, 2 * int(tree.depth.max())), computed)
         while rows:
@@ -144,7 +148,7 @@ class CausalModel(AnsweringModel):
             yield from self.budget.run(work, batch, positions)
             filled = sum(len(row) for row, _ in batch)
             own = filled - sum(repeated for _, repeated in batch)
-            self.usage.add(statements * own / len(nodes), positions, positions - filled)
+            self.usage.add(verb, statements * own / len(nodes), positions, positions - filled)
 
     def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
         """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
@@ -201,7 +205,7 @@ class CausalModel(AnsweringModel):
             here = np.flatnonzero(place[ends] >= 0)
             return [inputs[index] for index in here.tolist()], self._tree_logits(tree, table, place, place[ends[here]])
 
-        return self._passes(work, tree, np.arange(len(tree.token)), statements)
+        return self._passes("fill", work, tree, np.arange(len(tree.token)), statements)
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
         """Whether these sequences can be computed as a tree."""

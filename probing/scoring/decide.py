@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from probing.language_model import Scoring
 
-# About the share of the work that is done when every option has been looked at once.
-FIRST_LOOK = 0.5
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -54,3 +51,22 @@ class Race:
         table = np.full(inside.shape, missing)
         table[inside] = values
         return table
+
+
+@dataclass
+class FirstLook:
+    """Which share of deciding is done when every option has been looked at once: as in the windows before.
+
+    In token positions; to begin with, a half.
+    """
+
+    looked: int = 50
+    whole: int = 100
+
+    @property
+    def share(self) -> float:
+        return self.looked / self.whole
+
+    def learn(self, looked: int, whole: int) -> None:
+        self.looked += looked
+        self.whole += whole

@@ -36,7 +36,7 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
             positions = len(batch) * len(encoded[batch[0]].ids)
             for part in model.budget.run(work, batch, positions):
                 found.update(part)
-            model.usage.add(len(window) * positions / total, positions, 0)
+            model.usage.add("embed", len(window) * positions / total, positions)
         yield from (found[index] for index in range(len(window)))
 
 

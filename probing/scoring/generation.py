@@ -33,7 +33,7 @@ def generate(
             for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):
                 answers.update(zip(part, found, strict=True))
                 done += len(part) * (len(part[0]) + len(found[0].ends) - 1)  # the last token is not read again
-            model.usage.add(len(window) * positions / total, done, 0)
+            model.usage.add("generate", len(window) * positions / total, done)
         yield from (answers[ids] for ids in inputs)
 
 

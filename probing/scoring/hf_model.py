@@ -13,6 +13,7 @@ from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Asked, Kind, ModelCard, OptionScores, Scoring, Usage
 from probing.scoring import plain
 from probing.scoring.batching import Budget, ceiling
+from probing.scoring.decide import FirstLook
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,7 @@ class HFModel(ABC):
         self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
         self.card = card or self._card_of(network)
         self.usage = Usage()
+        self.first_look = FirstLook()
         config = network.config.get_text_config()
         self._vocabulary: int = config.vocab_size
         self.longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
@@ -114,7 +116,7 @@ class HFModel(ABC):
             batch = [inputs[index] for index in indices]
             positions = len(batch) * len(batch[0][0])
             yield from self.budget.run(lambda part: (part, self._blank_logits(part)), batch, positions)
-            self.usage.add(statements * positions / total, positions, 0)
+            self.usage.add("fill", statements * positions / total, positions)
 
     @torch.inference_mode()
     def _blank_logits(self, batch: Sequence[Input]) -> torch.Tensor:
@@ -162,6 +164,10 @@ class HFModel(ABC):
                 f"The tokenizer has tokens that the model does not know ({self._vocabulary} or higher).",
                 "Save the model with the tokenizer that it was trained with.",
             )
+
+    def check(self) -> None:
+        """The self-check, so that loading and not the first part takes its time; `usage.notes` say if it fails."""
+        _ = self.fast
 
     @property
     @abstractmethod

@@ -54,7 +54,8 @@ def load(
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file.
 
     `device`: auto (a GPU where there is one), cpu, cuda, cuda:1 ...; `batch_tokens`: positions per batch, found while
-    working if not given. Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
+    working if not given. What comes back has had its self-check.
+    Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
     """
     if dtype not in DTYPES:
         raise BadInput(f"Unknown dtype {dtype!r}.", f"Choose from: {', '.join(DTYPES)}.")
@@ -76,7 +77,9 @@ def load(
         files=files.digests(),
     )
     found = MaskedModel if kind == "masked" else CausalModel
-    return found(network, tokenizer, card, batch_tokens)
+    loaded = found(network, tokenizer, card, batch_tokens)
+    loaded.check()
+    return loaded
 
 
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
-from probing.scoring.decide import FIRST_LOOK, Race
+from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
@@ -154,7 +154,9 @@ class MaskedModel(AnsweringModel):
         prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
         costs = Costs.of(asks, prompts)
         wanted = np.concatenate([row[s.answer][:1] for row, s in zip(table, window.statements, strict=True)])
-        self._compute(asks, np.unique(asks.input[wanted]), values, FIRST_LOOK * len(window.statements))
+        first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
+        self._compute(asks, np.unique(asks.input[wanted]), values, first * statements)
+        looked = self.usage.positions - before
         most, leaders_only, running = scoring.decide, True, len(window.sizes)
         while True:
             missing = scored & np.isnan(values[table])
@@ -162,7 +164,7 @@ class MaskedModel(AnsweringModel):
             complete = np.logical_not(missing.any(axis=1))
             advancing = race.next(found.sum(axis=1), complete, most)
             decided, running = running - race.running(advancing), race.running(advancing)
-            self.usage.add((1 - FIRST_LOOK) * len(window.statements) * decided / len(window.sizes), 0, 0)
+            self.usage.add("score", (1 - first) * statements * decided / len(window.sizes))
             if not running:
                 break
             if leaders_only:
@@ -172,6 +174,7 @@ class MaskedModel(AnsweringModel):
             leaders_only = False
             most = max(ROUND // (running * int(asks.length.max())), 1)
             self._compute(asks, np.unique(asks.input[wanted]), values, 0)
+        self.first_look.learn(looked, self.usage.positions - before)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
     def _compute(self, asks: Asks, inputs: Ints, values: Floats, statements: float) -> None:
@@ -188,7 +191,7 @@ class MaskedModel(AnsweringModel):
             start += len(batch)
             positions, filled = len(batch) * int(asks.length[batch].max()), int(asks.length[batch].sum())
             found.extend(self.budget.run(lambda part: work(asks, part), batch, positions))
-            self.usage.add(statements * filled / total, positions, positions - filled)
+            self.usage.add("score", statements * filled / total, positions, positions - filled)
         for answered, log_probs in found:
             values[answered] = known(log_probs)
 

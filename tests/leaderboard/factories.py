@@ -45,7 +45,7 @@ def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields:
 def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
     """A run in the middle of scoring."""
     going = run(of, on, Run.State.SCORING, started=DAY)
-    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done)
+    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items)
     RunEvent.objects.create(run=going, state=Run.State.SCORING, message="Scoring.")
     return going
 

@@ -21,7 +21,7 @@ def test_it_keeps_the_lease_and_shows_the_progress(run: Run) -> None:
     with lease.heartbeat() as hand:
         hand.take(RunPart.objects.claim(run, "a"))
         run.parts.update(lease_until=timezone.now())
-        hand.progress(3)
+        hand.progress(0.8)
         until(lambda: run.parts.get().items_done == 3, 5)
         assert run.parts.get().lease_until > timezone.now()
 

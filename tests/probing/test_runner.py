@@ -163,10 +163,10 @@ def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) 
     assert one.digest == other.digest
 
 
-def test_progress_of_a_part_is_told_in_items(benchmark: Benchmark, model: FakeModel) -> None:
-    heard: list[int] = []
+def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
+    heard: list[float] = []
     rows = probe_part(model, benchmark, Settings(), Part("P30", 0, 4), heard.append)
-    assert heard == [1, 2, 3, 4, 4]
+    assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
     assert isinstance(rows, pd.DataFrame)
 
 

@@ -16,11 +16,11 @@ def test_running_comes_first_and_the_rest_waits_its_turn(small: Benchmark) -> No
 
 def test_times_add_up_at_the_speed_of_late(small: Benchmark) -> None:
     done = make.finished(small)  # 600 seconds
-    RunPart.objects.create(run=done, relation="P30", template=0, items=600, done=True)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=600, work=1200, done=True)
     make.running(make.model(), small, done=40, items=100)
     later = make.run(make.model(), small)
-    RunPart.objects.create(run=later, relation="P30", template=0, items=30)
-    assert [row.left for row in queries.queue()] == [timedelta(seconds=60), timedelta(seconds=90)]
+    RunPart.objects.create(run=later, relation="P30", template=0, items=30, work=600)
+    assert [row.left for row in queries.queue()] == [timedelta(seconds=30), timedelta(seconds=330)]
 
 
 def test_nothing_is_expected_without_a_finished_run(small: Benchmark) -> None:

@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
-from leaderboard.models import Run
+from leaderboard import queries
+from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.queries import estimate
 from leaderboard.views.run import command
 from tests.leaderboard import factories as make
@@ -79,11 +81,31 @@ def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
     )
 
 
-def test_a_rate_gives_the_time_left() -> None:
-    progress = estimate(50, 150, NOW - timedelta(seconds=10), NOW)
-    assert (progress.rate, progress.left, progress.percent) == (5.0, timedelta(seconds=20), 33)
+def test_the_time_left_goes_by_work_and_not_by_items() -> None:
+    progress = estimate(50, 150, 0.2, 0.2, NOW - timedelta(seconds=10), NOW)
+    assert (progress.rate, progress.left, progress.percent) == (2.5, timedelta(seconds=40), 20)
+
+
+def test_what_was_done_before_says_nothing_about_the_pace() -> None:
+    assert estimate(90, 150, 0.6, 0.1, NOW - timedelta(seconds=10), NOW).left == timedelta(seconds=40)
+
+
+def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)  # in the last minute
+    run.events.update(time=timezone.now() - timedelta(minutes=1))
+    heavy = {"template": 0, "items": 10, "work": 900}
+    RunPart.objects.create(run=run, relation="P36", **heavy)
+    progress = queries.progress(run)
+    assert (progress.done, progress.total, progress.percent) == (50, 110, 5)
+    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05)
+
+    record = {"end": "2026-10-31T00:00:00+00:00"}
+    RunPart.objects.create(run=run, relation="P19", **heavy, items_done=10, done=True, record=record)
+    progress = queries.progress(run)
+    assert progress.percent == 50
+    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05), "the pace is that since scoring began"
 
 
 @pytest.mark.parametrize("began", [None, NOW])
 def test_nothing_is_expected_before_anything_is_known(began: datetime | None) -> None:
-    assert estimate(0, 150, began, NOW).left is None
+    assert estimate(0, 150, 0.0, 0.0, began, NOW).left is None

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.language_model import Reduction, Scoring
-from probing.scoring.decide import Race
+from probing.scoring.decide import FirstLook, Race
 
 # Log-probabilities of options' tokens; few different values, so that ties are common.
 OPTION = st.lists(st.sampled_from([0.0, -0.5, -1.0, -2.0]), min_size=1, max_size=4)
@@ -52,3 +52,18 @@ def test_an_option_that_cannot_win_is_dropped() -> None:
 def test_an_option_that_can_only_tie_goes_on() -> None:
     """The first of equals is the prediction, so it must be known that they are equal."""
     assert decided([[[-1.0, 0.0], [-0.5, -0.5]]], Scoring(decide=1), 2) == [[2, 2]]
+
+
+def test_a_prompt_runs_as_long_as_one_of_its_options_does() -> None:
+    race = Race(np.array([3, 2, 4]), np.ones(9, np.int64), Scoring(decide=1))
+    assert race.running(np.array([0, 2, 5])) == 2
+    assert race.running(np.array([4])) == 1
+    assert race.running(np.zeros(0, np.int64)) == 0
+
+
+def test_the_first_looks_share_is_learnt_from_windows() -> None:
+    look = FirstLook()
+    assert look.share == 0.5
+    for _ in range(100):
+        look.learn(900, 1000)
+    assert 0.89 < look.share < 0.9

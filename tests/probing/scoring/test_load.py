@@ -21,7 +21,7 @@ from probing.template import prompt
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.probing.scoring.compare import answers
-from tests.probing.scoring.networks import SIZES
+from tests.probing.scoring.networks import PLAIN_CAUSAL, SIZES
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
 
@@ -237,9 +237,16 @@ def test_a_causal_head_that_sees_what_follows_is_unsupported(tmp_path: Path) -> 
     tokenizer = word_piece()
     tokenizer.save_pretrained(tmp_path)
     BertLMHeadModel(BertConfig(vocab_size=len(tokenizer), pad_token_id=0, **SIZES)).save_pretrained(tmp_path)
-    model = load(str(tmp_path), device="cpu")
     with pytest.raises(UnsupportedModel, match="sees the tokens"):
-        answers(model, [(prompt("[X] is in [Y].", "Chad"), ["Africa", "Asia"])])
+        load(str(tmp_path), device="cpu")
+
+
+def test_the_self_check_is_done_and_noted_by_then(tmp_path: Path) -> None:
+    tokenizer = byte_level_bpe(vocabulary=400)
+    PLAIN_CAUSAL["bloom"](len(tokenizer)).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    (note,) = load(str(tmp_path), device="cpu").usage.notes
+    assert note.startswith("scored the plain way")
 
 
 def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> None:
