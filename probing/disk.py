@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+from filelock import FileLock, Timeout
+
 from probing.errors import BadInput, NoSpace
 
 
@@ -37,11 +39,39 @@ def new_folder(target: Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
+@contextmanager
+def alone(target: Path) -> Iterator[None]:
+    """Only one process at a time is about to write `target`, which is not there yet; a dead one holds nothing."""
+    refuse_occupied(target)
+    with space(target), _writable(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        path = target.with_name(f".{target.name}.lock")
+        lock = FileLock(path)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout as error:
+            raise BadInput(
+                f"Another process is writing {target}.", "Wait until it has ended, or choose another place."
+            ) from error
+    try:
+        refuse_occupied(target)
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
 def _sibling(target: Path) -> Path:
     """A new folder beside it."""
-    try:
+    with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         return Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+
+
+@contextmanager
+def _writable(target: Path) -> Iterator[None]:
+    try:
+        yield
     except (FileExistsError, NotADirectoryError, PermissionError) as error:
         raise BadInput(f"{target} cannot be written ({error.strerror}).", "Choose another place.") from error
 

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.disk import refuse_occupied
+from probing.disk import alone
 from probing.errors import Incomplete
 from probing.language_model import PLL, LanguageModel, Reduction
 from probing.partial import Partial
@@ -73,26 +73,25 @@ def run(
         options=probe_options,
     )
     settings = checked(settings, content)
-    target = Path(out).resolve() if out is not None else None
-    if target:
-        refuse_occupied(target)
-    start, begin = datetime.now(UTC), time.perf_counter()
-    loaded = (
-        load(str(model), commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
-        if isinstance(model, str | Path)
-        else model
-    )
-    load_seconds = time.perf_counter() - begin
-    settings = replace(settings, dtype=loaded.dtype)
     with TemporaryDirectory() as scratch:
-        partial = _open_partial(target or Path(scratch) / "result", start, loaded, content, settings)
-        current = _Run(loaded, content, settings, partial)
-        current.probe(progress)
-        result = current.result(load_seconds)
-    if target:
-        result.save(target)
-        partial.remove()
-    return result
+        target = Path(out).resolve() if out is not None else Path(scratch) / "result"
+        with alone(target):
+            start, begin = datetime.now(UTC), time.perf_counter()
+            loaded = (
+                load(str(model), commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
+                if isinstance(model, str | Path)
+                else model
+            )
+            load_seconds = time.perf_counter() - begin
+            settings = replace(settings, dtype=loaded.dtype)
+            partial = _open_partial(target, start, loaded, content, settings)
+            current = _Run(loaded, content, settings, partial)
+            current.probe(progress)
+            result = current.result(load_seconds)
+            if out is not None:
+                result.save(target)
+                partial.remove()
+            return result
 
 
 def probe_part(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.disk import new_file, new_folder, space
+from probing.disk import alone, new_file, new_folder, space
 from probing.errors import BadInput, NoSpace
 
 
@@ -34,6 +34,24 @@ def test_an_empty_folder_may_be_replaced_and_no_other(tmp_path: Path) -> None:
 def test_a_place_where_no_folder_can_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match=r"file/a cannot be written.*another place"), new_folder(tmp_path / "file" / "a"):
+        pass
+
+
+def test_a_place_is_written_by_one_at_a_time(tmp_path: Path) -> None:
+    with alone(tmp_path / "a"):
+        with pytest.raises(BadInput, match="Another process is writing"), alone(tmp_path / "a"):
+            pass
+        with alone(tmp_path / "b"):
+            pass
+    with alone(tmp_path / "a"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_another_has_written_meanwhile_is_not_begun_again(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "file").touch()
+    with pytest.raises(BadInput, match="exists already"), alone(tmp_path / "a"):
         pass
 
 
