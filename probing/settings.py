@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.formats.dlama import pair_named
 from probing.language_model import PLL, Reduction, Scoring
 
 
@@ -42,7 +41,7 @@ class Settings:
         """Which relations are asked, by tag, where a benchmark has them in several versions (methods 4)."""
         return {
             "language": self.language,
-            "culture_pair": pair_named(str(self.options.get("pair", ""))),
+            "culture_pair": str(self.options.get("pair", "")),
             "objects": str(self.options.get("objects", "augmented")),
         }
 

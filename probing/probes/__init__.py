@@ -44,13 +44,13 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
             raise BadInput(
                 f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
             )
+    settings = replace(settings, options=options(probe_of(settings)))
     chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
     in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
     settings = replace(
         settings,
         relations=in_order if settings.relations else (),
         templates=tuple(sorted(set(settings.templates))),
-        options=options(probe_of(settings)),
         **probe_named(settings.probe).fixed,
     )
     parts(benchmark, settings)

@@ -10,6 +10,7 @@ import pandas as pd
 from probing.analysis.culture import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
+from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel
 from probing.probes.probe import Row
 from probing.settings import Settings
@@ -64,6 +65,7 @@ class Answering:
     def __post_init__(self) -> None:
         if self.tokens < 1:
             raise BadInput(f"answering: tokens cannot be {self.tokens}.", "Give 1 or more.")
+        object.__setattr__(self, "pair", pair_named(self.pair))
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from probing.analysis.culture import ranking_scores
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
+from probing.formats.dlama import pair_named
 from probing.language_model import Asked, LanguageModel, OptionScores, Scoring
 from probing.probes.multiple_choice import Answer, Columns, MultipleChoice, ranked
 from probing.probes.probe import Row
@@ -49,6 +50,9 @@ class Ranking(MultipleChoice):
 
     pair: str = ""
     objects: str = "augmented"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pair", pair_named(self.pair))
 
     def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
         if model.card.kind == "causal" and not settings.decide:

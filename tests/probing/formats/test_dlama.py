@@ -10,6 +10,7 @@ import pytest
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import dlama, format_of
+from probing.probes import checked
 from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
@@ -81,7 +82,10 @@ def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
     folder.facts = {f"{name}/dlama/en/P37.jsonl": [fact(1, "There", {"Q2": "That"}, "SOUTH_AMERICA")]}
     benchmark = dlama.read(folder.write())
     assert benchmark.relations[0].tags["culture_pair"] == "south-america-west"
-    assert Settings(probe="ranking", options={"pair": name}).tags["culture_pair"] == "south-america-west"
+    asked = [
+        checked(Settings(probe="ranking", options={"pair": pair}), benchmark) for pair in (name, "south-america-west")
+    ]
+    assert asked[0] == asked[1]
 
 
 def test_a_pair_of_ones_own_keeps_its_name() -> None:
