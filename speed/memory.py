@@ -28,8 +28,7 @@ def _peak(kind: Kind, way: str, work: Work, batch: int) -> int:
     if way == "peer":
         run = Peer(way, loaded.peer(), batch)
     else:
-        largest = ceiling(loaded.network.device, loaded.network.config.vocab_size)
-        run = Ours(way, loaded.ours(batch or largest), decide=int(way == "decide"))
+        run = Ours(way, loaded.ours(batch or ceiling(loaded.network)), decide=int(way == "decide"))
     (PROCESS / "clear_refs").write_text("5")  # the high-water mark starts again from what is held now
     before = _status("VmRSS")
     run(work)

@@ -6,15 +6,19 @@ from dataclasses import dataclass, field
 from typing import Protocol, Self, TypeVar
 
 import torch
+from transformers import PreTrainedModel
 
 from probing.errors import OutOfMemory
 
 START = 512
 WORTHWHILE = 1.05  # a larger batch must be this much faster to be kept
 
-# What one batch's logits may take, in bytes and as a share of a GPU's free memory.
+# What a batch's widest layer may take, in bytes and as a share of a GPU's free memory.
 CPU_BYTES = 2**29
 GPU_SHARE = 0.25
+# What a layer holds of a position, in hidden sizes: a feed-forward layer's states before and after its activation, and
+# what attention needs.
+INNER = 12
 
 
 class Batch(Protocol):
@@ -101,12 +105,14 @@ class Budget:
             torch.cuda.empty_cache()
 
 
-def ceiling(device: torch.device, vocabulary: int) -> int:
-    """The most positions whose logits (float32) fit into a batch's share of memory."""
+def ceiling(network: PreTrainedModel) -> int:
+    """The most positions whose logits and whose inner states (float32) each fit into a batch's share of memory."""
+    config, device = network.config.get_text_config(), network.device
+    widest: int = max(config.vocab_size, INNER * config.hidden_size)
     room = CPU_BYTES
     if device.type == "cuda":
         room = int(GPU_SHARE * torch.cuda.mem_get_info(device)[0])
-    return max(room // (4 * vocabulary), 1)
+    return max(room // (4 * widest), 1)
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -51,8 +51,7 @@ class HFModel(ABC):
         config = network.config.get_text_config()
         self._vocabulary: int = config.vocab_size
         self.longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
-        most = ceiling(network.device, self._vocabulary)
-        self.budget = Budget(network.device, most, batch_tokens, self.usage.notes)
+        self.budget = Budget(network.device, ceiling(network), batch_tokens, self.usage.notes)
 
     @classmethod
     def _card_of(cls, network: PreTrainedModel) -> ModelCard:

@@ -31,7 +31,7 @@ class TableNetwork(PreTrainedModel):
     base_model_prefix = "body"
 
     def __init__(self, table: torch.Tensor, step: int) -> None:
-        super().__init__(PreTrainedConfig(vocab_size=len(table)))
+        super().__init__(PreTrainedConfig(vocab_size=len(table), hidden_size=1))
         self.body = Neighbour(len(table), step)
         self.head = torch.nn.Linear(*table.shape, bias=False)
         self.head.weight.data = table.T.clone()

@@ -1,8 +1,12 @@
 """The budget of a batch: halved where memory runs out, grown while that pays; results never depend on it."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import pytest
 import torch
+from transformers import BertConfig, PreTrainedModel
 
 from probing.errors import OutOfMemory
 from probing.language_model import Asked, Scoring
@@ -138,6 +142,15 @@ def test_batches_that_are_not_full_tell_nothing(clock: Clock) -> None:
     assert budget.tokens == START
 
 
+def network(vocabulary: int, hidden: int) -> PreTrainedModel:
+    config = BertConfig(vocab_size=vocabulary, hidden_size=hidden)
+    return cast(PreTrainedModel, SimpleNamespace(config=config, device=CPU))
+
+
 def test_the_ceiling_bounds_a_batchs_logits() -> None:
-    assert ceiling(CPU, 50_000) * 50_000 * 4 <= batching.CPU_BYTES
-    assert ceiling(CPU, 2**40) == 1
+    assert ceiling(network(50_000, 64)) * 50_000 * 4 <= batching.CPU_BYTES
+    assert ceiling(network(2**40, 64)) == 1
+
+
+def test_with_a_small_vocabulary_it_bounds_the_states_inside_a_layer() -> None:
+    assert ceiling(network(1_000, 768)) * 8 * 768 * 4 <= batching.CPU_BYTES
