@@ -11,8 +11,7 @@ from django.test import Client
 
 from leaderboard import benchmarks, published
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.sections.perplexity import of_benchmark, of_run
-from leaderboard.sections.perplexity import Summary
+from leaderboard.sections.perplexity import Summary, of_benchmark, of_run
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make

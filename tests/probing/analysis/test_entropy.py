@@ -51,7 +51,7 @@ def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_change
 
 
 def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_release(real_dlama: Path) -> None:
-    """The paper has 1.0; these files place the United States in Insular Oceania too, beside Australia and New Zealand."""
+    """The paper has 1.0; these files place the United States in Insular Oceania too, as a third."""
     continents = dlama.read(real_dlama / "cultlama_v1.tar.gz")["P30.arab-west.en"]
     west = {
         item.subject: [continents.answer_space[answer] for answer in item.answers]
