@@ -43,7 +43,7 @@ def new_folder(target: Path) -> Iterator[Path]:
 def alone(target: Path) -> Iterator[None]:
     """Only one process at a time is about to write `target`, which is not there yet; a dead one holds nothing."""
     refuse_occupied(target)
-    with space(target), _writable(target):
+    with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         path = target.with_name(f".{target.name}.lock")
         lock = FileLock(path)
@@ -70,9 +70,11 @@ def _sibling(target: Path) -> Path:
 
 @contextmanager
 def _writable(target: Path) -> Iterator[None]:
+    """Turn whatever else the system has against a place into `BadInput`."""
     try:
-        yield
-    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+        with space(target):
+            yield
+    except OSError as error:
         raise BadInput(f"{target} cannot be written ({error.strerror}).", "Choose another place.") from error
 
 
@@ -91,7 +93,9 @@ def new_file(target: Path) -> Iterator[Path]:
 
 def refuse_occupied(folder: Path) -> None:
     """Nothing that is there is ever overwritten; an empty folder is fine."""
-    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+    with _writable(folder):
+        occupied = any(folder.iterdir()) if folder.is_dir() else folder.exists()
+    if occupied:
         raise BadInput(f"{folder} exists already.", "Choose another place or remove it first.")
 
 

@@ -37,6 +37,12 @@ def test_a_place_where_no_folder_can_be_is_named(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.parametrize("place", ["/dev/null", "/proc/folder/out", "n" * 300])
+def test_a_place_where_nothing_can_be_is_refused_at_once(tmp_path: Path, place: str) -> None:
+    with pytest.raises(BadInput, match=r"another place"), alone(tmp_path / place):
+        pass
+
+
 def test_a_place_is_written_by_one_at_a_time(tmp_path: Path) -> None:
     with alone(tmp_path / "a"):
         with pytest.raises(BadInput, match="Another process is writing"), alone(tmp_path / "a"):
