@@ -24,9 +24,9 @@ from probing.template import Statement
 
 # About as much text as a token.
 PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
-# Deciding computes what so many options share, and beside it about as much as so many options take.
+# Deciding computes what so many options share; beside it each token of an option keeps about so many options running.
 SHARED = 6
-RIVALS = 2.5
+RIVALS = 1.5
 BLANK = "_"
 # The tokens of every answer: enough for whatever a probe computes from them.
 TOKENS = np.zeros(8)
@@ -86,24 +86,24 @@ class Meter:
         self.loads[verb] = Load(known.statements + statements, known.positions + positions)
 
     def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Distinct prefixes that something follows; to decide, those that many share and what a few options add."""
+        """Distinct prefixes that something follows; to decide, those that many share and what rivals add."""
         texts = [s.text[: s.end] if scoring.span == "answer" else s.text for s in statements]
         known = len(self._prefixes)
         passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > known)
         if not scoring.decide:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
-        own = passes.total() - sum(passes[node] for node in shared)
-        return len(shared) + round(RIVALS * own / len(texts))
+        own = (passes.total() - sum(passes[node] for node in shared)) / len(texts)
+        return len(shared) + round(RIVALS * own**2)
 
     def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Distinct masked inputs; to decide, those with the option hidden and what a few options add."""
+        """Distinct masked inputs; to decide, those with the option hidden and what rivals add."""
         whole = scoring.pll == "whole_answer" and scoring.span == "answer"
         if not whole and not scoring.decide:
             return sum(self._new_inputs(_hidden(each, scoring.span), len(pieces(each.text))) for each in statements)
         first = sum(self._new_inputs([_without_option(each)], len(pieces(each.text))) for each in statements)
-        all_of_one = sum(len(pieces(each.text)) ** 2 for each in statements) / len(statements)
-        return first if whole else first + round(RIVALS * all_of_one)
+        inputs = sum(len(pieces(each.text)) ** 2 for each in statements) / len(statements)
+        return first if whole else first + round(RIVALS * inputs)
 
     def _blank(self, empty: Statement) -> int:
         """A masked model reads the whole text, a causal one as far as the blank."""

@@ -64,7 +64,7 @@ def accuracy(answers: Sequence[Answer], work: Work) -> float:
 def estimate_error(way: Ours, work: Work) -> float:
     """Relative error of the whole time as estimated when a tenth of the statements is done.
 
-    For full scoring only: deciding reports a window's statements when all of them are decided.
+    For full scoring: deciding tells its progress in steps, a first look and then prompt by prompt.
     """
     usage, before, begin = way.model.usage, way.model.usage.statements, time.perf_counter()
     estimates: list[float] = []
