@@ -153,7 +153,7 @@ def _show(given: argparse.Namespace) -> None:
 
 
 def _compare(given: argparse.Namespace) -> None:
-    folders = dict.fromkeys(given.folders)
+    folders = dict.fromkeys(str(Path(folder)) for folder in given.folders)
     if len(folders) < 2 or (len(folders) > 2 and not given.unified):
         raise BadInput(f"{len(folders)} results cannot be compared.", "Give two different ones; more with --unified.")
     results = {folder: Result.load(folder) for folder in folders}

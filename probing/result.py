@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from probing.analysis.accuracy import COLUMNS
 from probing.benchmark import Benchmark
 from probing.disk import new_folder
 from probing.errors import BadInput, Incomplete
@@ -20,6 +21,12 @@ ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
 KEY = ["relation", "template", "index"]
+# What each file must have, whatever the probe.
+NEEDED = {
+    ITEMS: KEY,
+    SCORES: COLUMNS,
+    RECORD: ["model", "benchmark", "probe", "settings"],
+}
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,12 @@ class Result:
                 keep_default_na=False,
                 na_values={"value": [""], "low": [""], "high": [""]},
             )
-            return cls(pd.read_parquet(folder / ITEMS), scores, record)
-        except (ValueError, pa.ArrowException) as error:
+            items = pd.read_parquet(folder / ITEMS)
+            for name, found in {ITEMS: items, SCORES: scores, RECORD: record}.items():
+                if missing := [needed for needed in NEEDED[name] if needed not in found]:
+                    raise ValueError(f"{name} has no {missing[0]!r}")
+            return cls(items, scores, record)
+        except (ValueError, TypeError, pa.ArrowException) as error:
             raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
 
 

@@ -148,6 +148,12 @@ def test_compare_prints_paired_differences(results: list[str], capsys: pytest.Ca
     assert "Geographic" in printed
 
 
+def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["compare", results[0], f"{results[0]}/"]) == 2
+    assert "two different ones" in complaint(capsys)
+
+
 def test_compare_refuses_results_on_different_benchmarks(
     results: list[str], bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:

@@ -1,6 +1,7 @@
 """Results: saved whole, loaded with clear words, complete or not results."""
 
 import errno
+import json
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +28,10 @@ def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
 
 
 @pytest.fixture
-def result(rows: pd.DataFrame) -> Result:
-    return Result(rows, PROBE.scores(rows), {"model": {"id": "fake/hash"}})
+def result(rows: pd.DataFrame, benchmark: Benchmark) -> Result:
+    about = {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    record = {"model": {"id": "fake/hash"}, "benchmark": about, "probe": PROBE.name, "settings": SETTINGS.to_json()}
+    return Result(rows, PROBE.scores(rows), json.loads(json.dumps(record)))
 
 
 def test_it_loads_what_it_saved(result: Result, tmp_path: Path) -> None:
@@ -42,7 +45,7 @@ def test_it_loads_what_it_saved(result: Result, tmp_path: Path) -> None:
 
 def test_a_group_that_reads_like_a_missing_value_is_kept(result: Result, tmp_path: Path) -> None:
     scores = result.scores.assign(group=["NA", *result.scores["group"][1:]])
-    Result(result.items, scores, {}).save(tmp_path / "out")
+    Result(result.items, scores, result.record).save(tmp_path / "out")
     assert Result.load(tmp_path / "out").scores["group"][0] == "NA"
 
 
@@ -77,11 +80,29 @@ def test_a_folder_without_all_files_is_no_result(result: Result, tmp_path: Path,
         Result.load(tmp_path / "out")
 
 
-@pytest.mark.parametrize(("name", "content"), [("items.parquet", b"PAR1"), ("run.json", b"{"), ("run.json", b"\xff")])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("items.parquet", b"PAR1"),
+        ("scores.csv", b""),
+        ("scores.csv", b"metric,value\naccuracy,1\n"),
+        ("run.json", b"{"),
+        ("run.json", b"\xff"),
+        ("run.json", b"{}"),
+        ("run.json", b"[]"),
+        ("run.json", b"1"),
+    ],
+)
 def test_a_damaged_file_is_told_as_such(result: Result, tmp_path: Path, name: str, content: bytes) -> None:
     result.save(tmp_path / "out")
     (tmp_path / "out" / name).write_bytes(content)
     with pytest.raises(BadInput, match="cannot be read"):
+        Result.load(tmp_path / "out")
+
+
+def test_items_without_a_column_that_all_probes_have_are_told_as_such(result: Result, tmp_path: Path) -> None:
+    Result(result.items.drop(columns="relation"), result.scores, result.record).save(tmp_path / "out")
+    with pytest.raises(BadInput, match=r"cannot be read \(items.parquet has no 'relation'\)"):
         Result.load(tmp_path / "out")
 
 
