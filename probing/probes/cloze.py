@@ -115,14 +115,14 @@ class Cloze:
     ) -> Iterator[dict[str, Any]]:
         """The ranking of tokens at each blank."""
         words = relation.answer_space if self.closed else ()
-        pairs = ((text, spellings(text, relation.answer_space[item.answers[0]])) for item, text in asked)
+        pairs = ((text, spellings(text, answer_of(relation, item))) for item, text in asked)
         for (item, _), filling in zip(asked, model.fill(pairs, SHOWN, words), strict=False):
             if not np.isfinite(filling.log_probs).all():
                 raise NonFiniteScores(
                     f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}.",
                     "Try --dtype float32; if it stays so, the weights are damaged.",
                 )
-            rank = place(filling, relation.answer_space[item.answers[0]])
+            rank = place(filling, answer_of(relation, item))
             yield {
                 "method": "top",
                 "rank": rank,
@@ -139,7 +139,7 @@ class Cloze:
         texts = (INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in asked)
         written = model.generate(texts, self.tokens + 1, chat=self.chat)
         for (item, _), text in zip(asked, written, strict=False):
-            rank = near(text, relation.answer_space[item.answers[0]])
+            rank = near(text, answer_of(relation, item))
             shown = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
             yield {
                 "method": "near",
@@ -149,7 +149,6 @@ class Cloze:
             }
 
     def _row(self, relation: Relation, item: Item, text: Prompt, known: dict[str, Any]) -> dict[str, Any]:
-        answer = relation.answer_space[item.answers[0]]
         rank = known.get("rank")
         defaults = {"method": "", "rank": None, "one_token": None, "prediction_label": "", "continuation": ""}
         return {
@@ -159,7 +158,7 @@ class Cloze:
             "subject_id": item.subject_id,
             "answer": item.answers[0],
             "answers": list(item.answers),
-            "answer_label": answer,
+            "answer_label": answer_of(relation, item),
             "correct": (rank is not None and rank <= self.k) if known else None,
             "margin": None,
             "predictions": [],
@@ -171,6 +170,11 @@ class Cloze:
                 tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()
             },
         }
+
+
+def answer_of(relation: Relation, item: Item) -> str:
+    """The one that counts."""
+    return relation.options_of(item)[item.answers[0]]
 
 
 def ends_in_blank(text: Prompt) -> bool:

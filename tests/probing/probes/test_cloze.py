@@ -70,6 +70,14 @@ def rows(model: FakeModel, **options: Any) -> list[Row]:
     return list(Cloze(**options).rows(model, RELATION, 0, Settings()))
 
 
+@pytest.mark.parametrize("model", [Encoder(), Generator(writes=(" Sudan",))], ids=["encoder", "generator"])
+def test_the_answer_is_among_an_item_s_own_options(model: FakeModel) -> None:
+    item = Item(0, "Red Sea", (1,), options=("Africa", "Sudan"))
+    relation = replace(RELATION, answer_space=("Turkey", "Africa"), items=(item,))
+    (row,) = Cloze().rows(model, relation, 0, Settings())
+    assert (row["answer_label"], row["correct"]) == ("Sudan", True)
+
+
 def test_an_encoder_is_asked_every_sentence() -> None:
     first, second = rows(Encoder())
     assert [first["statement"], second["statement"]] == ["The Black Sea is bound by ____.", "____ lies by the Red Sea."]
