@@ -137,8 +137,8 @@ def breakdowns(run: Run, scores: Iterable[Score]) -> dict[str, list[Group]]:
     return {name: _groups(run, name, found[name]) for name in sorted(found, key=place)}
 
 
-# Tags crossed with each other, for which a probe's own sections have better tables.
-IN_SECTIONS = {*CROSSED, CELL} - {"relation_culture"}
+# Tags crossed with each other and repetitions, for which a probe's own sections have better tables.
+IN_SECTIONS = {*CROSSED, CELL, "repetition"} - {"relation_culture"}
 # Of these, what has too many groups to choose columns from.
 TOO_FINE = {CELL, *(name for name in IN_SECTIONS & set(CROSSED) if "relation" in CROSSED[name])}
 LAST = ("relation", "template")

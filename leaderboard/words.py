@@ -1,5 +1,7 @@
 """How pages call what the tables of scores call by a short name; what is not here is shown as it is stored."""
 
+from django.conf.locale import LANG_INFO
+
 DIMENSIONS = {
     "overall": "Overall",
     "template": "Template",
@@ -97,6 +99,11 @@ def choice(value: str | bool) -> str:
 def within(title: str) -> str:
     """A metric's title as it stands within a sentence; names such as P@1 keep their capital."""
     return title if title[1:2] == "@" else title[:1].lower() + title[1:]
+
+
+def language(code: str) -> str:
+    """A language's English name, or its code where it has none here."""
+    return str(LANG_INFO.get(code, {}).get("name", code))
 
 
 def _plain(name: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from leaderboard import benchmarks, cells, charts, items, queries
+from leaderboard import benchmarks, cells, charts, items, queries, words
 from leaderboard.charts import Chart, Point
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
@@ -107,7 +107,7 @@ def _place(score: Score) -> tuple[str, ...] | None:
 def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     """Dumbbells: the two cultures of each predicate."""
     name = f"sides-{pair}-{language}"
-    title = f"{title_of(pair)}, asked in {language}"
+    title = f"{title_of(pair)}, asked in {words.language(language)}"
     names = _run_names(rows)
     columns = [
         Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
@@ -235,7 +235,7 @@ def languages(rows: Sequence[Sides]) -> Section:
         for culture, score in row.named:
             name = ", ".join(filter(None, [f"{title_of(row.pair)}: {culture}", source]))
             lines.setdefault(name, []).append(_point(culture, score)._replace(label=row.language))
-    asked = sorted({row.language for row in rows})
+    asked = sorted({words.language(row.language) for row in rows})
     figure = charts.lines(lines, "P@1")
     chart = Chart("languages", title, f"P@1 of either culture, asked in {', '.join(asked)}.", figure) if rows else None
     return Section("languages", title, table, chart)

@@ -78,7 +78,7 @@ class Perplexity:
         for item, found in zip(relation.items, measured, strict=False):
             tags = relation.tags_of(item)
             yield {
-                "relation": relation.id,
+                "relation": relation.label,
                 "template": template,
                 "index": item.index,
                 "subject": item.subject,

@@ -27,9 +27,9 @@ class Similarity(MultipleChoice):
         for item, scores in zip(relation.items, cosines(model, asked), strict=True):
             if not np.isfinite(scores).all():
                 raise not_finite(model, relation, item, template)
-            statement = prompt(relation.templates[template], item.subject)
+            statement = prompt(relation.template_of(item, template), item.subject)
             exact = np.ones(len(scores), dtype=bool)
-            yield {"relation": relation.id, "template": template} | row(relation, statement, item, scores, exact)
+            yield {"relation": relation.label, "template": template} | row(relation, statement, item, scores, exact)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return super().scores(rows).replace({"metric": {"accuracy": "relatedness"}})

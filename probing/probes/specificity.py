@@ -87,7 +87,7 @@ class Specificity:
             if not np.isfinite(scores).all():
                 raise not_finite(model, relation, question.item, template)
             yield {
-                "relation": relation.id,
+                "relation": relation.label,
                 "template": template,
                 "prompting": self.prompting,
                 **row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),

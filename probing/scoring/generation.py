@@ -1,12 +1,13 @@
 """Greedy continuation by transformers' own generation; batches of equal length, so that batching changes nothing."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import torch
-from transformers import GenerationConfig, PreTrainedTokenizerBase
+from transformers import GenerationConfig, LogitsProcessorList, PreTrainedTokenizerBase
 
-from probing.errors import BadInput, UnsupportedModel
+from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
 from probing.language_model import Continuation
 from probing.scoring import plain
 from probing.scoring.hf_model import HFModel
@@ -23,7 +24,7 @@ def generate(
     stream = iter(texts)
     while window := list(islice(stream, WINDOW)):
         inputs = [_ids(model, text, chat, system) for text in window]
-        _refuse_long(model, inputs, tokens)
+        _refuse_unfit(model, inputs, tokens)
         distinct = list(dict.fromkeys(inputs))
         total = sum(len(ids) + tokens for ids in distinct)
         answers: dict[Ids, Continuation] = {}
@@ -37,12 +38,17 @@ def generate(
         yield from (answers[ids] for ids in inputs)
 
 
-def _refuse_long(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
+def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
+    if not all(inputs):
+        raise BadInput(
+            f"{model.card.id} has no token to begin with, and nothing stands before the blank.",
+            "Choose another template, or a model whose tokenizer has one.",
+        )
     longest = max(len(ids) for ids in inputs) + tokens
     if longest > model.longest:
         raise BadInput(
             f"A text with its continuation takes {longest} tokens, the model takes {model.longest}.",
-            "Ask for fewer tokens, or choose a model that reads more.",
+            "Ask for fewer (--set tokens=N), or choose a model that reads more.",
         )
 
 
@@ -50,7 +56,7 @@ def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
     if not chat:
         return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids)
     if not model.tokenizer.chat_template:
-        raise UnsupportedModel(f"{model.card.id} has no chat template.", "Ask it without chat=true.")
+        raise UnsupportedModel(f"{model.card.id} has no chat template.", "Ask it with --set chat=false.")
     messages = [{"role": "system", "content": system}] if system else []
     ids = model.tokenizer.apply_chat_template(
         [*messages, {"role": "user", "content": text}], add_generation_prompt=True, return_dict=True
@@ -69,8 +75,28 @@ def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continu
         pad_token_id=ends[0] if pad is None and ends else pad,
     )
     ids = torch.tensor(batch, device=model.network.device)
-    found = model.network.generate(input_ids=ids, attention_mask=torch.ones_like(ids), generation_config=settings)
+    found = model.network.generate(
+        input_ids=ids,
+        attention_mask=torch.ones_like(ids),
+        generation_config=settings,
+        logits_processor=LogitsProcessorList([_Numbers(model.card.id)]),
+    )
     return [_continuation(model.tokenizer, written) for written in found[:, ids.shape[1] :].tolist()]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A processor of logits that stops where a network gives no numbers: any token would be the most probable."""
+
+    model: str
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        if not (scores < torch.inf).all():
+            raise NonFiniteScores(
+                f"{self.model} gave a score that is not a number where it was to write.",
+                "Try --dtype float32; if it stays so, the weights are damaged.",
+            )
+        return scores
 
 
 def _ends(model: HFModel) -> list[int]:

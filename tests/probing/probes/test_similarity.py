@@ -1,7 +1,7 @@
 """Similarity: multiple choice by the cosine of vectors."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -34,6 +34,13 @@ def test_the_option_in_the_same_direction_is_chosen() -> None:
     first, second = PROBE.rows(Points(), RELATION, 0, Settings())
     assert (first["prediction_label"], second["prediction_label"]) == ("north", "east")
     assert first["scores"] == pytest.approx([9 / 82**0.5, 1 / 82**0.5])
+
+
+def test_a_row_says_the_relation_s_label_and_the_item_s_own_wording() -> None:
+    item = replace(RELATION.items[0], wording="[Y] is where up is.")
+    versioned = replace(RELATION, id="P1.arab-west.en", tags={"predicate": "P1"}, items=(item,))
+    (row,) = PROBE.rows(Points(), versioned, 0, Settings())
+    assert (row["relation"], row["statement"]) == ("P1", "North is where up is.")
 
 
 def test_each_text_is_embedded_once() -> None:

@@ -42,6 +42,13 @@ def test_weights_that_are_not_numbers_fail_the_run(make: type[HFModel], decide: 
     assert caught.value.next_step
 
 
+def test_nothing_is_written_by_weights_that_are_not_numbers() -> None:
+    model = causal()
+    next(iter(model.network.parameters())).data.fill_(torch.nan)
+    with pytest.raises(NonFiniteScores, match="where it was to write"):
+        list(model.generate(["The capital of Norway is"], 3))
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("decide", [0, 1, 3])
 def test_a_single_number_that_is_none_is_not_taken_for_an_unknown_one(decide: int) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from probing.errors import BadInput
 from probing.language_model import Continuation
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
@@ -47,6 +48,12 @@ def test_a_text_that_comes_to_its_end_stops_and_others_go_on(several: bool, mode
     assert len(after[ending]) <= len(whole)
     unending = [text for text in TEXTS if whole not in before[text]]
     assert unending and all(after[text] == before[text] for text in unending)
+
+
+def test_nothing_follows_from_nothing(model: HFModel) -> None:
+    model.encoder = model.encoder.without_start()
+    with pytest.raises(BadInput, match="no token to begin with"):
+        written(model, "")
 
 
 def test_equal_texts_are_continued_once_and_no_position_twice(model: HFModel) -> None:
