@@ -104,8 +104,9 @@ def _content(path: Path) -> bytes:
 
 
 def _decoded(content: bytes, name: str) -> str:
+    """Without the mark that some editors and spreadsheets put in front of UTF-8."""
     try:
-        return content.decode()
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise BadBenchmark(f"{name}, line {line}: not UTF-8.", "Save the file as UTF-8.") from error
@@ -118,6 +119,8 @@ def _bytes(path: Path) -> bytes:
             return file.read(LARGEST_FILE + 1)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise BadBenchmark(f"{path.name} is not a whole gzip file ({error}).", "Copy it again.") from error
+    except OSError as error:
+        raise BadBenchmark(f"{path} cannot be read ({error.strerror}).", "Make it readable.") from error
 
 
 def _parse(text: str, place: str) -> dict[str, Any]:
