@@ -1,5 +1,6 @@
 """BEAR folders: every shape that methods 1.1 allows, and every fault named with its file and line."""
 
+import errno
 import json
 import shutil
 from collections import Counter
@@ -24,6 +25,24 @@ def test_it_reads_relations_items_and_tags(bear_folder: BearFolder) -> None:
     assert relation.answer_ids == ("Q585", "Q85")
     assert relation.tags == {"domain": ("Geographic", "Political"), "cardinality": bear.SINGLE}
     assert benchmark["P30"].tags["cardinality"] == bear.MULTIPLE
+
+
+def test_an_editor_s_mark_in_front_is_passed_over(bear_folder: BearFolder) -> None:
+    plain = bear.read(bear_folder.write())
+    for path in bear_folder.path.iterdir():
+        path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert bear.read(bear_folder.path).relations == plain.relations
+
+
+def test_a_file_that_must_not_be_read_is_named(bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = bear_folder.write()
+
+    def locked(self: Path, *_: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", locked)
+    with pytest.raises(BadBenchmark, match=r"metadata_relations.json cannot be read \(Permission denied\)"):
+        bear.read(folder)
 
 
 def test_it_reads_an_answer_by_object_id_alone(bear_folder: BearFolder) -> None:

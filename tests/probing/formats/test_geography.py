@@ -50,6 +50,13 @@ def test_csv_gives_the_same_as_json_lines(both: Benchmark, tmp_path: Path) -> No
     assert read(folder).relations == both.relations
 
 
+def test_a_spreadsheet_s_mark_in_front_is_passed_over(both: Benchmark, tmp_path: Path) -> None:
+    folder = tmp_path / "csv"
+    folder.mkdir()
+    (folder / "triples.csv").write_text(CSV, encoding="utf-8-sig")
+    assert read(folder).relations == both.relations
+
+
 def test_it_is_asked_by_cloze(both: Benchmark) -> None:
     assert both.probe == "cloze"
 
