@@ -170,7 +170,7 @@ def refuse_poison(part: RunPart) -> None:
 
 def load_model(path: Path, listing: hub.Listing, settings: Settings) -> LanguageModel:
     """The model from its files, under the id and commit by which it was submitted."""
-    model = load(str(path), commit=listing.commit, dtype=settings.dtype)
+    model = load(str(path), dtype=settings.dtype)
     model.card = replace(model.card, id=listing.hub_id, commit=listing.commit)
     return model
 

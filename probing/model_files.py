@@ -26,7 +26,7 @@ from huggingface_hub.errors import (
 )
 
 from probing.disk import space
-from probing.errors import ModelNotFound, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.errors import BadInput, ModelNotFound, SourceUnavailable, UnsafeModel, UnsupportedModel
 
 TIMEOUT = 10  # seconds until the hub counts as not answering
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
@@ -73,15 +73,19 @@ def wanted(names: Iterable[str]) -> list[str]:
 def locate(model: str, commit: str = "") -> ModelFiles:
     """Find a GGUF file, a folder, or a hub id, which is downloaded at `commit` (the newest, if none is given)."""
     path = Path(model)
+    if commit and path.exists():
+        raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
     if path.suffix == ".gguf":
         if not path.is_file():
             raise ModelNotFound(f"There is no file {model}.", "Check the path.")
-        return ModelFiles(path.parent, "gguf", path.name, commit)
+        return ModelFiles(path.parent, "gguf", path.name)
     if path.is_dir():
         files = sorted(path.glob("*.gguf"))
         if len(files) == 1 and not (path / "config.json").exists():
-            return ModelFiles(path, "gguf", files[0].name, commit)
-        return ModelFiles(path, "folder", commit=commit)
+            return ModelFiles(path, "gguf", files[0].name)
+        return ModelFiles(path, "folder")
+    if path.is_file():
+        raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
     with hub_errors(model, endpoint), space(Path.home()):
         folder = snapshot_download(
@@ -146,4 +150,4 @@ def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
 
 
 def _unavailable(endpoint: str) -> SourceUnavailable:
-    return SourceUnavailable(f"The hub at {endpoint} does not answer.", "Try again later.")
+    return SourceUnavailable(f"The hub at {endpoint} does not answer.", "Try again later, or give a folder.")

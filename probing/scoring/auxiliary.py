@@ -10,7 +10,7 @@ from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
 from probing.model_files import locate, refuse_pickles
-from probing.scoring.load import BROKEN
+from probing.scoring.load import BROKEN, first_line
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ def load_auxiliary(model: str, what: str, auto: Callable[[Any], Any], commit: st
         kind = auto(AutoConfig.from_pretrained(files.folder, **where))
         network, info = kind.from_pretrained(files.folder, **where, **options)
     except BROKEN as error:
-        first = str(error).strip().split("\n")[0]
-        raise UnsupportedModel(f"{model} is not {what} that can be loaded: {first}") from error
+        raise UnsupportedModel(
+            f"{model} is not {what} that can be loaded: {first_line(error)}", "Choose one that was trained for it."
+        ) from error
     if missing := sorted(info["missing_keys"]):  # they would be random numbers
         raise UnsupportedModel(f"{model} is not {what}: it lacks {missing[0]}.", "Choose one that was trained for it.")
     if tokenizer.pad_token is None:

@@ -37,6 +37,9 @@ BROKEN = (
     TypeError,
     RuntimeError,
     AttributeError,
+    ArithmeticError,
+    AssertionError,
+    ImportError,
     SafetensorError,
     StrictDataclassError,
     struct.error,
@@ -96,7 +99,9 @@ def _device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError as error:
         raise BadInput(f"Unknown device {name!r}.", "Choose auto, cpu or cuda.") from error
-    if device.type == "cuda" and not (device.index or 0) < torch.cuda.device_count():
+    here = torch.accelerator.current_accelerator(check_available=True)
+    count = torch.accelerator.device_count() if here and here.type == device.type else 0
+    if device.type != "cpu" and (device.index or 0) >= count:
         raise BadInput(f"There is no device {name} here.", "Choose auto or cpu.")
     return device
 
@@ -147,17 +152,17 @@ def _source(files: ModelFiles) -> dict[str, Any]:
 
 
 def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
-    save_again = "Load it with AutoTokenizer and save it with save_pretrained."
+    again = "Copy it again." if files.gguf else "Load it with AutoTokenizer and save it with save_pretrained."
     if not files.gguf and not (files.folder / "tokenizer.json").exists():
-        raise UnsupportedModel(f"{files.folder} has no fast tokenizer (tokenizer.json).", save_again)
+        raise UnsupportedModel(f"{files.folder} has no fast tokenizer (tokenizer.json).", again)
     try:
         tokenizer = AutoTokenizer.from_pretrained(**_source(files))
     except Exception as error:  # the tokenizers library raises nothing more particular
         raise UnsupportedModel(
-            f"The tokenizer in {files.folder} cannot be loaded: {_first_line(error)}", save_again
+            f"The tokenizer in {files.folder / files.gguf} cannot be loaded: {first_line(error)}", again
         ) from error
     if not tokenizer.is_fast:
-        raise UnsupportedModel(f"The tokenizer in {files.folder} is not a fast one.", save_again)
+        raise UnsupportedModel(f"The tokenizer in {files.folder} is not a fast one.", again)
     if kind == "masked" and tokenizer.mask_token is None:
         raise UnsupportedModel(
             f"The tokenizer in {files.folder} has no mask token, so nothing can be hidden.",
@@ -180,7 +185,8 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
                 "The model does not fit on the device.", "Use a larger device or --dtype bfloat16."
             ) from error
         raise UnsupportedModel(
-            f"The model in {files.folder} cannot be loaded: {_first_line(error)}", "Save it again with save_pretrained."
+            f"The model in {files.folder / files.gguf} cannot be loaded: {first_line(error)}",
+            "Copy it again." if files.gguf else "Save it again with save_pretrained.",
         ) from error
     if missing := sorted(info["missing_keys"]):  # they would be random numbers
         raise UnsupportedModel(
@@ -200,5 +206,6 @@ def _placement(files: ModelFiles, device: torch.device, spread: bool) -> Any:
     return device
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().split("\n")[0]
+def first_line(error: Exception) -> str:
+    """As a sentence."""
+    return str(error).strip().split("\n")[0].rstrip(".: ") + "."

@@ -67,6 +67,12 @@ def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
     assert found.digests() == {"config.json": hashlib.sha256(b"{}").hexdigest()}
 
 
+def test_a_file_of_a_folder_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").touch()
+    with pytest.raises(ModelNotFound, match=r"Give the folder that it lies in"):
+        locate(str(tmp_path / "model.safetensors"))
+
+
 def test_a_gguf_file_is_found_alone_or_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "small.gguf").write_bytes(b"GGUF")
     for name in (tmp_path, tmp_path / "small.gguf"):

@@ -124,7 +124,7 @@ def test_a_missing_gguf_file_is_not_found(tmp_path: Path) -> None:
 
 def test_a_broken_gguf_file_is_unsupported(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"GGUF but not really")
-    with pytest.raises(UnsupportedModel, match="cannot be loaded"):
+    with pytest.raises(UnsupportedModel, match=r"model\.gguf cannot be loaded: .*\. Copy it again\.$"):
         load(str(tmp_path / "model.gguf"), device="cpu")
 
 
@@ -183,6 +183,7 @@ SPOILED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
     "a classifier": (rewrite("config.json", architectures=["GPT2ForSequenceClassification"]), UnsupportedModel, "head"),
     "an encoder-decoder": (encoder_decoder, UnsupportedModel, "modelling head"),
     "a size that is no number": (rewrite("config.json", n_embd="big"), UnsupportedModel, "cannot be loaded"),
+    "no heads": (rewrite("config.json", n_head=0), UnsupportedModel, "cannot be loaded"),
     "another size than the weights": (rewrite("config.json", n_embd=64), UnsupportedModel, "cannot be loaded"),
     "no weights": (remove("model.safetensors"), UnsafeModel, "no safetensors"),
     "pickled weights": (pickle_only, UnsafeModel, "no safetensors"),
@@ -265,6 +266,9 @@ def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> N
         ({"dtype": "float8"}, "Unknown dtype 'float8'"),
         ({"device": "gpu"}, "Unknown device 'gpu'"),
         ({"device": "cuda:99"}, "no device cuda:99"),
+        ({"device": "meta"}, "no device meta"),
+        ({"device": "hpu"}, "no device hpu"),
+        ({"commit": "0" * 40}, "has no commits"),
         ({"batch_tokens": 0}, "Batches of 0 tokens"),
     ],
 )
