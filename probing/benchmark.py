@@ -123,15 +123,15 @@ class Benchmark:
         return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", f"Choose from: {known}.")
 
     def _tagged(self, tags: Tags) -> tuple[Relation, ...]:
-        kept = self.relations
+        kept, among = self.relations, ""
         for tag, wanted in tags.items():
+            named = f"{tag.replace('_', ' ')} {wanted!r}"
             left = tuple(r for r in kept if not wanted or r.tags.get(tag, wanted) == wanted)
             if kept and not left:
                 known = ", ".join(sorted({str(relation.tags[tag]) for relation in kept}))
-                raise BadInput(
-                    f"Benchmark {self.slug} has no {tag.replace('_', ' ')} {wanted!r}.", f"Choose from: {known}."
-                )
-            kept = left
+                raise BadInput(f"Benchmark {self.slug} has no {named}{among}.", f"Choose from: {known}.")
+            if len(left) < len(kept):
+                kept, among = left, f"{among} with {named}"
         return kept
 
     @property

@@ -45,6 +45,7 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
                 f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
             )
     settings = replace(settings, options=options(probe_of(settings)))
+    _refuse_idle(settings, benchmark)
     chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
     in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
     settings = replace(
@@ -55,3 +56,12 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
     )
     parts(benchmark, settings)
     return settings
+
+
+def _refuse_idle(settings: Settings, benchmark: Benchmark) -> None:
+    """What chooses among versions of relations would be on record, and do nothing, where there are none."""
+    usual = Settings().tags
+    for tag, wanted in settings.tags.items():
+        if wanted != usual[tag] and not any(tag in relation.tags for relation in benchmark.relations):
+            name = tag.replace("_", " ")
+            raise BadInput(f"Benchmark {benchmark.slug} has no {name} {wanted!r}.", "It has none: leave that out.")

@@ -113,6 +113,22 @@ def test_a_model_that_says_nothing_of_its_weights_starts_anew(benchmark: Benchma
     assert model.usage.statements == 16
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"language": "de"}, "no language 'de'. It has none"),
+        ({"probe": "ranking", "pair": "arab-west"}, "no culture pair 'arab-west'. It has none"),
+        ({"probe": "ranking", "objects": "raw"}, "no objects 'raw'. It has none"),
+    ],
+)
+def test_a_version_is_not_chosen_where_there_are_none(
+    change: dict, words: str, benchmark: Benchmark, model: FakeModel
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(model, benchmark, progress=False, **change)
+    assert run(model, benchmark, probe="ranking", objects="augmented", progress=False).record["items_done"] == 6
+
+
 def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     run(model, benchmark, out=tmp_path / "out", progress=False)
     with pytest.raises(BadInput, match="exists already"):

@@ -55,6 +55,13 @@ def test_what_is_not_there_is_named_with_what_is(pairs: Benchmark, options: dict
     assert words in str(caught.value)
 
 
+def test_what_is_not_there_beside_another_choice_is_named_with_it(pairs: Benchmark) -> None:
+    arabic = {"culture_pair": "other-west", "language": "ar"}
+    left = tuple(each for each in pairs.relations if not arabic.items() <= each.tags.items())
+    with pytest.raises(BadInput, match=r"no culture pair 'other-west' with language 'ar'. Choose from: arab-west"):
+        asked(replace(pairs, relations=left), pair="other-west", language="ar")
+
+
 def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, model: FakeModel) -> None:
     result = run(model, pairs, relations="P37", progress=False)
     assert set(result.items["relation"]) == {"P37"}
