@@ -24,9 +24,10 @@ from probing.template import Statement
 
 # About as much text as a token.
 PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
-# Deciding computes what so many options share; beside it each token of an option keeps about so many options running.
+# Deciding computes what so many options share; beside it the more rivals run on, the more options there are. Fitted to
+# what models did on BEAR and on the starter benchmark.
 SHARED = 6
-RIVALS = 1.5
+RIVALS, GROWTH = 0.5, 0.75
 BLANK = "_"
 # The tokens of every answer: enough for whatever a probe computes from them.
 TOKENS = np.zeros(8)
@@ -94,7 +95,7 @@ class Meter:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
         own = (passes.total() - sum(passes[node] for node in shared)) / len(texts)
-        return len(shared) + round(RIVALS * own**2)
+        return len(shared) + round(_rivals(len(texts)) * own**1.5)
 
     def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
         """Distinct masked inputs; to decide, those with the option hidden and what rivals add."""
@@ -103,7 +104,7 @@ class Meter:
             return sum(self._new_inputs(_hidden(each, scoring.span), len(pieces(each.text))) for each in statements)
         first = sum(self._new_inputs([_without_option(each)], len(pieces(each.text))) for each in statements)
         inputs = sum(len(pieces(each.text)) ** 2 for each in statements) / len(statements)
-        return first if whole else first + round(RIVALS * inputs)
+        return first if whole else first + round(_rivals(len(statements)) * inputs)
 
     def _blank(self, empty: Statement) -> int:
         """A masked model reads the whole text, a causal one as far as the blank."""
@@ -125,6 +126,10 @@ class Meter:
         new = set(inputs) - self._inputs
         self._inputs |= new
         return length * len(new)
+
+
+def _rivals(options: int) -> float:
+    return float(RIVALS * options**GROWTH)
 
 
 def pieces(text: str) -> list[str]:

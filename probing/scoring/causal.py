@@ -68,15 +68,16 @@ class CausalModel(AnsweringModel):
         first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
         self._compute(tree, wanted, values, statements=first * statements, store=store)
         looked = self.usage.positions - before
-        most, running = 1, len(window.sizes)
+        most, told = 1, first
         while True:
             found = np.where(scored, values[tree.paths], 0.0)
             missing = np.isnan(found)
             sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
             advancing = race.next(sums, complete, most)
-            decided, running = running - race.running(advancing), race.running(advancing)
-            self.usage.add("score", (1 - first) * statements * decided / len(window.sizes))
-            if not running:
+            done = self.first_look.done(looked, self.usage.positions - before) if len(advancing) else 1.0
+            self.usage.add("score", (done - told) * statements)
+            told = done
+            if not len(advancing):
                 break
             nodes = np.unique(tree.paths[advancing])
             nodes = nodes[nodes >= 0]

@@ -55,7 +55,7 @@ class Race:
 
 @dataclass
 class FirstLook:
-    """Which share of deciding is done when every option has been looked at once: as in the windows before.
+    """Looking at every option once, against all that deciding a window takes: as in the windows before.
 
     In token positions; to begin with, a half.
     """
@@ -66,6 +66,10 @@ class FirstLook:
     @property
     def share(self) -> float:
         return self.looked / self.whole
+
+    def done(self, looked: int, so_far: int) -> float:
+        """The share of a window that is done, whose first look took `looked` of the positions so far."""
+        return min(self.share * so_far / max(looked, 1), 1.0)
 
     def learn(self, looked: int, whole: int) -> None:
         self.looked += looked

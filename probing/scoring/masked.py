@@ -157,22 +157,23 @@ class MaskedModel(AnsweringModel):
         first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
         self._compute(asks, np.unique(asks.input[wanted]), values, first * statements)
         looked = self.usage.positions - before
-        most, leaders_only, running = scoring.decide, True, len(window.sizes)
+        most, leaders_only, told = scoring.decide, True, first
         while True:
             missing = scored & np.isnan(values[table])
             found = np.where(scored & ~missing, values[table], 0.0)
             complete = np.logical_not(missing.any(axis=1))
             advancing = race.next(found.sum(axis=1), complete, most)
-            decided, running = running - race.running(advancing), race.running(advancing)
-            self.usage.add("score", (1 - first) * statements * decided / len(window.sizes))
-            if not running:
+            done = self.first_look.done(looked, self.usage.positions - before) if len(advancing) else 1.0
+            self.usage.add("score", (done - told) * statements)
+            told = done
+            if not len(advancing):
                 break
             if leaders_only:
                 wanted = table[advancing][missing[advancing]]
             else:
                 wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
-            most = max(ROUND // (running * int(asks.length.max())), 1)
+            most = max(ROUND // (race.running(advancing) * int(asks.length.max())), 1)
             self._compute(asks, np.unique(asks.input[wanted]), values, 0)
         self.first_look.learn(looked, self.usage.positions - before)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 # What a place that a row leaves free costs, in nodes that another row repeats: rows may be short if others are, too.
-FREE = 0.25
+FREE = 0.5
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from random import Random
 
 import pytest
@@ -32,7 +31,7 @@ def relation(name: str, options: int, items: int) -> Relation:
     draw = Random(name)
     answers = tuple({" ".join(draw.sample(WORDS, draw.choice((1, 2)))): None for _ in range(options)})
     asked = tuple(Item(number, " ".join(draw.sample(WORDS, 3)), (0,)) for number in range(items))
-    return Relation(name, ("waa [X] wab [Y] wac wad", "waa [X] wab wac wad wae waf wag [Y]"), answers, asked)
+    return Relation(name, ("waa wab [X] [Y] wac wad", "waa [X] wab wac wad wae waf wag [Y]"), answers, asked)
 
 
 def mixed(*sizes: tuple[int, int]) -> Benchmark:
@@ -42,7 +41,7 @@ def mixed(*sizes: tuple[int, int]) -> Benchmark:
 
 
 CHEAP_FIRST = ((5, 60), (5, 60), (80, 20), (80, 20))
-MANY = ((5, 30),) * 10 + ((80, 10),) * 10
+MANY = ((5, 15),) * 30 + ((80, 5),) * 30
 MIXED = {
     "cheap first": mixed(*CHEAP_FIRST),
     "cheap last": mixed(*CHEAP_FIRST[::-1]),
@@ -51,7 +50,6 @@ MIXED = {
 }
 
 
-@cache
 def causal() -> CausalModel:
     """As sure of itself as a trained model, so that deciding saves something."""
     tokenizer = whole_words([*WORDS, "."])
@@ -60,7 +58,6 @@ def causal() -> CausalModel:
     return model
 
 
-@cache
 def masked() -> MaskedModel:
     tokenizer = word_pieces(WORDS)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer)) * 4), tokenizer, batch_tokens=600)
@@ -118,7 +115,7 @@ def test_multiple_choice(largest_error: Callable[..., float], make: Callable[[],
 @pytest.mark.parametrize("sizes", [MANY, MANY[::-1]], ids=["cheap first", "cheap last"])
 def test_deciding(largest_error: Callable[..., float], sizes: Sequence[tuple[int, int]]) -> None:
     """Where a model decides, what its texts share is most of the work; within a part it is told in steps."""
-    assert largest_error(causal(), mixed(*sizes), decide=True, templates=1) < 0.2
+    assert largest_error(causal(), mixed(*sizes), decide=True, templates=0) < 0.2
 
 
 @pytest.mark.parametrize("order", ["cheap first", "cheap last"])

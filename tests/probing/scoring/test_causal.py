@@ -26,10 +26,13 @@ WORDS = [f"w{i}" for i in range(1000)]
 STEM = "w1 w2 w3 w4 w5 w6 w7 w8"
 
 
-def stub(words: list[str], start: str = "<s>", table: torch.Tensor | None = None) -> CausalModel:
+def stub(
+    words: list[str], start: str = "<s>", table: torch.Tensor | None = None, batch_tokens: int | None = None
+) -> CausalModel:
     """A bigram model that has passed its self-check."""
     tokenizer = whole_words(words, start)
-    model = CausalModel(bigram(random_table(len(tokenizer)) if table is None else table), tokenizer)
+    network = bigram(random_table(len(tokenizer)) if table is None else table)
+    model = CausalModel(network, tokenizer, batch_tokens=batch_tokens)
     assert model.fast
     return model
 
@@ -134,9 +137,10 @@ def test_an_option_costs_its_own_tokens_and_what_follows(options: int) -> None:
     assert 9 + 2 * options <= found <= 1.05 * (9 + 2 * options)
 
 
-def test_padding_is_next_to_nothing() -> None:
-    model = stub(WORDS)
-    asked = [(prompt(f"[X] {STEM} [Y] w{i}", f"w{i}"), WORDS[: 10 + i]) for i in range(60)]
+@pytest.mark.parametrize("batch", [512, 8192])
+def test_padding_is_next_to_nothing(batch: int) -> None:
+    model = stub(WORDS, batch_tokens=batch)
+    asked = [(prompt(f"[X] {STEM} [Y] w{i}", f"w{i}"), WORDS[: 10 + i]) for i in range(180)]
     before = model.usage.positions, model.usage.padding
     answers(model, asked)
     positions, padding = model.usage.positions - before[0], model.usage.padding - before[1]

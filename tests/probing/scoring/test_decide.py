@@ -67,3 +67,8 @@ def test_the_first_looks_share_is_learnt_from_windows() -> None:
     for _ in range(100):
         look.learn(900, 1000)
     assert 0.89 < look.share < 0.9
+
+
+def test_what_is_done_of_a_window_is_told_by_its_first_look() -> None:
+    look = FirstLook(looked=25, whole=100)
+    assert [look.done(10, so_far) for so_far in (10, 20, 40, 100)] == [0.25, 0.5, 1, 1]
