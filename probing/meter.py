@@ -1,5 +1,6 @@
 """A language model that knows nothing and counts what answering would take: how a probe's work is told beforehand."""
 
+import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -95,7 +96,7 @@ class Meter:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
         own = (passes.total() - sum(passes[node] for node in shared)) / len(texts)
-        return len(shared) + round(_rivals(len(texts)) * own**1.5)
+        return len(shared) + round(_rivals(len(texts)) * math.pow(own, 1.5))
 
     def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
         """Distinct masked inputs; to decide, those with the option hidden and what rivals add."""
@@ -129,7 +130,7 @@ class Meter:
 
 
 def _rivals(options: int) -> float:
-    return float(RIVALS * options**GROWTH)
+    return RIVALS * math.pow(options, GROWTH)
 
 
 def pieces(text: str) -> list[str]:
