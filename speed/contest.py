@@ -33,7 +33,7 @@ class Plan:
     watched: Mapping[Kind, int]
 
 
-WHOLE = Plan({"causal": 20, "masked": 4}, 3, {"causal": WINDOW, "masked": 250})
+WHOLE = Plan({"causal": 20, "masked": 6}, 3, {"causal": WINDOW, "masked": 250})
 QUICK = Plan({"causal": 2, "masked": 1}, 1, {"causal": 300, "masked": 60})
 SAMPLE = 6  # one question in so many serves to find the peer's batch size
 PEER_WATCHED = 100  # statements: the peer's memory does not depend on how many there are

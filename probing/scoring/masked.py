@@ -25,6 +25,8 @@ Ids = tuple[int, ...]
 
 # Token positions that a round of deciding fills.
 ROUND = 1024
+# What a batch may be padded by, as a share of the budget: about what one more batch costs.
+PADDED = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,9 @@ class MaskedModel(AnsweringModel):
         start = 0
         while start < len(order):
             ahead = asks.length[order[start : start + self.budget.tokens]]
-            fits = np.arange(1, len(ahead) + 1) * ahead <= self.budget.tokens
+            places = np.arange(1, len(ahead) + 1) * ahead
+            padded = places - np.cumsum(ahead)
+            fits = (places <= self.budget.tokens) & (padded <= PADDED * self.budget.tokens)
             batch = order[start : start + max(int(fits.sum()), 1)]
             start += len(batch)
             positions, filled = len(batch) * int(asks.length[batch].max()), int(asks.length[batch].sum())
