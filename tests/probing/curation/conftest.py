@@ -46,3 +46,24 @@ def serve(tmp_path: Path) -> Iterator[Callable[[World], Source]]:
             return Source(engine, sites, tmp_path / "answers.sqlite")
 
         yield start
+
+
+MadeAlike = Callable[[Source, Callable[[Source, Path], Path]], bool]
+
+
+@pytest.fixture
+def made_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeAlike:
+    """Whether what is curated twice, the second time with nothing known, is the same in every byte of every file."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+
+    def check(source: Source, curated: Callable[[Source, Path], Path]) -> bool:
+        first = contents(curated(source, tmp_path / "first"))
+        source.forget()
+        return first == contents(curated(source, tmp_path / "second"))
+
+    return check
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Every file below the folder."""
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

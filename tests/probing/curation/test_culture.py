@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from probing.curation.endpoint import Endpoint
 from probing.curation.predicates import HISTORICAL, PREDICATES, SOVEREIGN
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import MadeAlike, Source, contents
 from tests.probing.curation.countries_world import LANGUAGES, Places, whole_world
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import SOMETHING, World
@@ -364,22 +365,12 @@ def test_the_sites_address_must_name_the_site(serve: Serve, world: World) -> Non
 
 
 @pytest.mark.slow
-def test_all_three_pairs_are_made_alike_byte_for_byte(
-    serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    source = serve(whole_world())
+def test_all_three_pairs_are_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, tmp_path: Path) -> None:
     pairs = tuple(map(pair, ("arab-west", "asia-west", "south-america-west")))
-    first = contents(curated(source, tmp_path / "first", pairs=pairs))
-    source.forget()
-    assert contents(curated(source, tmp_path / "second", pairs=pairs)) == first
+    assert made_alike(serve(whole_world()), partial(curated, pairs=pairs))
     benchmark = FORMATS["dlama"](tmp_path / "first")
     assert len(benchmark.relations) == 20 * 3 * 2 * 2
     native = next(relation for relation in benchmark.relations if relation.id == "P103.arab-west.en")
     assert len(native.items) == (22 + 20) * 2  # of four persons, one has no article and one no Arabic label
     official = next(relation for relation in benchmark.relations if relation.id == "P37.asia-west.ko")
     assert set(official.answer_ids).isdisjoint({LANGUAGES, Places(0).language})
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -13,7 +13,7 @@ from probing.curation.multiple_choice import Plan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.bear import MULTIPLE, SINGLE
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import World
 
 Serve = Callable[[World], Source]
@@ -163,17 +163,8 @@ def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None
     assert relation.tags == {"cardinality": MULTIPLE, "domain": ("Geographic",)}
 
 
-def test_it_is_made_alike_byte_for_byte(
-    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    source = serve(world)
-    first = curated(source, tmp_path / "first")
-    source.forget()
-    second = curated(source, tmp_path / "second")
-    assert [path.read_bytes() for path in sorted(first.iterdir())] == [
-        path.read_bytes() for path in sorted(second.iterdir())
-    ]
+def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+    assert made_alike(serve(world), curated)
 
 
 def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:

@@ -12,7 +12,7 @@ from probing.curation.facts import Subject
 from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import World
 from tests.tiny_models import byte_level_bpe
 
@@ -131,6 +131,10 @@ def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None
     assert [relation.id for relation in benchmark.relations] == ["P19", "P131"]
     assert all(relation.cascades for relation in benchmark.relations)
     assert benchmark.relations[1].items[0].options == ("England", "Gloucestershire")
+
+
+def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+    assert made_alike(serve(world), curated)
 
 
 def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
