@@ -15,19 +15,21 @@ from leaderboard.forms import STORED
 from leaderboard.models import Run
 from probing.analysis.comparison import KEY, common, compare
 from probing.errors import BadInput
+from probing.probes import probe_named
 
 NAMES = ("first", "second", "third", "fourth")
-# What is stored of a model's answer: where there were options, where it filled a blank, where it went on.
-ANSWERS = ("prediction_label", "predictions", "continuation")
-SHOWN = (*KEY, "subject", "answer_label", "language", *ANSWERS)
+# What is stored of a model's answer: the words that it ranked, else one.
+ANSWERS = ("predictions", "prediction_label")
+SHOWN = (*KEY, "subject", "answer_label", "language", "rank", *ANSWERS)
+FIRST = 5  # words at a blank that are shown
 Row = dict[str, Any]
 Pattern = tuple[bool, ...]  # which of the runs are right
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """`differences`: each further run, by its name, against the first. `right` and `rows`: one line for each row of
-    items that all runs have, one column for each run: whether it is right, and the number of the row in its file.
+    """`differences`: each further run, by its name, against the first. `right` and `rows`: one line for each row that
+    counts in all runs, one column for each run: whether it is right, and the number of the row in its file.
     """
 
     differences: list[Row]
@@ -66,24 +68,25 @@ def _candidates(asked: str, benchmark: str) -> list[Run]:
 def compared(*numbers: int) -> Comparison:
     """A finished run never changes."""
     runs = Run.objects.in_bulk(numbers)
-    results = {name: _answers(runs[number]) for name, number in zip(NAMES, numbers, strict=False)}
-    dimensions = [name for name in results["first"].columns if name not in {*KEY, "correct", "row"}]
-    shared = common(results)
+    right = probe_named(runs[numbers[0]].benchmark.probe).right
+    results = {name: _answers(runs[number], right.column) for name, number in zip(NAMES, numbers, strict=False)}
+    dimensions = [name for name in results["first"].columns if name not in {*KEY, right.column, "row"}]
+    shared = common(results, right.column)
     return Comparison(
-        compare(shared, dimensions).to_dict("records"),
-        np.stack([rows["correct"] for rows in shared.values()], axis=1),
+        compare(shared, dimensions, right).to_dict("records"),
+        np.stack([rows[right.column] for rows in shared.values()], axis=1),
         np.stack([rows["row"] for rows in shared.values()], axis=1),
     )
 
 
-def _answers(run: Run) -> pd.DataFrame:
+def _answers(run: Run, right: str) -> pd.DataFrame:
     """What a comparison needs of a run: keys, right or wrong, the tags, and where the row stands."""
     stored = items.names(run)
-    if "correct" not in stored:
+    if right not in stored:
         raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
     tags = [name for name in stored if name not in STORED]
     numbers = items.find(run, items.ItemFilter())
-    return pd.DataFrame(items.rows(run, numbers, [*KEY, "correct", *tags])).assign(row=numbers)
+    return pd.DataFrame(items.rows(run, numbers, [*KEY, right, *tags])).assign(row=numbers)
 
 
 def disagreements(runs: Sequence[Run], found: Comparison, pattern: Pattern | None) -> list[Row]:
@@ -109,6 +112,6 @@ def _in_order(run: Run, numbers: NDArray[np.int64]) -> list[Row]:
 
 
 def _said(answer: Row) -> str:
-    """What the model answered: an option, its best word, or how it went on."""
+    """What the model answered: its best words, as far as the right one, or an option, or how it went on."""
     said = next((answer[name] for name in ANSWERS if answer.get(name)), "")
-    return said if isinstance(said, str) else said[0]
+    return said if isinstance(said, str) else " · ".join(said[: max(answer.get("rank") or 0, FIRST)])

@@ -44,6 +44,11 @@ def headline(benchmark: Benchmark) -> str:
     return HEADLINES.get(benchmark.slug) or HEADLINES.get(benchmark.probe, "accuracy")
 
 
+def paired_metric(benchmark: Benchmark) -> str:
+    """What runs are compared by, item by item: its probe's metric."""
+    return HEADLINES.get(benchmark.probe, "accuracy")
+
+
 @dataclass(frozen=True, order=True)
 class Slice:
     """One group of one dimension, written dimension:group in a query string."""

@@ -163,9 +163,10 @@ def _compare(given: argparse.Namespace) -> None:
     if given.unified:
         _compare_unified(results)
         return
-    dimensions = probe_named(first.record["probe"])().dimensions(first.items)
+    probe = probe_named(first.record["probe"])()
+    dimensions = probe.dimensions(first.items)
     shared = [name for name in dimensions if name in second.items]
-    table = compare({"first": first.items, "second": second.items}, shared)
+    table = compare({"first": first.items, "second": second.items}, shared, probe.right)
     print(f"first: {_asked(first)}   second: {_asked(second)}")
     _print_by_dimension(table.drop(columns="result"))
 
@@ -193,7 +194,7 @@ def _compare_unified(results: dict[str, Result]) -> None:
         print(f"\n{metric}")
         _print_table(part.drop(columns=["metric", "dimension"]))
     print("\ndifference to the first")
-    _print_table(unified.differences(rows))
+    _print_table(compare(rows, [], probe_named("specificity").right))
     matrix = unified.correlation(table)
     print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
     print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))

@@ -6,10 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from probing.benchmark import Benchmark
 from probing.formats import bear
 from tests.fakes import FakeModel
+
+# The same examples everywhere, however slow the machine.
+settings.register_profile("steady", deadline=None, derandomize=True)
+settings.load_profile("steady")
 
 METADATA: dict[str, Any] = {
     "P30": {

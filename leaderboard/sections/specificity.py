@@ -7,15 +7,12 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from leaderboard import cells, charts, items, queries, words
+from leaderboard import cells, charts, queries, words
 from leaderboard.charts import Chart, Point
-from leaderboard.comparison import NAMES
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.section import Section, Sections
 from leaderboard.tables import Column, Table
-from probing.analysis import unified
 from probing.prompting import PROMPTINGS
 
 MEAN = "all"
@@ -46,50 +43,6 @@ def of_benchmark(benchmark: Benchmark) -> list[Section]:
     runs = _by_prompting(runs)
     figures = queries.figures(runs)
     return [section for section in (changes(runs, figures), alike(runs, figures)) if section]
-
-
-def of_comparison(runs: Sequence[Run]) -> list[Section]:
-    """The others against the first on the pairs whose answers are single tokens of all models."""
-    rows = unified.common({name: _pairs(run) for name, run in zip(NAMES, runs, strict=False)})
-    table = unified.differences(rows)
-    means = [row for row in table.itertuples() if row.group == MEAN]
-    points = [Point(_against(row, len(runs)), row.difference, row.low, row.high) for row in table.itertuples()]
-    title = "Specificity on common pairs"
-    said = "; ".join(f"the {row.result}'s mean is {row.difference:+.3f} against the first" for row in means)
-    figure = charts.differences(points, "specificity minus that of the first")
-    note = "Pairs whose answers are single tokens of all vocabularies; the mean weighs relations equally."
-    chart = Chart("common", title, f"On {means[0].n:,} common pairs {said}.", figure)
-    return [Section("common", title, _common(table.to_dict("records")), chart, note)]
-
-
-def _against(row: Any, runs: int) -> str:
-    """A relation; with more than two runs also which of them it is about."""
-    return _name(row.group) if runs == 2 else f"{_name(row.group)}, {row.result}"
-
-
-def _pairs(run: Run) -> pd.DataFrame:
-    wanted = items.rows(run, items.find(run, items.ItemFilter()), [*unified.KEY, "specific"])
-    return pd.DataFrame(wanted).astype({"specific": "boolean"})
-
-
-def _common(rows: list[dict[str, Any]]) -> Table[dict[str, Any]]:
-    return Table(
-        name="common",
-        caption="Specificity minus that of the first",
-        columns=[
-            Column("relation", "Relation", lambda row: cells.text(_name(row["group"])), align="head"),
-            Column("result", "Run", lambda row: cells.text(row["result"])),
-            Column("n", "Pairs", lambda row: cells.items(row["n"]), align="number"),
-            Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
-            Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
-            Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
-            Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
-            Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
-            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
-        ],
-        rows=rows,
-        sortable=False,
-    )
 
 
 def prompting(run: Run) -> str:
@@ -291,4 +244,4 @@ def _profile(figures: Figures) -> dict[str, float]:
     }
 
 
-SECTIONS = Sections(of_run, of_benchmark, of_comparison)
+SECTIONS = Sections(of_run, of_benchmark)

@@ -19,6 +19,7 @@ from leaderboard.tables import Column, Table, link
 from leaderboard.views.page import show
 from probing.analysis.intervals import wilson
 from probing.errors import ProbingError
+from probing.probes import probe_named
 
 SIGNIFICANT = 0.05
 AT_ONCE = 20  # disagreements on a page
@@ -43,23 +44,28 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         found = compared(*(run.pk for run in runs))
     except ProbingError as error:
         return render(request, "compare.html", {**context, "chosen": chosen(asked), "error": error}, status=400)
+    metric = words.metric(queries.paired_metric(runs[0].benchmark))
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
     shown = sections.of_comparison(runs)
     context |= {
         "chosen": chosen([str(run.pk) for run in runs]),
         "benchmark": runs[0].benchmark,
+        "metric": metric,
         "sides": sides(runs, found.differences),
         "n": cells.items(found.differences[0]["n"]),
         "sections": shown,
         "everything": link(request.GET, right=None) if pattern else "",
     }
     tables = [
-        differences_table(runs, found.differences),
+        differences_table(runs, found.differences, metric),
         agreement_table(len(runs), found.counts(), request.GET),
         disagreements_table(runs, disagreements(runs, found, pattern), pattern),
         *(section.table for section in shown if section.table),
     ]
-    figures = [*drawn(runs, found.differences), *(section.chart for section in shown if section.chart)]
+    figures = [
+        *drawn(runs, found.differences, words.within(metric)),
+        *(section.chart for section in shown if section.chart),
+    ]
     return show(request, "compare.html", context, tables, figures)
 
 
@@ -95,7 +101,7 @@ def is_certain(row: Row) -> bool:
     return row["p_holm"] < SIGNIFICANT
 
 
-def differences_table(runs: Sequence[Run], rows: Sequence[Row]) -> Table[Row]:
+def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Table[Row]:
     several = len(runs) > 2
     names = [Column("result", "Run", lambda row: cells.text(row["result"]))] if several else []
     return Table(
@@ -109,7 +115,7 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row]) -> Table[Row]:
             Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
             Column(
                 "second",
-                "Its accuracy" if several else "Second",
+                f"Its {words.within(metric)}" if several else "Second",
                 lambda row: cells.number(row["second"]),
                 align="number",
             ),
@@ -118,7 +124,7 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row]) -> Table[Row]:
             Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
             Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
-            Column("p", "McNemar p", lambda row: cells.p_value(row["p"]), align="number"),
+            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
             Column(
                 "p_holm",
                 "p, Holm",
@@ -203,10 +209,13 @@ def _names(right: Sequence[bool]) -> str:
     return ", ".join(name for name, each in zip(NAMES, right, strict=False) if each)
 
 
-def drawn(runs: Sequence[Run], rows: Sequence[Row]) -> list[Chart]:
-    groups = [row for row in rows if row["dimension"] != "relation"]
+def drawn(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> list[Chart]:
     relations = [row for row in rows if row["dimension"] == "relation"]
-    return [_forest(groups) if len(runs) == 2 else _beside(runs, groups), _scatter(runs, relations)]
+    groups = [row for row in rows if row["dimension"] != "relation"]
+    if {row["dimension"] for row in groups} == {"overall"}:  # no tag to divide items by
+        groups = list(rows)
+    forest = _forest(groups) if len(runs) == 2 else _beside(runs, groups, metric)
+    return [forest, _scatter(runs, relations, metric)]
 
 
 def _labels(rows: Sequence[Row]) -> list[str]:
@@ -231,25 +240,29 @@ def _forest(rows: Sequence[Row]) -> Chart:
     return Chart("groups", "Difference by group", summary, figure)
 
 
-def _beside(runs: Sequence[Run], rows: Sequence[Row]) -> Chart:
+def _beside(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
     labels = _labels(rows)
     heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
     pairs = list(zip(labels, rows, strict=True))
-    points = [_accuracy(label, row["first"], row, NAMES[0]) for label, row in pairs if row["result"] == NAMES[1]]
-    points += [_accuracy(label, row["second"], row, row["result"]) for label, row in pairs]
+    even = probe_named(runs[0].benchmark.probe).right.even
+    points = [_share(label, row["first"], row, NAMES[0], even) for label, row in pairs if row["result"] == NAMES[1]]
+    points += [_share(label, row["second"], row, row["result"], even) for label, row in pairs]
     best = max(sides(runs, rows), key=lambda side: side.score)
     summary = f"Overall the best is the {best.name}, {best.run.name}, with {best.score:.3f}."
-    return Chart("groups", "Accuracy by group", summary, charts.beside(points, heads, "accuracy"))
+    title = f"{metric[:1].upper()}{metric[1:]} by group"
+    return Chart("groups", title, summary, charts.beside(points, heads, metric))
 
 
-def _accuracy(label: str, value: float, row: Row, name: str) -> Point:
-    return Point(label, value, *wilson(value, row["n"]), group=name)
+def _share(label: str, value: float, row: Row, name: str, even: bool) -> Point:
+    """Wilson's interval is that of a share of items, not of a mean over several relations."""
+    bounds = () if even and row["dimension"] != "relation" else wilson(value, row["n"])
+    return Point(label, value, *bounds, group=name)
 
 
-def _scatter(runs: Sequence[Run], rows: Sequence[Row]) -> Chart:
+def _scatter(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
     points = [Point(row["group"], row["second"], x=row["first"], group=row["result"]) for row in rows]
     others = NAMES[1] if len(runs) == 2 else "others"
-    figure = charts.square(points, "accuracy of the first", f"accuracy of the {others}")
+    figure = charts.square(points, f"{metric} of the first", f"{metric} of the {others}")
     return Chart("relations", "Relation by relation", " ".join(_better(rows)), figure)
 
 

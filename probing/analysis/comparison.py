@@ -1,7 +1,7 @@
 """Results on the same items: paired differences with intervals and tests."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,35 +21,53 @@ COLUMNS = [
 Rows = Mapping[str, pd.DataFrame]
 
 
-def common(results: Rows) -> dict[str, pd.DataFrame]:
-    """The rows of each result that all of them have and were asked, in the first one's order."""
-    if any("correct" not in rows for rows in results.values()):
+class Right(NamedTuple):
+    """What a probe's figures count: the column that is true, false or, where a row does not count, missing.
+
+    `even`: whether relations weigh equally in them, or by their items.
+    """
+
+    column: str = "correct"
+    even: bool = False
+
+
+CORRECT = Right()
+
+
+def common(results: Rows, column: str = "correct") -> dict[str, pd.DataFrame]:
+    """The rows of each result that count in all of them, in the first one's order."""
+    if any(column not in rows for rows in results.values()):
         raise BadInput(
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
-    asked = {name: rows.dropna(subset=["correct"]).astype({"correct": bool}) for name, rows in results.items()}
+    asked = {name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()}
     keys, *others = (rows[KEY] for rows in asked.values())
     for other in others:
         keys = keys.merge(other, on=KEY)
     if keys.empty:
-        raise BadInput("The results have no item in common.", "Compare results on the same benchmark.")
+        raise BadInput(
+            "The results have no item in common.",
+            "Compare results on the same relations; those of specificity must share answers that are single tokens.",
+        )
     return {name: keys.merge(rows, on=KEY) for name, rows in asked.items()}
 
 
-def compare(results: Rows, dimensions: list[str], seed: int = 0) -> pd.DataFrame:
-    """Accuracy of each further result minus that of the first on their common rows, overall and per group.
+def compare(results: Rows, dimensions: list[str], right: Right = CORRECT, seed: int = 0) -> pd.DataFrame:
+    """The share that is right in each further result minus that in the first on common rows, overall and per group.
 
-    `second` is the further one's accuracy. `low`, `high`: 95 % percentile interval of a bootstrap over items. `gained`,
-    `lost`: items on which it is better or worse; `p`: exact McNemar test on them (with several templates the sign test
-    on items' means); `p_holm`: the same, corrected for all tests of the dimension.
+    `second` is the further one's share. `low`, `high`: 95 % percentile interval of a bootstrap over items, within
+    relations where these weigh equally. `gained`, `lost`: items on which it is better or worse; `p`: exact McNemar test
+    on them (with several templates the sign test on items' means), but for an even mean over relations a test that
+    swaps the two results on items at random; `p_holm`: the same, corrected for all tests of the dimension.
     """
-    (_, first), *others = common(results).items()
+    (_, first), *others = common(results, right.column).items()
     rows = []
     for name, second in others:
-        pairs, generator = first.assign(correct_second=second["correct"]), np.random.default_rng(seed)
+        pairs = first.assign(first=first[right.column], second=second[right.column])
+        generator = np.random.default_rng(seed)
         for dimension in [OVERALL, "relation", *dimensions]:
             for group, table in members(pairs, dimension).groupby("group", sort=False):
-                figures = _paired(pairs, table, generator)
+                figures = _paired(_items(pairs, table), right.even, generator)
                 rows.append({"result": name, "dimension": dimension, "group": group, **figures})
     found = pd.DataFrame(rows)
     found["p_holm"] = found.groupby("dimension")["p"].transform(holm)
@@ -63,39 +81,54 @@ def holm(p: pd.Series) -> pd.Series:
     return corrected.reindex(p.index)
 
 
-def _paired(pairs: pd.DataFrame, table: pd.DataFrame, generator: np.random.Generator) -> dict[str, Any]:
-    """One group's figures, from its items (each the weighted sum over its templates)."""
-    taken = pairs.iloc[table["row"]]
-    weighted = pd.DataFrame(
-        {
-            "weight": table["weight"].to_numpy(),
-            "first": taken["correct"].to_numpy() * table["weight"].to_numpy(),
-            "second": taken["correct_second"].to_numpy() * table["weight"].to_numpy(),
-        }
-    )
-    items = weighted.groupby([taken["relation"].to_numpy(), taken["index"].to_numpy()]).sum()
-    n = round(float(items["weight"].sum()), 9)
-    difference = (items["second"] - items["first"]).to_numpy()
-    gained, lost = int((difference > 1e-9).sum()), int((difference < -1e-9).sum())
-    low, high = _bootstrap(difference, items["weight"].to_numpy(), generator)
+def _items(pairs: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """A group's items, each the weighted sum over its templates: `weight`, `first`, `second`, by relation and index."""
+    taken = pairs.iloc[table["row"]].reset_index(drop=True)
+    weight = table["weight"].reset_index(drop=True)
+    weighted = taken[["first", "second"]].mul(weight, axis=0).assign(weight=weight)
+    return weighted.groupby([taken["relation"], taken["index"]], sort=False).sum()
+
+
+def _paired(items: pd.DataFrame, even: bool, generator: np.random.Generator) -> dict[str, Any]:
+    """One group's figures: means over its items, or the plain means of its relations' means."""
+    strata = items.groupby(items.index.get_level_values("relation") if even else np.zeros(len(items)), sort=False)
+    sums, change = strata.sum(), items["second"] - items["first"]
+    first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
+    gained, lost = int((change > 1e-9).sum()), int((change < -1e-9).sum())
+    parts = [(change.iloc[part], items["weight"].iloc[part]) for part in strata.indices.values()]
+    low, high = np.quantile(np.mean([_resampled(*part, generator) for part in parts], axis=0), [0.025, 0.975])
+    shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
     return {
-        "n": n,
-        "first": items["first"].sum() / n,
-        "second": items["second"].sum() / n,
-        "difference": difference.sum() / n,
-        "low": low,
-        "high": high,
+        "n": round(float(items["weight"].sum()), 9),
+        "first": float(first),
+        "second": float(second),
+        "difference": float(second - first),
+        "low": float(low),
+        "high": float(high),
         "gained": gained,
         "lost": lost,
-        "p": binomtest(gained, gained + lost).pvalue if gained + lost else 1.0,
+        "p": _swapped(shares, generator) if even and len(parts) > 1 else _mcnemar(gained, lost),
     }
 
 
-def _bootstrap(
-    difference: NDArray[np.float64], weight: NDArray[np.float64], generator: np.random.Generator
-) -> tuple[float, float]:
-    """Resample items; equal items are drawn together as counts, so the cost does not grow with their number."""
-    kinds, counts = np.unique(np.round([difference, weight], 9), axis=1, return_counts=True)
-    drawn = generator.multinomial(len(difference), counts / counts.sum(), size=RESAMPLES)
-    low, high = np.quantile(drawn @ kinds[0] / (drawn @ kinds[1]), [0.025, 0.975])
-    return float(low), float(high)
+def _mcnemar(gained: int, lost: int) -> float:
+    return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+
+
+def _resampled(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Mean changes of items that are drawn again, shape (resamples,).
+
+    Equal items are drawn together as counts, so the cost does not grow with their number.
+    """
+    kinds, counts = np.unique(np.round([change, weight], 9), axis=1, return_counts=True)
+    drawn = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
+    means: NDArray[np.float64] = drawn @ kinds[0] / (drawn @ kinds[1])
+    return means
+
+
+def _swapped(changes: NDArray[np.float64], generator: np.random.Generator) -> float:
+    """How often a sum of changes as large as this comes about where each had the same chance either way."""
+    sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
+    gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
+    sums = (2 * gained - counts) @ sizes
+    return float((1 + (np.abs(sums) >= abs(changes.sum()) - 1e-9).sum()) / (1 + RESAMPLES))

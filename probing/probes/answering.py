@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypedDict
 
 import pandas as pd
 
+from probing.analysis.comparison import CORRECT, Right
 from probing.analysis.culture import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
@@ -56,6 +57,7 @@ class Answering:
 
     name: ClassVar[str] = "answering"
     fixed: ClassVar[Mapping[str, Any]] = {}
+    right: ClassVar[Right] = CORRECT
 
     pair: str = ""
     objects: str = "augmented"

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.cloze import cloze_scores
+from probing.analysis.comparison import Right
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Continuation, Filling, LanguageModel
@@ -73,6 +74,7 @@ class Cloze:
 
     name: ClassVar[str] = "cloze"
     fixed: ClassVar[Mapping[str, Any]] = {}
+    right: ClassVar[Right] = Right(even=True)
     k: int = 5
     closed: bool = False
     instruction: int = 2

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.comparison import CORRECT, Right
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import Asked, LanguageModel
@@ -58,6 +59,7 @@ class MultipleChoice:
 
     name: ClassVar[str] = "multiple_choice"
     fixed: ClassVar[Mapping[str, Any]] = {}
+    right: ClassVar[Right] = CORRECT
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol, get_args
 
 import pandas as pd
 
+from probing.analysis.comparison import Right
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
@@ -18,11 +19,13 @@ class Probe(Protocol):
     """A frozen dataclass whose fields are the probe's own options, with their types and defaults.
 
     The values of an option that has only a few are its type, a `Literal`.
-    `fixed`: settings that it leaves no choice of, so that a run records what was done.
+    `fixed`: settings that it leaves no choice of, so that a run records what was done. `right`: what two results are
+    compared by.
     """
 
     name: ClassVar[str]
     fixed: ClassVar[Mapping[str, Any]]
+    right: ClassVar[Right]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

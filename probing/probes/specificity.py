@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from probing.analysis.comparison import Right
 from probing.analysis.specificity import specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
@@ -63,6 +64,7 @@ class Specificity:
 
     name: ClassVar[str] = "specificity"
     fixed: ClassVar[Mapping[str, Any]] = {}
+    right: ClassVar[Right] = Right("specific", even=True)
     prompting: Name = "vanilla"
     shots: int = 10
 

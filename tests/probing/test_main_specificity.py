@@ -62,9 +62,16 @@ def test_compare_unified_shows_common_pairs_words_and_tests(
         assert part in shown
 
 
-def test_two_results_can_be_compared_on_all_pairs(ask, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", ask("vanilla"), ask("few-shot")]) == 0
-    assert " all 217 " in capsys.readouterr().out
+def test_two_results_are_compared_on_the_pairs_that_count(ask, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [ask(prompting) for prompting in ("vanilla", "few-shot")]
+    capsys.readouterr()
+    assert main(["compare", *folders]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    (overall,) = (row for row in rows if row[:1] == ["all"])
+    measured = [Result.load(folder).scores.set_index(["metric", "dimension"]) for folder in folders]
+    assert int(overall[1]) == measured[0].loc[("specificity", "overall"), "n"]
+    for shown, scores in zip(overall[2:4], measured, strict=True):
+        assert float(shown) == pytest.approx(scores.loc[("specificity", "overall"), "value"], abs=1e-3)
 
 
 def test_unified_is_for_specificity_only(

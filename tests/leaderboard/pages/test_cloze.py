@@ -217,6 +217,22 @@ def test_they_can_be_compared_on_what_both_were_asked(client: Client, encoder: R
     assert (overall["n"], overall["gained"], overall["lost"]) == ("4.0", "1", "1")
 
 
+def test_a_comparison_has_the_figures_of_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
+    overall = table(client, f"/compare/?m={encoder.pk}&m={generator.pk}&format=csv")[0]
+    sides = table(client, "/benchmarks/geography/?format=csv&table=sides")
+    same = {row["side"]: float(row["value"]) for row in sides}
+    assert [float(overall[name]) for name in ("first", "second")] == pytest.approx([same["encoder"], same["generator"]])
+
+
+def test_a_comparison_shows_an_encoders_words_as_far_as_the_answer(
+    client: Client, encoder: Run, generator: Run
+) -> None:
+    rows = table(client, f"/compare/?m={encoder.pk}&m={generator.pk}&format=csv&table=disagreements")
+    assert rows
+    for row in rows:
+        assert (row["answer"] in row["first"].split(" · ")) == ("first" in row["right"])
+
+
 def test_published_figures_within_five_stand_beside_measured_ones(client: Client, encoder: Run) -> None:
     run = published(encoder.benchmark)
     page = client.get(f"/runs/{run.pk}/").content.decode()

@@ -10,7 +10,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard import benchmarks, published
+from leaderboard import benchmarks, items, published
+from leaderboard.items import ItemFilter
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.sections.specificity import of_benchmark, of_run
 from probing.probes import checked, probe_of
@@ -109,10 +110,26 @@ def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) ->
 
 def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
     first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
-    (*_, mean) = rows(client, f"/compare/?m={first.pk}&m={second.pk}", "common")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    mean, *relations = rows(client, at, "differences")
     before, after = (run.scores.get(metric="specificity", dimension="overall") for run in (first, second))
-    assert float(mean["difference"]) == pytest.approx(after.value - before.value)
-    assert float(mean["n"]) == before.n
+    assert [float(mean[name]) for name in ("first", "second")] == pytest.approx([before.value, after.value])
+    assert float(mean["n"]) == before.n == sum(float(row["n"]) for row in relations)
+    page = client.get(at).content.decode()
+    assert "Specificity on the" in page
+    assert all(row["group"] in page for row in relations)
+
+
+def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    agreement = rows(client, at, "agreement")
+    right = sum(int(row[name]) for row in agreement for name in row if name.startswith("second_right"))
+    assert right == sum(
+        bool(row["specific"])
+        for row in items.rows(second, items.find(second, ItemFilter()), ["specific"])
+        if row["specific"] is not None
+    )
 
 
 def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from probing.analysis.comparison import common, compare, holm
+from probing.analysis.comparison import Right, common, compare, holm
 from probing.errors import BadInput
 
 
@@ -101,3 +101,67 @@ def test_common_rows_come_in_the_order_of_the_first() -> None:
     first = results([True] * 6)
     one, other = common({"first": first, "second": first.iloc[::-1]}).values()
     assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()
+
+
+EVEN = Right(even=True)
+
+
+def by_relation(**correct: str) -> pd.DataFrame:
+    """One item per letter: y right, n wrong, - one that does not count."""
+    rows = [
+        (relation, 0, index, {"y": True, "n": False, "-": None}[letter])
+        for relation, letters in correct.items()
+        for index, letter in enumerate(letters)
+    ]
+    return pd.DataFrame(rows, columns=["relation", "template", "index", "correct"]).astype({"correct": "boolean"})
+
+
+def test_relations_weigh_equally_where_the_probe_says_so() -> None:
+    first, second = by_relation(P1="n" * 10, P2="yn"), by_relation(P1="n" * 10, P2="yy")
+    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    assert (row["n"], row["first"], row["second"], row["difference"]) == (12, 0.25, 0.5, 0.25)
+    assert overall(first, second)["difference"] == pytest.approx(1 / 12)
+
+
+def test_an_even_difference_is_that_of_the_even_means_on_common_items() -> None:
+    first, second = by_relation(P1="yyn-", P2="yn", P3="-"), by_relation(P1="nyyy", P2="ny", P3="y")
+    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    assert row[["n", "first", "second"]].to_list() == pytest.approx([5, (2 / 3 + 1 / 2) / 2, (2 / 3 + 1 / 2) / 2])
+
+
+def test_with_one_relation_an_even_mean_is_any_mean() -> None:
+    results = {"first": by_relation(P1="nnnnnnyyyy"), "second": by_relation(P1="yyyyyynyyy")}
+    pd.testing.assert_frame_equal(compare(results, [], EVEN), compare(results, []))
+
+
+def test_the_test_of_an_even_mean_swaps_results_at_random() -> None:
+    """Two relations of one size: a mean over items too, so that McNemar's exact test is what the swaps come to."""
+    first, second = by_relation(P1="n" * 6 + "y" * 4, P2="n" * 5 + "y" * 5), by_relation(P1="y" * 10, P2="y" * 8 + "nn")
+    even = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    assert even["p"] == pytest.approx(overall(first, second)["p"], abs=0.01)
+
+
+def test_the_interval_of_an_even_mean_draws_within_relations() -> None:
+    generator = np.random.default_rng(2)
+    answers = [generator.random((2, n)) < 0.5 for n in (40, 200)]
+    first, second = (
+        by_relation(
+            **{
+                f"P{place}": "".join("ny"[hit] for hit in drawn[side].astype(int))
+                for place, drawn in enumerate(answers)
+            }
+        )
+        for side in (0, 1)
+    )
+    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    means = [
+        (each := drawn[1].astype(int) - drawn[0])[generator.integers(len(each), size=(4000, len(each)))].mean(axis=1)
+        for drawn in answers
+    ]
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(np.mean(means, axis=0), [0.025, 0.975]), abs=0.012)
+
+
+def test_another_column_can_say_what_is_right() -> None:
+    first, second = by_relation(P1="yn"), by_relation(P1="nn")
+    named = {name: rows.rename(columns={"correct": "specific"}) for name, rows in (("a", first), ("b", second))}
+    assert compare(named, [], Right("specific")).iloc[0]["difference"] == -0.5

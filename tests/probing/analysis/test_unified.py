@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
-from probing.analysis.unified import common, correlation, differences, mean_correlation, shares
+from probing.analysis.unified import common, correlation, mean_correlation, shares
 from probing.errors import BadInput
 
 
@@ -23,24 +22,29 @@ def result(specific: str, relation: str = "P1", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"specific": "boolean"})
 
 
+WORDS = frozenset({"Lyon", "France"})
+
+
 def test_only_pairs_that_count_in_all_results_are_kept() -> None:
-    kept = common({"a": result("y-ny"), "b": result("yy-n"), "c": result("yyyy")})
+    kept = common({"a": result("y-ny"), "b": result("yy-n"), "c": result("yyyy")}, WORDS)
     assert [rows["index"].tolist() for rows in kept.values()] == [[0, 3]] * 3
 
 
 def test_both_answers_must_be_among_the_words() -> None:
     rows = pd.concat([result("y"), result("y", "P2", coarse_label="Gaul")])
-    kept = common({"a": rows, "b": rows}, {"Lyon", "France"})
+    kept = common({"a": rows, "b": rows}, WORDS)
     assert kept["a"]["relation"].tolist() == ["P1"]
 
 
 def test_results_without_a_common_pair_are_refused() -> None:
+    with pytest.raises(BadInput, match="no item in common"):
+        common({"a": result("y-"), "b": result("-y")}, WORDS)
     with pytest.raises(BadInput, match="No pair counts in all results"):
-        common({"a": result("y-"), "b": result("-y")})
+        common({"a": result("y"), "b": result("y")}, {"Lyon"})
 
 
 def test_shares_are_those_of_the_kept_pairs() -> None:
-    table = shares(common({"a": result("yyn"), "b": result("yn-")}))
+    table = shares(common({"a": result("yyn"), "b": result("yn-")}, WORDS))
     overall = table[table["dimension"] == "overall"].set_index("result")
     assert overall["value"].to_dict() == {"a": 1.0, "b": 0.5}
     assert overall["n"].tolist() == [2, 2]
@@ -66,27 +70,6 @@ def test_a_pair_whose_stored_words_do_not_tell_does_not_count() -> None:
     value, n = acc(["Rome"], {"Lyon", "France", "Rome"})["acc_at_10_fine"]
     assert np.isnan(value)
     assert n == 0
-
-
-def test_a_difference_is_paired_and_tested() -> None:
-    table = differences({"a": result("nnnnnnyyyy"), "b": result("yyyyyynyyy")}).set_index("dimension")
-    relation, overall = table.loc["relation"], table.loc["overall"]
-    assert (relation["difference"], relation["gained"], relation["lost"]) == (pytest.approx(0.5), 6, 1)
-    assert relation["p"] == binomtest(6, 7).pvalue
-    assert relation["low"] < 0.5 < relation["high"]
-    assert overall["p"] == pytest.approx(relation["p"], abs=0.02), "with one relation it is McNemar's test"
-
-
-def test_the_overall_difference_weighs_relations_equally() -> None:
-    first, second = (pd.concat([result("n" * 10), result(two, "P2")]) for two in ("nn", "yn"))
-    table = differences({"a": first, "b": second}).set_index("dimension")
-    assert table.loc["overall", "difference"] == pytest.approx(0.25)
-
-
-def test_no_difference_has_p_1() -> None:
-    table = differences({"a": result("yn"), "b": result("yn")})
-    assert table["p"].tolist() == [1, 1]
-    assert table["low"].tolist() == table["high"].tolist() == [0, 0]
 
 
 def test_the_correlation_is_that_of_the_relations() -> None:

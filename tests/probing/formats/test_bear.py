@@ -230,7 +230,7 @@ json_values = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(st.sampled_from(["P30.jsonl", "metadata_relations.json", "relation_info.json"]), st.data())
 def test_whatever_a_field_holds_the_folder_is_read_or_the_fault_named(
     bear_folder: BearFolder, name: str, data: st.DataObject

@@ -46,7 +46,7 @@ OPTIONS = st.lists(WORDS, min_size=1, max_size=4).flatmap(
 ASKED = st.lists(st.tuples(st.builds(prompt, PIECES, WORDS), OPTIONS), min_size=1, max_size=3)
 SCORING = st.builds(Scoring, decide=st.integers(0, 3), reduction=st.sampled_from(["sum", "mean"]))
 PLLS = st.sampled_from(["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r"])
-SOME = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+SOME = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 
 
 @cache
