@@ -84,6 +84,11 @@ def score(value: float | None, low: float | None = None, high: float | None = No
 
 
 def of_score(found: Score | None) -> Cell:
+    """A score without a value was asked for: nothing counts in it, or in a part of a mean."""
+    if found and found.value is None and found.n:
+        return Cell(None, "no mean", note="Nothing counts in a part of it.", kind="missing")
+    if found and found.value is None:
+        return Cell(None, "nothing counts", kind="missing")
     return score(found.value, found.low, found.high) if found else score(None)
 
 

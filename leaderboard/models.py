@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.variants import differences
+from leaderboard.variants import PART, differences
 from probing.probes import probe_named
 from probing.settings import Settings
 
@@ -109,7 +109,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def cancel(self, run: "Run", note: str) -> bool:
         """End the run unless it has ended; its workers stop after the part in hand."""
-        return run.state not in Run.FINAL and self.move(run, Run.State.CANCELLED, note, finished=timezone.now())
+        return run.state not in Run.FINAL and self.move(
+            run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
+        )
 
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again; its finished parts and its history are kept."""
@@ -162,6 +164,9 @@ class Run(models.Model):
 
     objects = RunQuerySet.as_manager()
 
+    # Whether the model was measured at several commits on this benchmark, where a query says so.
+    several_commits = False
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
@@ -182,7 +187,13 @@ class Run(models.Model):
     @property
     def variant(self) -> str:
         """What sets it apart from other runs of its model."""
-        return ", ".join(f"{name} {value}" for name, value in self.differences.items())
+        commit = [f"commit {self.model.commit[:7]}"] if self.several_commits and self.model.commit else []
+        return ", ".join([*(f"{name} {value}" for name, value in self.differences.items()), *commit])
+
+    @property
+    def asks_a_part(self) -> bool:
+        """Whether it was asked other items than usual, so that its figures stand beside those of others unranked."""
+        return not PART.isdisjoint(self.differences)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Case, Count, F, IntegerField, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 from django.urls import reverse
@@ -69,16 +84,16 @@ OVERALL = Slice("overall", "all")
 
 
 def benchmarks() -> QuerySet[Benchmark]:
-    """Current versions with their numbers of finished runs, measured and published; the most measured first."""
+    """Current versions with the numbers of models measured here and published; the most measured first."""
     measured = Q(runs__state=STATE.FINISHED, runs__provenance=Run.Provenance.MEASURED)
     same = Q(benchmark=OuterRef("pk")) | Q(benchmark__slug=OuterRef("slug"), benchmark__version=ANY_VERSION)
     published = Run.objects.filter(same, state=STATE.FINISHED, provenance=Run.Provenance.PUBLISHED)
-    counted = published.values("provenance").annotate(number=Count("pk")).values("number")
+    counted = published.values("provenance").annotate(number=Count("model__hub_id", distinct=True)).values("number")
     starter_first = Case(When(slug="starter", then=Value(0)), default=Value(1), output_field=IntegerField())
     return (
         Benchmark.objects.filter(current=True)
         .annotate(
-            measured=Count("runs", measured),
+            measured=Count("runs__model__hub_id", measured, distinct=True),
             published=Coalesce(Subquery(counted), 0),
         )
         .order_by("-measured", starter_first, "-published", "slug")
@@ -88,7 +103,15 @@ def benchmarks() -> QuerySet[Benchmark]:
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
     """Of this version, and what was published about no version in particular."""
     same = Q(benchmark=benchmark) | Q(benchmark__slug=benchmark.slug, benchmark__version=ANY_VERSION)
-    return Run.objects.filter(same, state=STATE.FINISHED).select_related("model", "benchmark")
+    return _told_apart(Run.objects.filter(same, state=STATE.FINISHED))
+
+
+def _told_apart(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """With whether a model has several commits among the finished runs of a benchmark."""
+    finished = Run.objects.filter(state=STATE.FINISHED, benchmark=OuterRef("benchmark"))
+    others = finished.filter(model__hub_id=OuterRef("model__hub_id")).exclude(model=OuterRef("model"))
+    commits = others.exclude(model__commit="")
+    return runs.annotate(several_commits=Exists(commits)).select_related("model", "benchmark")
 
 
 def runs_beside(run: Run) -> list[Run]:
@@ -108,7 +131,7 @@ def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
 def measured_runs() -> QuerySet[Run]:
     """Every finished run that was measured here, the newest first."""
     runs = Run.objects.filter(state=STATE.FINISHED, provenance=Run.Provenance.MEASURED)
-    return runs.select_related("model", "benchmark").order_by("-finished", "-pk")
+    return _told_apart(runs).order_by("-finished", "-pk")
 
 
 def slices(benchmark: Benchmark) -> list[Slice]:
@@ -178,11 +201,12 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 
 def slice_scores(benchmark: Benchmark, dimension: str, group: str) -> list[Score]:
     """The main metric of every finished run in one slice, best first."""
-    found = Score.objects.filter(
-        run__in=finished_runs(benchmark), metric=headline(benchmark), dimension=dimension, group=group
-    )
-    best_first = (F("value").desc(nulls_last=True), "run__model__hub_id")
-    return list(found.select_related("run__model", "run__benchmark").order_by(*best_first))
+    runs = {run.pk: run for run in finished_runs(benchmark)}
+    found = Score.objects.filter(run__in=runs, metric=headline(benchmark), dimension=dimension, group=group)
+    scores = list(found.order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
+    for score in scores:
+        score.run = runs[score.run_id]
+    return scores
 
 
 def best_runs(benchmark: Benchmark, runs: int) -> list[Score]:
@@ -202,7 +226,8 @@ def best_by_group(benchmark: Benchmark, dimension: str) -> dict[str, Score]:
     """For each group the best score of a run that was measured here."""
     runs = finished_runs(benchmark).filter(provenance=Run.Provenance.MEASURED)
     found = Score.objects.filter(run__in=runs, metric=headline(benchmark), dimension=dimension)
-    return {score.group: score for score in found.exclude(value=None).order_by("value")}
+    best_last = found.exclude(value=None).order_by("value").select_related("run__model")
+    return {score.group: score for score in best_last}
 
 
 def model_versions(hub_id: str) -> QuerySet[Model]:

@@ -68,6 +68,9 @@ class LeaderboardFilter:
         )
 
     def ranks(self, run: Run) -> bool:
+        """Only what was asked the same items."""
+        if run.asks_a_part:
+            return False
         return run.provenance == PROVENANCE.MEASURED or (self.rank_published and run.provenance in REPORTED)
 
 

@@ -15,7 +15,10 @@ PAGE_SIZE = 50
 
 @dataclass(frozen=True)
 class Column(Generic[Row]):
-    """`name` heads the column in CSV, `title` on the page; `key` orders rows where the cell's value does not."""
+    """`name` heads the column in CSV, `title` on the page; `key` orders rows where the cell's value does not.
+
+    `shown`: whether pages have it too.
+    """
 
     name: str
     title: str
@@ -23,6 +26,7 @@ class Column(Generic[Row]):
     help: str = ""
     key: Callable[[Row], Any] | None = None
     align: str = ""
+    shown: bool = True
 
     def order(self, row: Row) -> Any:
         return self.key(row) if self.key else self.cell(row).value
@@ -97,12 +101,13 @@ class PageLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as one page shows it, with the links that change the view."""
+    """A table as one page shows it, with the links that change the view. `empty`: it has no rows but pinned ones."""
 
     table: Table[Any]
     headers: list[Header]
     lines: list[Line]
     total: int
+    empty: bool
     csv: str
     pages: list[PageLink] = field(default_factory=list)
 
@@ -111,11 +116,12 @@ def view(table: Table[Any], query: QueryDict) -> TableView:
     """The lines of the page that the query string asks for."""
     rows = select(table, query, all_pages=False)
     lines = [
-        Line(table.band(row), list(zip(table.columns, cells, strict=True)))
+        Line(table.band(row), [pair for pair in zip(table.columns, cells, strict=True) if pair[0].shown])
         for row, cells in zip(rows, table.cells(rows), strict=True)
     ]
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
-    return TableView(table, _headers(table, query), lines, len(table.rows), csv, _page_links(table, query))
+    empty = all(table.band(row) == table.pinned for row in table.rows)
+    return TableView(table, _headers(table, query), lines, len(table.rows), empty, csv, _page_links(table, query))
 
 
 def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
@@ -148,7 +154,8 @@ def link(query: QueryDict, **changes: str | None) -> str:
 
 def _headers(table: Table[Any], query: QueryDict) -> list[Header]:
     sorted_by, descending = table._sorting(query)
-    return [_header(table, query, column, descending if column is sorted_by else None) for column in table.columns]
+    shown = [column for column in table.columns if column.shown]
+    return [_header(table, query, column, descending if column is sorted_by else None) for column in shown]
 
 
 def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending: bool | None) -> Header:
@@ -170,8 +177,12 @@ def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:
 
 
 def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
-    """First, last and the pages around the current one; none where there is one page only."""
+    """First, last and the pages around the current one, with a gap where some are left out; none of one page only."""
     last = max(1, -(-rows // size))
     current = page_number(query.get(parameter, ""), rows, size)
     near = [page for page in range(1, last + 1) if page in (1, last) or abs(page - current) <= 2]
-    return [PageLink(str(p), link(query, **{parameter: str(p)}), p == current) for p in near] if last > 1 else []
+    links: list[PageLink] = []
+    for before, page in zip([0, *near], near, strict=False):
+        gap = [PageLink("…", "")] if page > before + 1 else []
+        links += [*gap, PageLink(str(page), link(query, **{parameter: str(page)}), page == current)]
+    return links if last > 1 else []

@@ -7,6 +7,9 @@ from typing import Any
 from probing.probes import probe_named
 from probing.settings import Settings
 
+# The settings that choose which items are asked.
+PART = frozenset({"relations", "limit", "language", "pair", "objects"})
+
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     """By name, in words; published runs have a probe's options beside its settings."""

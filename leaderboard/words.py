@@ -1,6 +1,10 @@
 """How pages call what the tables of scores call by a short name; what is not here is shown as it is stored."""
 
+from collections.abc import Sequence
+
 from django.conf.locale import LANG_INFO
+
+from leaderboard.models import Run
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -104,6 +108,13 @@ def within(title: str) -> str:
 def language(code: str) -> str:
     """A language's English name, or its code where it has none here."""
     return str(LANG_INFO.get(code, {}).get("name", code))
+
+
+def counted(runs: Sequence[Run]) -> str:
+    """How many models they are of, and how many runs where these are more."""
+    models = len({run.model.hub_id for run in runs})
+    said = f"{models} model{'' if models == 1 else 's'}"
+    return said if models == len(runs) else f"{said} in {len(runs)} runs"
 
 
 def _plain(name: str) -> str:

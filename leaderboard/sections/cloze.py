@@ -199,7 +199,7 @@ def given(row: Row) -> str:
 
 
 class Difficulty(NamedTuple):
-    """The mean over each side's models on one fact type, and how many they are."""
+    """The mean over each group's runs on one fact type, and how many models they are of."""
 
     key: str
     means: Mapping[str, float]
@@ -207,13 +207,13 @@ class Difficulty(NamedTuple):
 
 
 def _difficulty(runs: Sequence[Run], major_only: bool, no_leaks: bool) -> list[Section]:
-    """The paper's Figure 1: measured models and published figures together."""
-    sides = {run.pk: SIDES[run.model.kind] for run in runs if run.model.kind in SIDES}
-    found = fact_types.choose(sides, major_only, no_leaks)
-    rows, said = difficulty(found.runs, sides), fact_types.said(major_only, no_leaks)
+    """The paper's Figure 1, with published figures beside the measured ones: they are of other sentences."""
+    asked = {run.pk: run for run in runs if run.model.kind in SIDES}
+    found = fact_types.choose(asked, major_only, no_leaks)
+    rows, said = difficulty(found.runs, asked), fact_types.said(major_only, no_leaks)
     if not rows and not found.divided:
         return []
-    points = [Point(_name(row.key), value, group=side) for row in rows for side, value in row.means.items()]
+    points = [Point(_name(row.key), value, group=group) for row in rows for group, value in row.means.items()]
     title = "Difficulty of fact types"
     drawn = charts.headed_dots(points, {_name(row.key): _head(row.key) for row in rows}, "within five")
     chart = Chart("difficulty", title, summary(title + said, points), drawn) if rows else None
@@ -221,32 +221,42 @@ def _difficulty(runs: Sequence[Run], major_only: bool, no_leaks: bool) -> list[S
     return [Section("difficulty", title, _difficulty_table(rows, said), chart, note, found.divided)]
 
 
-def difficulty(runs: Mapping[int, FactTypes], sides: Mapping[int, str]) -> list[Difficulty]:
+def difficulty(found: Mapping[int, FactTypes], runs: Mapping[int, Run]) -> list[Difficulty]:
     """Head by head, the easiest fact type first."""
-    values: dict[str, dict[str, list[float]]] = {}
-    for run, types in runs.items():
+    values: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    for number, types in found.items():
+        run = runs[number]
         for key, scores in types.items():
-            score = scores.get(FIVE[sides[run]])
+            score = scores.get(FIVE[SIDES[run.model.kind]])
             if score and score.value is not None:
-                values.setdefault(key, {}).setdefault(sides[run], []).append(score.value)
+                values.setdefault(key, {}).setdefault(_group(run), []).append((run.model.hub_id, score.value))
     rows = [
         Difficulty(
-            key, {side: mean(known) for side, known in by.items()}, {side: len(known) for side, known in by.items()}
+            key,
+            {group: mean(value for _, value in known) for group, known in by.items()},
+            {group: len({model for model, _ in known}) for group, known in by.items()},
         )
         for key, by in values.items()
     ]
     return sorted(rows, key=lambda row: (HEADS.index(_head(row.key)), -max(row.means.values())))
 
 
+def _group(run: Run) -> str:
+    side = SIDES[run.model.kind]
+    return side if run.provenance == Run.Provenance.MEASURED else f"{side}, published"
+
+
 def _difficulty_table(rows: Sequence[Difficulty], said: str) -> Table[Difficulty]:
-    def columns(side: str) -> list[Column[Difficulty]]:
-        title = side.capitalize()
+    known = {group for row in rows for group in row.means}
+    groups = [group for side in FIVE for group in (side, f"{side}, published") if group in known]
+
+    def columns(group: str) -> list[Column[Difficulty]]:
+        title, metric = group.capitalize(), FIVE[group.partition(",")[0]].replace("_", "-")
+        name = group.replace(", ", "_")
         return [
+            Column(name, title, lambda row: cells.score(row.means.get(group)), metric, align="score"),
             Column(
-                side, title, lambda row: cells.score(row.means.get(side)), FIVE[side].replace("_", "-"), align="score"
-            ),
-            Column(
-                f"{side}_models", f"{title}, models", lambda row: cells.number(row.models.get(side)), align="number"
+                f"{name}_models", f"{title}, models", lambda row: cells.number(row.models.get(group)), align="number"
             ),
         ]
 
@@ -255,8 +265,7 @@ def _difficulty_table(rows: Sequence[Difficulty], said: str) -> Table[Difficulty
         caption=f"Mean over models of the share found within five, by fact type{said}",
         columns=[
             Column("fact_type", "Fact type", lambda row: cells.text(_name(row.key)), align="head"),
-            *columns(ENCODERS),
-            *columns(GENERATORS),
+            *(column for group in groups for column in columns(group)),
             Column("head", "Head", lambda row: cells.text(_head(row.key)), align="kind"),
         ],
         rows=rows,

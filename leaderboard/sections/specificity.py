@@ -27,7 +27,7 @@ class Line(NamedTuple):
     """A relation, or the mean over relations, with a score per column."""
 
     group: str
-    scores: Mapping[Any, Score]
+    scores: Mapping[str, Score]
 
 
 def of_run(run: Run) -> list[Section]:
@@ -83,14 +83,12 @@ def _groups(found: Sequence[Figures], metric: str = FACTORS[0]) -> list[str]:
 
 
 def by_prompting(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section:
-    titles = _told_apart({run.pk: _label(run) for run in runs})
+    asked = {title: figures[pk] for pk, title in _told_apart({run.pk: _label(run) for run in runs}).items()}
     lines = [
-        Line(
-            group, {run.pk: figures[run.pk][key] for run in runs if (key := ("specificity", group)) in figures[run.pk]}
-        )
-        for group in _groups([figures[run.pk] for run in runs])
+        Line(group, {title: known[key] for title, known in asked.items() if (key := ("specificity", group)) in known})
+        for group in _groups(list(asked.values()))
     ]
-    return _section("promptings", "Specificity by prompting", titles, lines)
+    return _section("promptings", "Specificity by prompting", {title: title for title in asked}, lines)
 
 
 def by_factor(figures: Figures) -> Section:
@@ -103,7 +101,7 @@ def by_factor(figures: Figures) -> Section:
     return _section("factors", "Factors", titles, lines, note)
 
 
-def _section(name: str, title: str, titles: Mapping[Any, str], lines: Sequence[Line], note: str = "") -> Section:
+def _section(name: str, title: str, titles: Mapping[str, str], lines: Sequence[Line], note: str = "") -> Section:
     """A column and a series of dots for each of the titles."""
     columns = [Column("relation", "Relation", lambda line: cells.text(_name(line.group)), align="head")]
     for key, heading in titles.items():
@@ -117,12 +115,12 @@ def _section(name: str, title: str, titles: Mapping[Any, str], lines: Sequence[L
     return Section(name, title, table, Chart(name, title, f"Means: {summary}.", charts.grouped(series, 0.5)), note)
 
 
-def _columns(key: Any, heading: str) -> list[Column[Line]]:
+def _columns(key: str, heading: str) -> list[Column[Line]]:
     def score(line: Line) -> Score | None:
         return line.scores.get(key)
 
     return [
-        Column(f"{key}", heading, lambda line: cells.of_score(score(line)), align="score"),
+        Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
         Column(
             f"{key}_low", "95 % low", lambda line: cells.bound(getattr(score(line), "low", None)), align="number bound"
         ),
@@ -215,7 +213,7 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
     """Pearson correlation of each two models' specificity over relations, under vanilla prompting."""
     rows = {run: _profile(figures[run.pk]) for run in runs if prompting(run) == "vanilla"}
     groups = list(dict.fromkeys(group for profile in rows.values() for group in profile))
-    whole = [run for run, profile in rows.items() if len(groups) > 2 and len(profile) == len(groups)]
+    whole = [run for run, profile in rows.items() if _correlates(profile, len(groups))]
     if len(whole) < 2:
         return None
     matrix = np.corrcoef([[rows[run][group] for group in groups] for run in whole])
@@ -227,13 +225,18 @@ def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None
     title = "How alike models are"
     columns = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
     columns += [
-        Column(f"model_{place}", name, lambda row, place=place: cells.number(float(matrix[row, place])), align="number")
+        Column(name, name, lambda row, place=place: cells.number(float(matrix[row, place])), align="number")
         for place, name in enumerate(names)
     ]
     caption = "Correlation of specificity over relations, vanilla prompting"
     table = Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
     summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
     return Section("alike", title, table, Chart("alike", title, summary, charts.heatmap(short, matrix.tolist())))
+
+
+def _correlates(profile: Mapping[str, float], groups: int) -> bool:
+    """Known on all of several relations, and not the same on all."""
+    return len(profile) == groups > 2 and len(set(profile.values())) > 1
 
 
 def _profile(figures: Figures) -> dict[str, float]:

@@ -82,14 +82,19 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
             Column(
-                "best", "Best model", lambda r: cells.of_score(best.get(r.label)), "Of those measured.", align="score"
+                "best", "Best", lambda r: cells.of_score(best.get(r.label)), "Of those measured here.", align="score"
             ),
+            Column("best_model", "Best model", lambda r: _run(best.get(r.label))),
         ],
         rows=relations,
         main=True,
         cards=True,
         empty="The files of this benchmark are not on this site; only published figures are shown.",
     )
+
+
+def _run(score: Score | None) -> cells.Cell:
+    return cells.text(score.run.model.hub_id, href=score.run.get_absolute_url()) if score else cells.Cell(None, "–")
 
 
 def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
@@ -142,7 +147,7 @@ def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
     return Chart(
         "models",
         f"{title} by model",
-        f"{title} of {len(points)} models.",
+        f"{title} of {words.counted([s.run for s in scores if s.value is not None])}.",
         charts.dots(points, title=words.within(title)),
     )
 

@@ -11,23 +11,26 @@ from leaderboard.tables import Column, Table
 
 
 def dimension_table(run: Run, dimension: str, groups: Sequence[Group]) -> Table[Group]:
-    """One line per group: the main metric with its interval, then every other metric of the dimension."""
+    """One line per group: the main metric with its interval, if it has any, then every other one of the dimension."""
     main = queries.headline(run.benchmark)
     others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
     return Table(
         name=dimension,
         caption=f"{words.metric(main)} by {words.dimension(dimension).lower()}",
-        columns=[*_group_columns(run, dimension, main), *map(_metric_column, others)],
+        columns=[*_group_columns(run, dimension, main, groups), *map(_metric_column, others)],
         rows=groups,
     )
 
 
-def _group_columns(run: Run, dimension: str, main: str) -> list[Column[Group]]:
+def _group_columns(run: Run, dimension: str, main: str, groups: Sequence[Group]) -> list[Column[Group]]:
     def name(group: Group) -> cells.Cell:
         return cells.text(group.name, href=queries.group_url(run.benchmark, dimension, group.name))
 
+    head = Column("group", words.dimension(dimension), name, align="head")
+    if not any(group.main for group in groups):
+        return [head]
     return [
-        Column("group", words.dimension(dimension), name, align="head"),
+        head,
         Column("value", words.metric(main), lambda group: cells.of_score(group.main), align="score"),
         *bounds(lambda group: group.main),
         Column("n", "Items", lambda group: cells.items(group.main and group.main.n), align="number"),
@@ -72,6 +75,8 @@ def summary(title: str, points: Sequence[Point]) -> str:
     """In words: how many groups, the lowest, the highest."""
     if not points:
         return f"{title}: nothing was measured."
+    if len(points) == 1:
+        return f"{title}: {points[0].value:.3f} ({points[0].label})."
     low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
     return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
 

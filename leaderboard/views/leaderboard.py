@@ -1,5 +1,7 @@
 """/ : every finished run of one benchmark, ranked by what the intervals allow."""
 
+from collections.abc import Callable
+
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
@@ -7,7 +9,7 @@ from leaderboard import cells, charts, queries, words
 from leaderboard.baseline import HUB_ID as CHANCE
 from leaderboard.cells import Cell
 from leaderboard.charts import Chart, Point
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.queries import Slice
 from leaderboard.standings import FACETS, GAP, Leaderboard, LeaderboardFilter, Standing, leaderboard
 from leaderboard.tables import PAGE_SIZE, Column, Table
@@ -148,7 +150,7 @@ def _counted(benchmark: Benchmark) -> list[Column[Standing]]:
     if benchmark.probe not in queries.COUNTED:
         return []
     title, which = queries.COUNTED[benchmark.probe]
-    return [Column("n", title, lambda row: cells.items(row.main and row.main.n), which, align="number")]
+    return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), which, align="number")]
 
 
 def _beside_column(metric: str) -> Column[Standing]:
@@ -156,8 +158,23 @@ def _beside_column(metric: str) -> Column[Standing]:
 
 
 def _slice_columns(part: Slice) -> list[Column[Standing]]:
-    """Of a culture pair, the gap between its cultures before both together."""
-    return [*([_gap_column(part)] if part.dimension in WITH_GAP else []), _slice_column(part)]
+    """Of a culture pair, the gap between its cultures before both together. Their intervals are in the CSV."""
+    return [
+        *(
+            [_gap_column(part), *_bounds(f"{GAP}:{part.group}", lambda row: row.gaps.get(part))]
+            if part.dimension in WITH_GAP
+            else []
+        ),
+        _slice_column(part),
+        *_bounds(str(part), lambda row: row.scores.get(part)),
+    ]
+
+
+def _bounds(name: str, score: Callable[[Standing], Score | None]) -> list[Column[Standing]]:
+    def end(which: str) -> Column[Standing]:
+        return Column(f"{name}_{which}", "", lambda row: cells.bound(getattr(score(row), which, None)), shown=False)
+
+    return [end("low"), end("high")]
 
 
 def _gap_column(part: Slice) -> Column[Standing]:
@@ -177,24 +194,30 @@ def _about_run() -> list[Column[Standing]]:
     return [
         Column("provenance", "Source", lambda row: provenance(row.run), align="wide"),
         Column("date", "Date", lambda row: cells.day(row.run.finished)),
+        Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
+        Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
+        Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
     ]
 
 
 def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
     """The models whose size is known, if any."""
     title = words.metric(queries.headline(asked.benchmark))
-    points = [_point(row) for row in found.standings if row.main and row.main.value is not None]
-    chance = next((p.value for p in points if p.label == CHANCE), None)
-    drawn = [p for p in points if p.x and p.group != PROVENANCE.BASELINE]
-    summary = f"{title} of {len(drawn)} models against their numbers of parameters. The figures are in the table."
-    plot = charts.against_parameters(drawn, chance, words.within(title))
-    return [Chart("scatter", f"{title} and size", summary, plot)] if drawn else []
+    known = [row for row in found.standings if row.main and row.main.value is not None]
+    chance = next((row.main.value for row in known if row.run.model.hub_id == CHANCE), None)
+    drawn = [row for row in known if row.run.model.parameters and row.run.provenance != PROVENANCE.BASELINE]
+    if not drawn:
+        return []
+    counted = words.counted([row.run for row in drawn])
+    summary = f"{title} of {counted} against their numbers of parameters. The figures are in the table."
+    plot = charts.against_parameters([_point(row) for row in drawn], chance, words.within(title))
+    return [Chart("scatter", f"{title} and size", summary, plot)]
 
 
 def _point(row: Standing) -> Point:
     score, run = row.main, row.run
     published = run.provenance == PROVENANCE.PUBLISHED
-    group = PROVENANCE.BASELINE if run.provenance == PROVENANCE.BASELINE else run.model.kind or "unknown kind"
+    group = run.model.kind or "unknown kind"
     return Point(
         run.name,
         score.value,

@@ -2,7 +2,7 @@
 
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 
-from leaderboard import cells, queries, sections
+from leaderboard import cells, queries, sections, words
 from leaderboard.models import Run, Score
 from leaderboard.sections.section import Section
 from leaderboard.tables import Column, Table
@@ -62,6 +62,7 @@ def runs_table(runs: list[Run]) -> Table[Row]:
             *settings_column(rows, lambda row: row[0]),
             Column("commit", "Commit", lambda row: cells.text(row[0].model.commit[:7])),
             Column("state", "State", lambda row: cells.text(row[0].get_state_display())),
+            Column("metric", "Metric", lambda row: cells.text(words.metric(queries.headline(row[0].benchmark)))),
             Column("score", "Score", lambda row: cells.of_score(row[1]), align="score"),
             *bounds(lambda row: row[1]),
             Column("provenance", "Source", lambda row: provenance(row[0]), align="wide"),

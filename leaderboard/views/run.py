@@ -8,12 +8,14 @@ from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
 from leaderboard import cells, queries, sections, words
-from leaderboard.models import Run, Score
+from leaderboard.models import Model, Run, Score
 from leaderboard.queries import Group
 from leaderboard.sections.section import Section
 from leaderboard.tables import PAGE_SIZE, Column, Table
 from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
+from probing.catalog import CATALOG
+from probing.probes import probe_named
 from probing.settings import Settings
 
 STATE = Run.State
@@ -32,10 +34,11 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "main": _main(run, scores),
         "sections": shown,
         "switches": sections.switches(run.benchmark, request.GET),
-        "events": run.events.all(),
+        "events": list(run.events.all()),
         "live": run.state in queries.OPEN,
         "working": run.state in queries.WORKING,
         "progress": queries.progress(run),
+        "comparable": bool(run.artefact and probe_named(run.benchmark.probe).right.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
         "skipped": skipped(run),
@@ -47,7 +50,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
     title = f"By {words.dimension(name).lower()}"
-    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups))
+    even = probe_named(run.benchmark.probe).right.even and name != "relation"
+    note = "Each is the plain mean over those relations that have items in it." if even else ""
+    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups), note)
 
 
 def _main(run: Run, scores: Sequence[Score]) -> Score | None:
@@ -91,7 +96,9 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
 def command(run: Run) -> str:
     """The command line that measures the same."""
     settings = Settings.from_json(run.settings)
-    words_ = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", run.benchmark.slug]
+    benchmark = run.benchmark.slug if run.benchmark.slug in CATALOG else f"path/to/{run.benchmark.slug}"
+    words_ = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", benchmark]
+    words_ += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
     words_ += [word for name in settings.relations for word in ("--relation", name)]
     words_ += [word for number in settings.templates for word in ("--template", str(number))]
     words_ += ["--limit", str(settings.limit)] if settings.limit else []

@@ -32,6 +32,7 @@ class Right(NamedTuple):
 
 
 CORRECT = Right()
+NOTHING = Right("")
 
 
 def common(results: Rows, column: str = "correct") -> dict[str, pd.DataFrame]:

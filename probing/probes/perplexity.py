@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import CORRECT, Right
+from probing.analysis.comparison import NOTHING, Right
 from probing.analysis.perplexity import perplexity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput, NonFiniteScores
@@ -61,7 +61,7 @@ class Perplexity:
 
     name: ClassVar[str] = "perplexity"
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original"}
-    right: ClassVar[Right] = CORRECT
+    right: ClassVar[Right] = NOTHING
     by: By = "token"
     public_code: bool = False
 

@@ -3,9 +3,11 @@
 import pytest
 from django.test import Client
 
+from leaderboard import queries
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.pages.test_every_page import read_csv
 
 
 @pytest.fixture
@@ -75,7 +77,7 @@ def test_what_was_not_measured_comes_last_both_ways(client: Client, tiny: Benchm
     make.finished(tiny, None, make.model("org/none"), provenance="published")
     for value in (0.2, 0.6):
         make.published(tiny, value)
-    assert rows(client, f"/?sort={sort}")[-1]["accuracy"] == "not measured"
+    assert rows(client, f"/?sort={sort}")[-1]["accuracy"] == "no mean"
 
 
 def test_it_sorts_by_any_column_and_says_so(client: Client, tiny: Benchmark) -> None:
@@ -137,3 +139,38 @@ def test_settings_are_a_column_where_they_set_runs_apart(client: Client, tiny: B
 
 def test_an_unknown_benchmark_is_not_found(client: Client, tiny: Benchmark) -> None:
     assert client.get("/?benchmark=nonsense").status_code == 404
+
+
+def in_csv(client: Client, address: str) -> list[dict[str, str]]:
+    head, *lines = read_csv(client, address)
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a", commit="1" * 40))
+    assert "settings" not in rows(client)[0]
+    make.finished(tiny, 0.6, make.model("org/a", commit="2" * 40))
+    assert {row["settings"] for row in rows(client)} == {"commit 1111111", "commit 2222222"}
+    assert {row["commit"] for row in in_csv(client, "/?format=csv")} == {"1" * 40, "2" * 40}
+    assert queries.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
+
+
+def test_what_was_asked_only_a_part_of_the_items_has_no_rank(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/whole"))
+    make.finished(tiny, 0.9, make.model("org/part"), settings={"limit": 5})
+    assert [(row["model"], row["rank"]) for row in rows(client)] == [("org/whole", "1"), ("org/part", "–")]
+
+
+def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    make.finished(tiny, 0.4, make.model("org/a"))
+    advice = "Drop one of them"
+    assert advice not in client.get("/").content.decode()
+    assert advice in client.get("/?search=nobody").content.decode()
+
+
+def test_chosen_columns_have_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    (row,) = in_csv(client, "/?columns=domain:Arts&format=csv")
+    assert float(row["domain:Arts_low"]) < float(row["domain:Arts"]) < float(row["domain:Arts_high"])
+    assert "domain:Arts_low" not in rows(client, "/?columns=domain:Arts")[0]

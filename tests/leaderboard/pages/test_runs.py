@@ -74,11 +74,16 @@ def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None
 
 def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
     site.first.settings = {"templates": [0, 2], "pll": "original", "limit": 5, "options": {"k": 3}}
-    words = shlex.split(command(site.first))
-    assert words[:6] == ["python", "-m", "probing", "run", "org/first", "--benchmark"]
-    assert words[6:] == (
-        f"small --template 0 --template 2 --limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
+    commit = site.first.model.commit
+    assert shlex.split(command(site.first)) == (
+        f"python -m probing run org/first --benchmark path/to/small --commit {commit} --template 0 --template 2 "
+        f"--limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
     )
+
+
+def test_the_command_line_names_a_known_benchmark(site: Site) -> None:
+    site.first.benchmark.slug = "starter"
+    assert "--benchmark starter --commit" in command(site.first)
 
 
 def test_the_time_left_goes_by_work_and_not_by_items() -> None:
@@ -109,3 +114,16 @@ def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
 @pytest.mark.parametrize("began", [None, NOW])
 def test_nothing_is_expected_before_anything_is_known(began: datetime | None) -> None:
     assert estimate(0, 150, 0.0, 0.0, began, NOW).left is None
+
+
+def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Benchmark) -> None:
+    run = make.running(make.model(), small)
+    Run.objects.move(run, Run.State.WAITING, "There is no space left.")
+    assert "Waiting: There is no space left." in client.get(run.get_absolute_url()).content.decode()
+    Run.objects.cancel(run, "No longer wanted.")
+    for address in (run.get_absolute_url(), "/queue/"):
+        assert "No longer wanted." in client.get(address).content.decode()
+
+
+def test_a_finished_run_offers_a_comparison(client: Client, site: Site) -> None:
+    assert f"/compare/?m={site.first.pk}" in page(client, site.first)

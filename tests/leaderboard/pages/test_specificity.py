@@ -64,10 +64,10 @@ def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure
     measure("org/b", "vanilla")
     found = rows(client, f"/runs/{shown.pk}/", "promptings")
     assert [line["relation"] for line in found] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
-    for run in (vanilla, shown):
+    for run, title in ((vanilla, "vanilla"), (shown, "few-shot")):
         score = run.scores.get(metric="specificity", dimension="overall")
-        assert float(found[-1][str(run.pk)]) == pytest.approx(score.value)
-        assert float(found[-1][f"{run.pk}_n"]) == score.n
+        assert float(found[-1][title]) == pytest.approx(score.value)
+        assert float(found[-1][f"{title}_n"]) == score.n
     assert len(found[0]) == 1 + 2 * 4, "no column for other models"
 
 
