@@ -86,7 +86,7 @@ class Specificity:
             strict=True,
         )
         for question, (blank, hidden), cosine, scores, clause in parts:
-            if not np.isfinite(scores).all():
+            if not _all_finite(blank, hidden, cosine, scores, clause):
                 raise not_finite(model, relation, question.item, template)
             yield {
                 "relation": relation.label,
@@ -96,11 +96,11 @@ class Specificity:
                 **_columns(question, blank, hidden, cosine, clause),
             }
 
-    def _clauses(self, model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair]:
+    def _clauses(self, model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair | None]:
         """Causal models do not see a cascade's clause from its first blank; here it is scored behind each option."""
         if self.prompting == "cascade" and model.card.kind == "causal":
             return _clause_scores(model, asked)
-        return (NONE for _ in asked)
+        return (None for _ in asked)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
@@ -157,14 +157,21 @@ def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pai
         yield np.array([tokens[start:].sum() for tokens, start in zip(found.log_probs, starts, strict=True)])
 
 
-def _columns(question: Question, blank: Filling, hidden: Filling, cosine: Pair, clause: Pair) -> dict[str, Any]:
+def _all_finite(blank: Filling, hidden: Filling, cosine: Pair, scores: Pair, clause: Pair | None) -> bool:
+    """Whether all that was asked is a number, but for an option at a blank that is not a single token."""
+    numbers = [blank.log_probs, hidden.log_probs, cosine, scores, *([] if clause is None else [clause])]
+    known = [np.isfinite(each.options) | np.isnan(each.options) & (each.ranks == 0) for each in (blank, hidden)]
+    return all(np.isfinite(each).all() for each in numbers) and all(each.all() for each in known)
+
+
+def _columns(question: Question, blank: Filling, hidden: Filling, cosine: Pair, clause: Pair | None) -> dict[str, Any]:
     """The row's own columns, with the pair's two values side by side: options are coarse, fine."""
     pairs = {
         "log_prob": blank.options,
         "rank": blank.ranks,
         "natural_log_prob": hidden.options,
         "cosine": cosine,
-        "clause_score": clause,
+        "clause_score": NONE if clause is None else clause,
     }
     (fine,) = question.item.answers
     return {

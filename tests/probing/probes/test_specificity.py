@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
@@ -140,6 +141,39 @@ def test_a_broken_network_is_not_taken_for_a_small_vocabulary() -> None:
 
     with pytest.raises(NonFiniteScores, match="lies, item 0"):
         rows(Broken())
+
+
+@dataclass
+class Damaged(FakeModel):
+    """Gives no number in one place."""
+
+    place: str = ""
+
+    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        for number, filling in enumerate(super().fill(asked, k, words)):
+            damaged = self.place == ("hidden" if number % 2 else "blank")
+            lost = self.place == "hidden distribution" and number % 2
+            yield replace(
+                filling,
+                options=filling.options * (np.nan if damaged or lost else 1),
+                ranks=filling.ranks * (not lost),
+                log_probs=filling.log_probs * (np.nan if lost else 1),
+            )
+
+    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        for found in super().score(asked, scoring):
+            damaged = self.place == "clause" and scoring.span == "statement"
+            yield replace(found, log_probs=tuple(each * (np.inf if damaged else 1) for each in found.log_probs))
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        return (vector * (np.nan if self.place == "vector" else 1) for vector in super().embed(texts))
+
+
+@pytest.mark.parametrize("place", ["blank", "hidden", "hidden distribution", "clause", "vector"])
+def test_no_number_that_was_asked_for_may_be_missing(place: str) -> None:
+    assert len(rows(Damaged(), prompting="cascade")) == 3
+    with pytest.raises(NonFiniteScores, match="lies, item 0"):
+        rows(Damaged(place=place), prompting="cascade")
 
 
 def test_the_frame_has_the_same_types_whatever_is_missing() -> None:
