@@ -1,0 +1,56 @@
+"""Vectors of phrases: the mean over their own tokens, and no others'."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from transformers import PreTrainedTokenizerFast
+
+from probing.errors import BadInput, UnsupportedModel
+from tests.probing.scoring.pair_models import LONGEST, byte_level, causal, masked, sentence_piece, word_piece
+
+PHRASES = ["Lyon", "the Red Sea", "Lyon", "France", "<s>", "Red sea France"]
+TEXTS = ["It is Lyon.", "It is France, and it is the Red Sea."]
+
+
+def without_start() -> PreTrainedTokenizerFast:
+    tokenizer = byte_level(TEXTS)
+    tokenizer.bos_token = tokenizer.eos_token = None
+    return tokenizer
+
+
+MODELS: dict[str, tuple[Callable, Callable[[], PreTrainedTokenizerFast], int, int]] = {
+    # how many special tokens stand before a phrase and behind it
+    "causal": (causal, lambda: byte_level(TEXTS), 1, 0),
+    "causal without a start token": (causal, without_start, 0, 0),
+    "masked, word pieces": (masked, lambda: word_piece(TEXTS), 1, 1),
+    "masked, byte-level": (masked, lambda: byte_level(TEXTS, mask=True), 1, 1),
+    "masked, sentence pieces": (masked, lambda: sentence_piece(TEXTS), 1, 1),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_vector_is_the_mean_over_the_phrase_s_own_tokens(name: str) -> None:
+    make, tokenizer, before, behind = MODELS[name]
+    model = make(tokenizer(), batch_tokens=8)
+    for phrase, found in zip(PHRASES, model.embed(PHRASES), strict=True):
+        ids = [*model.encoder.start, *model.tokenizer(phrase, add_special_tokens=make is masked).input_ids]
+        with torch.inference_mode():
+            states = model.network.base_model(input_ids=torch.tensor([ids])).last_hidden_state[0]
+        np.testing.assert_allclose(found, states[before : len(ids) - behind].mean(0), atol=1e-5)
+
+
+def test_a_phrase_that_the_model_cannot_read_is_refused() -> None:
+    model = causal(byte_level(TEXTS))
+    with pytest.raises(BadInput, match=rf"A statement has \d+ tokens, the model takes {LONGEST}"):
+        list(model.embed(["Lyon", "Lyon " * LONGEST]))
+    model.tokenizer.add_tokens(["Atlantis"])
+    with pytest.raises(UnsupportedModel, match="tokens that the model does not know"):
+        list(model.embed(["Atlantis"]))
+
+
+@pytest.mark.parametrize("model", [causal(without_start()), masked(word_piece(TEXTS))], ids=["causal", "masked"])
+def test_a_phrase_of_which_nothing_is_left_is_refused(model) -> None:
+    with pytest.raises(BadInput, match=r"leaves nothing of ''"):
+        list(model.embed(["Lyon", ""]))
