@@ -45,6 +45,7 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
                 f"{name} cannot be {getattr(settings, name)!r}.", f"Choose from: {', '.join(get_args(choice))}."
             )
     settings = replace(settings, options=options(probe_of(settings)))
+    _refuse_fixed(settings)
     _refuse_idle(settings, benchmark)
     chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
     in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
@@ -56,6 +57,13 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
     )
     parts(benchmark, settings)
     return settings
+
+
+def _refuse_fixed(settings: Settings) -> None:
+    """A choice that the probe does not leave would do nothing, and yet make a second run of the same measurement."""
+    for name, value in probe_named(settings.probe).fixed.items():
+        if getattr(settings, name) not in (value, getattr(Settings(), name)):
+            raise BadInput(f"The probe {settings.probe} leaves no choice of {name}: it is {value}.", "Leave it out.")
 
 
 def _refuse_idle(settings: Settings, benchmark: Benchmark) -> None:

@@ -13,7 +13,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel
-from probing.probes.probe import Row
+from probing.probes.probe import UNSCORED, Row
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 
@@ -56,7 +56,7 @@ class Answering:
     """
 
     name: ClassVar[str] = "answering"
-    fixed: ClassVar[Mapping[str, Any]] = {}
+    fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     right: ClassVar[Right] = CORRECT
 
     pair: str = ""

@@ -16,7 +16,7 @@ from probing.analysis.comparison import Right
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Continuation, Filling, LanguageModel
-from probing.probes.probe import Row
+from probing.probes.probe import UNSCORED, Row
 from probing.settings import Settings
 from probing.template import Prompt, prompt, upper_first
 
@@ -73,7 +73,7 @@ class Cloze:
     """
 
     name: ClassVar[str] = "cloze"
-    fixed: ClassVar[Mapping[str, Any]] = {}
+    fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     right: ClassVar[Right] = Right(even=True)
     k: int = 5
     closed: bool = False

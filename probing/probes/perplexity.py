@@ -60,7 +60,7 @@ class Perplexity:
     """
 
     name: ClassVar[str] = "perplexity"
-    fixed: ClassVar[Mapping[str, Any]] = {"pll": "original"}
+    fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     right: ClassVar[Right] = NOTHING
     by: By = "token"
     public_code: bool = False

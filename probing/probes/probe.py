@@ -13,14 +13,16 @@ from probing.language_model import LanguageModel
 from probing.settings import Settings
 
 Row = dict[str, Any]
+# Fixed by a probe that never scores statements.
+UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
 
 
 class Probe(Protocol):
     """A frozen dataclass whose fields are the probe's own options, with their types and defaults.
 
     The values of an option that has only a few are its type, a `Literal`.
-    `fixed`: settings that it leaves no choice of, so that a run records what was done. `right`: what two results are
-    compared by.
+    `fixed`: settings that it leaves no choice of, so that a run records what was done and another choice is refused.
+    `right`: what two results are compared by.
     """
 
     name: ClassVar[str]

@@ -1,8 +1,8 @@
 """Similarity (methods 2.3, "relatedness"): whose vector lies closest to the subject's?"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.benchmark import Relation
 from probing.language_model import LanguageModel
 from probing.probes.multiple_choice import MultipleChoice, not_finite, row
-from probing.probes.probe import Row
+from probing.probes.probe import UNSCORED, Row
 from probing.settings import Settings
 from probing.template import prompt
 
@@ -21,6 +21,7 @@ class Similarity(MultipleChoice):
     """Multiple choice by cosine: an option's score is that of its vector and the subject's; templates do not matter."""
 
     name: ClassVar[str] = "similarity"
+    fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         asked = [(item.subject, relation.options_of(item)) for item in relation.items]

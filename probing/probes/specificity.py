@@ -63,7 +63,7 @@ class Specificity:
     """One row per pair. `shots`: demonstrations before each question of few-shot prompting."""
 
     name: ClassVar[str] = "specificity"
-    fixed: ClassVar[Mapping[str, Any]] = {}
+    fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     right: ClassVar[Right] = Right("specific", even=True)
     prompting: Name = "vanilla"
     shots: int = 10

@@ -129,6 +129,26 @@ def test_a_version_is_not_chosen_where_there_are_none(
     assert run(model, benchmark, probe="ranking", objects="augmented", progress=False).record["items_done"] == 6
 
 
+@pytest.mark.parametrize(
+    ("probe", "choice", "words"),
+    [
+        ("answering", {"decide": True}, "answering leaves no choice of decide: it is False. Leave it out"),
+        ("cloze", {"decide": True}, "no choice of decide"),
+        ("cloze", {"reduction": "mean"}, "no choice of reduction: it is sum"),
+        ("perplexity", {"decide": True}, "no choice of decide"),
+        ("perplexity", {"pll": "sentence_l2r"}, "no choice of pll: it is original"),
+        ("similarity", {"decide": True}, "no choice of decide"),
+        ("similarity", {"pll": "original"}, "no choice of pll: it is within_word_l2r"),
+        ("specificity", {"decide": True}, "no choice of decide"),
+    ],
+)
+def test_a_setting_that_the_probe_does_not_use_is_refused(
+    probe: str, choice: dict, words: str, benchmark: Benchmark
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        checked(Settings(probe=probe, **choice), benchmark)
+
+
 def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     run(model, benchmark, out=tmp_path / "out", progress=False)
     with pytest.raises(BadInput, match="exists already"):
