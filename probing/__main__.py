@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn, get_args
 
@@ -181,15 +182,20 @@ def _compare_unified(results: dict[str, Result]) -> None:
     """Specificity of a fixed set of models: on the pairs and among the words that all of them have."""
     if any(result.record["probe"] != "specificity" for result in results.values()):
         raise BadInput("Only results of the probe specificity have a unified vocabulary.", "Leave --unified out.")
-    models = [result.record["model"] for result in results.values()]
-    words = probing.unified({model["id"]: model["commit"] for model in models})
-    rows = unified.common({name: result.items for name, result in results.items()}, words)
-    table = unified.shares(rows, words)
+    models = {name: result.record["model"] for name, result in results.items()}
+    items = {name: result.items for name, result in results.items()}
+    answers = {answer for rows in items.values() for answer in chain(rows["answer_label"], rows["coarse_label"])}
+    words = probing.unified({model["id"]: model["commit"] for model in models.values()}, answers)
+    spelled = {name: words[model["id"]] for name, model in models.items()}
+    rows = unified.common(items, next(iter(words.values())))
+    table = unified.shares(rows, spelled)
     for name, result in results.items():
         options = result.record["settings"]["options"]
         print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
     alone = ", ".join(f"{result.items['specific'].notna().sum():,}" for result in results.values())
-    print(f"\n{len(words):,} words and {len(next(iter(rows.values()))):,} pairs in common (pairs of each: {alone})")
+    # An uncased model does not tell all words apart.
+    distinct = max(len(set(tokens.values())) for tokens in spelled.values())
+    print(f"\n{distinct:,} words and {len(next(iter(rows.values()))):,} pairs in common (pairs of each: {alone})")
     for metric, part in table.groupby("metric", sort=False):
         print(f"\n{metric}")
         _print_table(part.drop(columns=["metric", "dimension"]))

@@ -16,6 +16,8 @@ from probing.errors import BadInput
 COLUMNS = ["result", "metric", "dimension", "group", "value", "n", "low", "high"]
 
 Rows = Mapping[str, pd.DataFrame]
+# Each word with the text of a model's own token for it: to an uncased model "Lyon" is "lyon".
+Spelled = Mapping[str, str]
 
 
 def common(results: Rows, words: Collection[str]) -> dict[str, pd.DataFrame]:
@@ -31,32 +33,33 @@ def _both_in(table: pd.DataFrame, words: Collection[str]) -> pd.Series:
     return table["answer_label"].isin(words) & table["coarse_label"].isin(words)
 
 
-def shares(results: Rows, words: Collection[str] = ()) -> pd.DataFrame:
-    """Specificity of each result on the common pairs and, with `words`, how often they are among the ten best words.
+def shares(results: Rows, spelled: Mapping[str, Spelled]) -> pd.DataFrame:
+    """Specificity of each result on the common pairs, and how often they are among the ten best words.
 
-    A pair of which fewer than ten of the `words` are stored, none of them an answer, does not count for Acc@10.
+    `spelled`: the words, for each result as its model has them. A pair of which fewer than ten of them are stored, none
+    of them an answer, does not count for Acc@10.
     """
     lines: list[list[Any]] = []
     for name, rows in results.items():
-        for metric, hits in _hits(rows, frozenset(words)):
+        for metric, hits in _hits(rows, spelled[name]):
             lines += ([name, *line] for line in share_lines(metric, hits, rows["relation"]))
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _hits(rows: pd.DataFrame, words: frozenset[str]) -> Iterator[tuple[str, pd.Series]]:
+def _hits(rows: pd.DataFrame, spelled: Spelled) -> Iterator[tuple[str, pd.Series]]:
     yield "specificity", rows["specific"]
-    if words:
-        fine = _among_ten(rows, rows["answer_label"], words)
-        yield "acc_at_10_either", fine | _among_ten(rows, rows["coarse_label"], words)
-        yield "acc_at_10_fine", fine
+    fine = _among_ten(rows, rows["answer_label"], spelled)
+    yield "acc_at_10_either", fine | _among_ten(rows, rows["coarse_label"], spelled)
+    yield "acc_at_10_fine", fine
 
 
-def _among_ten(rows: pd.DataFrame, answers: pd.Series, words: frozenset[str]) -> pd.Series:
-    """Whether the answer is one of the ten best of the words; missing where the stored words do not tell."""
+def _among_ten(rows: pd.DataFrame, answers: pd.Series, spelled: Spelled) -> pd.Series:
+    """Whether the answer is one of the ten best of the words; missing where the stored tokens do not tell."""
+    tokens = frozenset(spelled.values())
 
     def told(best: Sequence[str], answer: str) -> bool | None:
-        ten = [word for word in dict.fromkeys(best) if word in words][:10]
-        return True if answer in ten else False if len(ten) == 10 else None
+        ten = [token for token in dict.fromkeys(best) if token in tokens][:10]
+        return True if spelled[answer] in ten else False if len(ten) == 10 else None
 
     return pd.Series(list(map(told, rows["best"], answers)), index=rows.index, dtype="boolean")
 

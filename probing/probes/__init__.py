@@ -60,7 +60,7 @@ def checked(settings: Settings, benchmark: Benchmark) -> Settings:
 
 
 def _refuse_fixed(settings: Settings) -> None:
-    """A choice that the probe does not leave would do nothing, and yet make a second run of the same measurement."""
+    """What was asked for is done or refused, and never on record without being done."""
     for name, value in probe_named(settings.probe).fixed.items():
         if getattr(settings, name) not in (value, getattr(Settings(), name)):
             raise BadInput(f"The probe {settings.probe} leaves no choice of {name}: it is {value}.", "Leave it out.")

@@ -1,6 +1,7 @@
 """The words that a model has as single tokens, and those that several models share (methods 2.2)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from transformers import PreTrainedTokenizerBase
 
@@ -22,25 +23,40 @@ STOP_WORDS = frozenset(
 )
 
 
-def unified(models: Mapping[str, str]) -> frozenset[str]:
-    """The words that every model has; `models` maps each model to its commit."""
-    return frozenset.intersection(*(words(*load_tokenizer(model, commit)) for model, commit in models.items()))
+def unified(models: Mapping[str, str], answers: Iterable[str]) -> dict[str, dict[str, str]]:
+    """For each model the words that all of them have, each with the text of the model's own token for it.
+
+    `models` maps each model to its commit. To an uncased model "Oslo" is the token "oslo", and none of its own tokens
+    reads "Oslo": words are looked up that are a token of any of the models, or one of the `answers`.
+    """
+    loaded = {model: load_tokenizer(model, commit) for model, commit in models.items()}
+    proposed = chain(filter(_is_word, answers), *(words(tokenizer) for tokenizer, _ in loaded.values()))
+    shared = list(dict.fromkeys(proposed))
+    found = {}
+    for model, (tokenizer, kind) in loaded.items():
+        found[model] = spellings(tokenizer, kind, shared)
+        shared = list(found[model])
+    return {model: {word: spelled[word] for word in shared} for model, spelled in found.items()}
 
 
-def words(tokenizer: PreTrainedTokenizerBase, kind: Kind) -> frozenset[str]:
-    """What is one token in the middle of a sentence, without symbols, special tokens and stop words."""
-    found = [word for word in _candidates(tokenizer) if word.lower() not in STOP_WORDS]
-    encoder, blank = Encoder(tokenizer, special_tokens=kind == "masked"), tokenizer.mask_token or ""
-    known: set[str] = set()
-    for start in range(0, len(found), WINDOW):
-        some = found[start : start + WINDOW]
-        (filled,) = blanks([(IN_CONTEXT, some)], encoder, kind, blank)
-        known.update(word for word, token in zip(some, filled.options, strict=True) if token >= 0)
-    return frozenset(known)
-
-
-def _candidates(tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
-    """Every text that a token may stand for and that has a letter or a digit."""
+def words(tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
+    """Every word that a token may stand for."""
     texts = tokenizer.batch_decode([[token] for token in range(len(tokenizer))], skip_special_tokens=True)
-    distinct = dict.fromkeys(text.strip() for text in texts)
-    return (text for text in distinct if text and text.replace("-", "").replace("'", "").isalnum())
+    return filter(_is_word, map(str.strip, texts))
+
+
+def _is_word(text: str) -> bool:
+    """No symbol, no special token (whose text is left out), no stop word."""
+    return text.replace("-", "").replace("'", "").isalnum() and text.lower() not in STOP_WORDS
+
+
+def spellings(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
+    """Those of the texts that are one token in the middle of a sentence, each with the text of this token."""
+    encoder, blank = Encoder(tokenizer, special_tokens=kind == "masked"), tokenizer.mask_token or ""
+    known: dict[str, str] = {}
+    for start in range(0, len(texts), WINDOW):
+        some = texts[start : start + WINDOW]
+        (filled,) = blanks([(IN_CONTEXT, some)], encoder, kind, blank)
+        single = [(text, token) for text, token in zip(some, filled.options.tolist(), strict=True) if token >= 0]
+        known.update((text, tokenizer.decode([token]).strip()) for text, token in single)
+    return known

@@ -53,11 +53,18 @@ def test_compare_unified_shows_common_pairs_words_and_tests(
     ask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = [ask(prompting) for prompting in ("vanilla", "few-shot", "cascade")]
-    monkeypatch.setattr(probing, "unified", lambda models: SHARED, raising=False)
+    asked_for: set[str] = set()
+
+    def unified(models: dict[str, str], answers: set[str]) -> dict[str, dict[str, str]]:
+        asked_for.update(answers)
+        return {model: {case(word): word for word in SHARED for case in (str, str.upper)} for model in models}
+
+    monkeypatch.setattr(probing, "unified", unified, raising=False)
     capsys.readouterr()
     assert main(["compare", "--unified", *folders]) == 0
     shown = capsys.readouterr().out
     assert "10 words and 32 pairs in common" in shown
+    assert asked_for > SHARED
     for part in ("specificity", "acc_at_10_either", "acc_at_10_fine", "difference to the first", "correlation"):
         assert part in shown
 

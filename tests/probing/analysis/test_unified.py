@@ -1,5 +1,6 @@
 """Several specificity results side by side."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def result(specific: str, relation: str = "P1", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"specific": "boolean"})
 
 
-WORDS = frozenset({"Lyon", "France"})
+WORDS = {"Lyon": "Lyon", "France": "France"}
 
 
 def test_only_pairs_that_count_in_all_results_are_kept() -> None:
@@ -44,30 +45,38 @@ def test_results_without_a_common_pair_are_refused() -> None:
 
 
 def test_shares_are_those_of_the_kept_pairs() -> None:
-    table = shares(common({"a": result("yyn"), "b": result("yn-")}, WORDS))
+    table = shares(common({"a": result("yyn"), "b": result("yn-")}, WORDS), {"a": WORDS, "b": WORDS})
+    table = table[table["metric"] == "specificity"]
     overall = table[table["dimension"] == "overall"].set_index("result")
     assert overall["value"].to_dict() == {"a": 1.0, "b": 0.5}
     assert overall["n"].tolist() == [2, 2]
 
 
-def acc(best: list[str], words: set[str]) -> dict[str, tuple[float, float]]:
+def acc(best: list[str], words: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     rows = result("y")
     rows["best"] = [best]
-    table = shares({"a": rows}, words)
+    table = shares({"a": rows}, {"a": words})
     table = table[table["dimension"] == "overall"].set_index("metric")
     return {metric: (line["value"], line["n"]) for metric, line in table.iterrows()}
 
 
 def test_acc_at_10_ranks_the_shared_words_only() -> None:
-    numbers = [str(i) for i in range(40)]
-    assert acc([*numbers, "Lyon"], {"Lyon", "France", *numbers[:9]})["acc_at_10_fine"] == (1, 1)
-    assert acc([*numbers, "Lyon"], {"Lyon", "France", *numbers[:10]})["acc_at_10_fine"] == (0, 1)
-    either = acc([*numbers, "France"], {"Lyon", "France", *numbers[:9]})
+    numbers = list(map(str, range(40)))
+    nine, ten = ({**WORDS, **{str(i): str(i) for i in range(count)}} for count in (9, 10))
+    assert acc([*numbers, "Lyon"], nine)["acc_at_10_fine"] == (1, 1)
+    assert acc([*numbers, "Lyon"], ten)["acc_at_10_fine"] == (0, 1)
+    either = acc([*numbers, "France"], nine)
     assert (either["acc_at_10_either"], either["acc_at_10_fine"]) == ((1, 1), (0, 1))
 
 
+def test_acc_at_10_knows_words_as_the_model_s_tokens_spell_them() -> None:
+    uncased = {"Lyon": "lyon", "France": "france", **{str(i): str(i) for i in range(9)}}
+    assert acc([*map(str, range(40)), "lyon"], uncased)["acc_at_10_fine"] == (1, 1)
+    assert acc([*map(str, range(40)), "Lyon", "france"], uncased)["acc_at_10_fine"] == (0, 1)
+
+
 def test_a_pair_whose_stored_words_do_not_tell_does_not_count() -> None:
-    value, n = acc(["Rome"], {"Lyon", "France", "Rome"})["acc_at_10_fine"]
+    value, n = acc(["Rome"], {**WORDS, "Rome": "Rome"})["acc_at_10_fine"]
     assert np.isnan(value)
     assert n == 0
 
@@ -76,7 +85,8 @@ def test_the_correlation_is_that_of_the_relations() -> None:
     def several(*shares_of_ten: int) -> pd.DataFrame:
         return pd.concat([result("y" * k + "n" * (10 - k), f"P{i}") for i, k in enumerate(shares_of_ten)])
 
-    table = shares({"a": several(1, 5, 9), "b": several(2, 6, 10), "c": several(9, 5, 1)})
+    results = {"a": several(1, 5, 9), "b": several(2, 6, 10), "c": several(9, 5, 1)}
+    table = shares(results, dict.fromkeys(results, WORDS))
     matrix = correlation(table)
     assert list(matrix) == ["a", "b", "c"]
     assert matrix.loc["a", "b"] == pytest.approx(1)
