@@ -22,10 +22,10 @@ from leaderboard import artefacts, benchmarks, hub, queue, submissions
 from leaderboard.lease import Hand, heartbeat
 from leaderboard.models import Model, Run, RunPart, Score
 from probing.errors import ProbingError
-from probing.language_model import LanguageModel, Usage
+from probing.language_model import LanguageModel
 from probing.probes import probe_of
 from probing.result import Cost, Result, check_complete, join
-from probing.runner import probe_part, record
+from probing.runner import merged, probe_part, record
 from probing.scoring.load import load
 from probing.settings import Part, Settings
 
@@ -143,7 +143,7 @@ class Probing:
         asked = Part(part.relation, part.template, part.items)
         before, begin = replace(self.model.usage), time.perf_counter()
         rows = probe_part(self.model, self.content, self.settings, asked, self.hand.progress)
-        cost = cost_since(before, self.model.usage, time.perf_counter() - begin)
+        cost = Cost.since(before, self.model.usage, time.perf_counter() - begin)
         artefacts.store_part(part, rows)
         RunPart.objects.finish(part, self.record(cost, part.items))
 
@@ -175,15 +175,6 @@ def load_model(path: Path, listing: hub.Listing, settings: Settings) -> Language
     return model
 
 
-def cost_since(before: Usage, after: Usage, seconds: float) -> Cost:
-    return Cost(
-        seconds,
-        after.statements - before.statements,
-        after.positions - before.positions,
-        after.padding - before.padding,
-    )
-
-
 def aggregate(run: Run) -> None:
     """All parts are there: check that nothing is missing, compute the scores, finish."""
     reach(run, Run.State.AGGREGATING)
@@ -207,15 +198,3 @@ def finish(run: Run, result: Result) -> bool:
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores.to_dict("records"))
     return True
-
-
-def merged(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """One run.json from those of the parts, which several workers may have made: costs add up."""
-    whole = dict(max(records, key=lambda each: each["end"]))
-    for name in ("statements", "positions", "padding", "items_done"):
-        whole[name] = sum(each[name] for each in records)
-    loads = {each["start"]: each["timing"]["load_seconds"] for each in records}
-    scoring = sum(each["timing"]["score_seconds"] for each in records)
-    whole["timing"] = {"load_seconds": sum(loads.values()), "score_seconds": round(scoring, 3)}
-    whole["start"] = min(loads)
-    return whole

@@ -48,14 +48,6 @@ class Cost:
             now.padding - before.padding,
         )
 
-    def __add__(self, other: "Cost") -> "Cost":
-        return Cost(
-            self.score_seconds + other.score_seconds,
-            self.statements + other.statements,
-            self.positions + other.positions,
-            self.padding + other.padding,
-        )
-
 
 @dataclass(frozen=True)
 class Result:

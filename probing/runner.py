@@ -4,10 +4,13 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from importlib.metadata import version
+from operator import or_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -84,10 +87,10 @@ def run(
             )
             load_seconds = time.perf_counter() - begin
             settings = replace(settings, dtype=loaded.dtype)
-            partial = _open_partial(target, start, loaded, content, settings)
-            current = _Run(loaded, content, settings, partial)
+            partial = _open_partial(target, loaded, content, settings)
+            current = _Run(loaded, content, settings, partial, start, load_seconds)
             current.probe(progress)
-            result = current.result(load_seconds)
+            result = current.result()
             if out is not None:
                 result.save(target)
                 partial.remove()
@@ -133,7 +136,7 @@ def record(
     load_seconds: float,
     items: int,
 ) -> dict[str, Any]:
-    """What run.json holds. Times are UTC; memory is the largest that this process has held, in bytes."""
+    """What run.json holds, of one part. Times are UTC; memory is the largest that this process has held, in bytes."""
     return {
         "model": asdict(model.card),
         "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
@@ -159,6 +162,28 @@ def record(
     }
 
 
+def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """One record from those of the parts, which several processes may have made.
+
+    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest's.
+    """
+    found = sorted(records, key=lambda each: each["end"])
+    whole = dict(found[-1])
+    for name in ("statements", "positions", "padding", "items_done"):
+        whole[name] = sum(each[name] for each in found)
+    loads = {(each["start"], each["timing"]["load_seconds"]) for each in found}
+    times = {
+        "load_seconds": sum(seconds for _, seconds in loads),
+        "score_seconds": sum(each["timing"]["score_seconds"] for each in found),
+    }
+    whole["start"] = min(start for start, _ in loads)
+    whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
+    notes = dict.fromkeys(note for each in found for note in each["batch"]["notes"])
+    whole["batch"] = {**whole["batch"], "notes": list(notes)}
+    whole["peak_memory"] = dict(reduce(or_, (Counter(each["peak_memory"]) for each in found)))
+    return whole
+
+
 def peak_memory(device: str) -> dict[str, int]:
     unit = 1 if sys.platform == "darwin" else 1024
     found = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
@@ -175,6 +200,8 @@ class _Run:
     benchmark: Benchmark
     settings: Settings
     partial: Partial
+    start: datetime
+    load_seconds: float
 
     def probe(self, progress: bool) -> None:
         """Probe and store each part that is not there yet; the bar's time left is by expected work."""
@@ -202,28 +229,30 @@ class _Run:
             bar.update(done + share * work - bar.n)
 
         rows = probe_part(self.model, self.benchmark, self.settings, part, advance)
-        self.partial.store(part, rows, Cost.since(before, self.model.usage, time.perf_counter() - begin))
+        cost = Cost.since(before, self.model.usage, time.perf_counter() - begin)
+        self.partial.store(part, rows, self._record(cost, len(rows)))
 
-    def result(self, load_seconds: float) -> Result:
+    def _record(self, cost: Cost, items: int) -> dict[str, Any]:
+        return record(
+            self.model,
+            self.benchmark,
+            self.settings,
+            cost=cost,
+            start=self.start,
+            load_seconds=self.load_seconds,
+            items=items,
+        )
+
+    def result(self) -> Result:
         """All parts together, checked to be complete."""
         asked = parts(self.benchmark, self.settings)
         rows = join(self.partial.rows(part) for part in asked)
         check_complete(rows, self.benchmark, self.settings)
-        facts = record(
-            self.model,
-            self.benchmark,
-            self.settings,
-            cost=sum((self.partial.cost(part) for part in asked), Cost()),
-            start=self.partial.start,
-            load_seconds=load_seconds,
-            items=len(rows),
-        )
+        facts = merged(self.partial.record(part) for part in asked)
         return Result(rows, probe_of(self.settings).scores(rows), facts)
 
 
-def _open_partial(
-    out: Path, start: datetime, model: LanguageModel, benchmark: Benchmark, settings: Settings
-) -> Partial:
+def _open_partial(out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings) -> Partial:
     weights = {"commit": model.card.commit, "files": model.card.files}
     identity = {"model": weights, "benchmark": benchmark.digest, "settings": settings.digest}
-    return Partial.open(out, identity, start, resume=any(weights.values()))
+    return Partial.open(out, identity, resume=any(weights.values()))

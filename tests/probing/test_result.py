@@ -11,7 +11,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NoSpace
 from probing.probes.multiple_choice import MultipleChoice
-from probing.result import Cost, Result, check_complete, join
+from probing.result import Result, check_complete, join
 from probing.settings import Settings, parts
 from tests.fakes import FakeModel
 
@@ -138,7 +138,3 @@ def test_a_row_without_all_its_scores_is_not_complete(
     rows.at[3, "scores"] = scores
     with pytest.raises(Incomplete, match="relation P30, template 0, item 3 are not all there"):
         check_complete(rows, benchmark, SETTINGS)
-
-
-def test_costs_add_up() -> None:
-    assert Cost(1.5, 2, 3, 4) + Cost(0.5, 1, 1, 1) == Cost(2.0, 3, 4, 5)

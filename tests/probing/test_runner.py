@@ -14,7 +14,7 @@ from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
 from probing.language_model import ModelCard
 from probing.probes import checked
 from probing.result import Result
-from probing.runner import probe_part, run
+from probing.runner import merged, probe_part, run
 from probing.settings import Part, Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -62,7 +62,7 @@ def test_the_record_says_how_the_numbers_came_about(benchmark: Benchmark, model:
     assert record["model"]["files"] == {"weights": "1" * 64}
     assert record["benchmark"] == {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
     assert (record["probe"], record["seed"], record["language"]) == ("multiple_choice", 3, "")
-    assert record["settings"]["templates"] == (0, 1)
+    assert record["settings"]["templates"] == [0, 1]
     assert {"python", "torch", "transformers"} <= record["packages"].keys()
     assert (record["device"], record["dtype"], record["batch"]["tokens"]) == ("cpu", "float32", 1024)
     assert record["start"] <= record["end"]
@@ -86,6 +86,36 @@ def test_an_interrupted_run_goes_on_and_repeats_nothing(benchmark: Benchmark, tm
     result.save(tmp_path / "resumed")
     whole.save(tmp_path / "whole")
     assert (tmp_path / "resumed/items.parquet").read_bytes() == (tmp_path / "whole/items.parquet").read_bytes()
+
+
+def test_a_resumed_run_keeps_the_notes_of_its_first_process(benchmark: Benchmark, tmp_path: Path) -> None:
+    first = FakeModel(fails_after=12)
+    first.usage.notes += ["scored the plain way", "halved"]
+    with pytest.raises(KeyboardInterrupt):
+        run(first, benchmark, out=tmp_path / "out", progress=False)
+    second = FakeModel()
+    second.usage.notes += ["halved", "halved again"]
+    record = run(second, benchmark, out=tmp_path / "out", progress=False).record
+    assert record["batch"]["notes"] == ["scored the plain way", "halved", "halved again"]
+
+
+def test_the_records_of_parts_from_several_processes_are_joined() -> None:
+    def part(start: str, end: str, memory: dict[str, int], load: float, *notes: str) -> dict:
+        return {
+            "start": start,
+            "end": end,
+            "batch": {"tokens": int(end), "notes": list(notes)},
+            "timing": {"load_seconds": load, "score_seconds": 0.5},
+            "peak_memory": memory,
+            **dict.fromkeys(("statements", "positions", "padding", "items_done"), 2),
+        }
+
+    parts = [part("1", "4", {"process": 9}, 0.25, "b"), part("0", "2", {"process": 5, "device": 7}, 2, "a")]
+    found = merged([*parts, part("0", "3", {"process": 6, "device": 8}, 2, "a", "c")])
+    assert (found["start"], found["end"], found["batch"]) == ("0", "4", {"tokens": 4, "notes": ["a", "c", "b"]})
+    assert found["timing"] == {"load_seconds": 2.25, "score_seconds": 1.5}, "each process loads once"
+    assert found["peak_memory"] == {"process": 9, "device": 8}
+    assert [found[name] for name in ("statements", "positions", "padding", "items_done")] == [6] * 4
 
 
 @pytest.mark.parametrize("change", [{"templates": (1,)}, {"limit": 1}, {"reduction": "mean"}])
