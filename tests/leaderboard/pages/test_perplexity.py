@@ -99,6 +99,7 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 
 
 def test_two_such_runs_cannot_be_compared_item_by_item(client: Client, measured: Run, graph: Benchmark) -> None:
+    assert "Compare with another" not in client.get(f"/runs/{measured.pk}/").content.decode()
     other = make.run(make.model("org/other"), graph, Run.State.FINISHED, artefact=measured.artefact)
     answer = client.get(f"/compare/?m={measured.pk}&m={other.pk}")
     assert answer.status_code == 400
