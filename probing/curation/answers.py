@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from probing.disk import space
 from probing.errors import BadInput, NoSpace, SourceUnavailable
@@ -23,9 +23,15 @@ TIMED_OUT = "TimeoutException"  # what Wikidata's engine writes into an answer t
 TOO_LONG = "timed out"  # what Python says of a socket that waits no longer; here of servers, too
 LONGEST_PAUSE = 300.0  # seconds; a server that wants more is asked another day
 
+T = TypeVar("T")
+
 
 class TookTooLong(SourceUnavailable):
     """The server gave the question up, twice; a narrower one may succeed."""
+
+
+class NotThere(BadInput):
+    """The server itself says, in JSON, that it has no such page; a wrong address is answered by a page for people."""
 
 
 class Answers:
@@ -74,14 +80,17 @@ class Answers:
         except sqlite3.OperationalError as error:
             raise NoSpace(f"The answer could not be kept ({error}).", "Free some space and try again.") from error
 
-    def ask(self, request: Callable[[], bytes], server: str) -> Any:
-        """The JSON that the server answers, sooner or later, or `SourceUnavailable`; it is not stored yet."""
+    def ask(self, request: Callable[[], bytes], read: Callable[[Any], T], server: str) -> T:
+        """What `read` finds in the JSON that the server answers, sooner or later, or `SourceUnavailable`.
+
+        An answer in which `read` finds nothing (ValueError) is none: it is asked for again. Nothing is stored yet.
+        """
         problems: list[str] = []
         while len(problems) < self.attempts:
             self._wait()
             pause = self.first_pause * 2 ** len(problems)
             try:
-                return _parsed(request(), server)
+                return read(_parsed(request(), server))
             except urllib.error.HTTPError as error:
                 problem, wanted = _problem(error)
                 pause = pause if wanted is None else wanted
@@ -117,8 +126,10 @@ def _problem(error: urllib.error.HTTPError) -> tuple[str, float | None]:
     if error.code == 504 or TIMED_OUT in said:
         return f"{TOO_LONG}: status {error.code}", None
     if error.code not in BUSY:
-        raise BadInput(
-            f"{error.url} refuses: {error.code} {said[:200]}.", "Check the address; --print-query shows what is asked."
+        kind = NotThere if error.code == 404 and said.startswith("{") else BadInput
+        raise kind(
+            f"{error.url} refuses: {error.code} {said[:200]}.",
+            "Check --endpoint and --wikipedia; --print-query shows what is asked.",
         ) from error
     pause = _retry_after(error.headers.get("Retry-After"))
     if pause and pause > LONGEST_PAUSE:

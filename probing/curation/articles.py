@@ -1,17 +1,16 @@
 """How long Wikipedia's articles are, and how often they were edited: what facts are sorted by (methods 4.3, step 2)."""
 
 import json
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from tqdm import tqdm
 
-from probing.curation.answers import AGENT, Answers
+from probing.curation.answers import AGENT, Answers, NotThere
 from probing.curation.query import chunks
 from probing.errors import BadInput
 
@@ -20,6 +19,7 @@ TITLES = 50  # in one request, at most: what the sites allow
 
 Article = tuple[str, str]  # site, title
 SortKey = Literal["size", "edits"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -44,43 +44,53 @@ class Articles:
         batches = [(site, batch) for site, titles in by_site.items() for batch in _batches(titles, by)]
         for site, titles in tqdm(batches, desc=f"Articles' {by}", unit="request", disable=None, leave=False):
             found = self._sizes(site, titles) if by == "size" else {titles[0]: self._edits(site, titles[0])}
-            for title in titles:
-                weights[site, title] = found.get(title, 0)
-                self.answers.keep(self._key(by, site, title), found.get(title, 0))
+            for title, weight in found.items():
+                weights[site, title] = weight
+                self.answers.keep(self._key(by, site, title), weight)
         return {article: weight for article, weight in weights.items() if weight}
 
     def _key(self, by: SortKey, site: str, title: str) -> str:
         return f"{by} of {title} at {self.url.format(site=site)}"
 
     def _sizes(self, site: str, titles: Sequence[str]) -> dict[str, int]:
+        """Bytes of each title that the answer names; of one that is not there, 0."""
         wanted = {"action": "query", "prop": "info", "redirects": "1", "format": "json", "formatversion": "2"}
         body = urllib.parse.urlencode(wanted | {"titles": "|".join(titles)}).encode()
-        answer = self._ask(f"{self.url.format(site=site)}/api.php", body)
-        about = answer.get("query", {})
+        about = self._ask(f"{self.url.format(site=site)}/api.php", _pages, body)
         renamed = {each["from"]: each["to"] for kind in ("normalized", "redirects") for each in about.get(kind, [])}
-        sizes = {page["title"]: page.get("length", 0) for page in about.get("pages", [])}
-        return {title: sizes.get(_end(title, renamed), 0) for title in titles}
+        sizes = {page["title"]: page.get("length", 0) for page in about["pages"]}
+        ends = {title: _end(title, renamed) for title in titles}
+        return {title: sizes[end] for title, end in ends.items() if end in sizes}
 
     def _edits(self, site: str, title: str) -> int:
         name = urllib.parse.quote(title.replace(" ", "_"), safe="")
-        answer = self._ask(f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits")
-        return int(answer.get("count", 0))
+        try:
+            return self._ask(f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits", _count)
+        except NotThere:
+            return 0
 
-    def _ask(self, address: str, body: bytes | None = None) -> dict[str, Any]:
+    def _ask(self, address: str, read: Callable[[Any], T], body: bytes | None = None) -> T:
         request = urllib.request.Request(address, body, {"User-Agent": AGENT})
-        answer = self.answers.ask(lambda: _send(request, self.answers.timeout), address)
-        return answer if isinstance(answer, dict) else {}
+        return self.answers.ask(lambda: _send(request, self.answers.timeout), read, address)
 
 
 def _send(request: urllib.request.Request, timeout: float) -> bytes:
-    """The answer; of a page that is not there, nothing."""
-    try:
-        with urllib.request.urlopen(request, timeout=timeout) as response:
-            return bytes(response.read())
-    except urllib.error.HTTPError as error:
-        if error.code != 404:
-            raise
-        return json.dumps({}).encode()
+    with urllib.request.urlopen(request, timeout=timeout) as response:
+        return bytes(response.read())
+
+
+def _pages(answer: Any) -> dict[str, Any]:
+    """What an answer says of pages; a site may report an error of its own with status 200."""
+    about = answer.get("query") if isinstance(answer, dict) else None
+    if not (isinstance(about, dict) and "pages" in about):
+        raise ValueError(f"no pages: {json.dumps(answer)[:200]}")
+    return about
+
+
+def _count(answer: Any) -> int:
+    if not (isinstance(answer, dict) and "count" in answer):
+        raise ValueError(f"no count: {json.dumps(answer)[:200]}")
+    return int(answer["count"])
 
 
 def _batches(titles: Sequence[str], by: SortKey) -> Iterable[Sequence[str]]:

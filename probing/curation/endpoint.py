@@ -97,12 +97,14 @@ class Endpoint:
 
     def _asked(self, query: Query, key: str) -> list[Row]:
         try:
-            answer = self.answers.ask(lambda: self._send(query.text), self.url)
+            bindings = self.answers.ask(
+                lambda: self._send(query.text), lambda answer: _bindings(answer, self.url), self.url
+            )
         except TookTooLong:
             if any(query.slices()):
                 self.answers.keep(key, TOO_LONG)
             raise
-        return [_row(binding) for binding in _bindings(answer, self.url)]
+        return [_row(binding) for binding in bindings]
 
     def _send(self, text: str) -> bytes:
         wrapper = SPARQLWrapper(self.url, returnFormat=JSON, agent=AGENT)

@@ -1,9 +1,12 @@
 """Sizes of articles and numbers of edits, in few requests."""
 
+import json
 from collections.abc import Callable
 
 import pytest
 
+from probing.curation.articles import SortKey
+from probing.errors import BadInput, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import World
@@ -51,3 +54,43 @@ def test_a_busy_site_is_asked_again(source: Source) -> None:
     source.wikipedia.faults.extend([Fault(429, {"Retry-After": "0"}), Fault(keep=0.3)])
     assert source.articles().weigh([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
     assert {agent.split("/")[0] for agent in source.wikipedia.agents} == {"Clozeboard"}
+
+
+BROKEN = json.dumps({"error": {"code": "internal_api_error_DBQueryError", "info": "Caught exception"}})
+
+
+@pytest.mark.parametrize("by", ["size", "edits"])
+def test_an_error_with_status_200_is_no_answer_and_is_asked_again(source: Source, by: SortKey) -> None:
+    source.wikipedia.faults.append(Fault(keep=0, body=BROKEN))
+    assert source.articles().weigh([("en", TITLES[0])], by) == {("en", TITLES[0]): 100 if by == "size" else 3}
+    assert len(source.wikipedia.asked) == 2
+
+
+def test_an_error_that_stays_is_told_and_nothing_is_kept_of_it(source: Source) -> None:
+    source.wikipedia.faults.extend([Fault(keep=0, body=BROKEN)] * 4)
+    with pytest.raises(SourceUnavailable, match=r"4 times over.*DBQueryError"):
+        source.articles().weigh([("en", TITLES[0])], "size")
+    assert source.articles().weigh([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
+
+
+def test_a_title_that_the_answer_does_not_name_is_not_kept_as_missing(source: Source) -> None:
+    other = {"query": {"pages": [{"title": TITLES[1], "length": 101}]}}
+    source.wikipedia.faults.append(Fault(keep=0, body=json.dumps(other)))
+    asked = [("en", title) for title in TITLES[:2]]
+    assert source.articles().weigh(asked, "size") == {asked[1]: 101}
+    assert source.articles().weigh(asked, "size") == {asked[0]: 100, asked[1]: 101}
+
+
+@pytest.mark.parametrize("by", ["size", "edits"])
+def test_a_wrong_address_is_told_as_such(source: Source, by: SortKey) -> None:
+    source.wikipedia.faults.append(Fault(404, body="<!DOCTYPE html><title>Not Found</title>"))
+    with pytest.raises(BadInput, match=r"404.*--wikipedia"):
+        source.articles().weigh([("en", TITLES[0])], by)
+
+
+def test_that_there_is_no_page_is_believed_of_edits_only(source: Source) -> None:
+    gone = Fault(404, body='{"httpCode": 404}')
+    source.wikipedia.faults.extend([gone, gone])
+    assert source.articles().weigh([("en", TITLES[0])], "edits") == {}
+    with pytest.raises(BadInput, match="--wikipedia"):
+        source.articles().weigh([("en", TITLES[0])], "size")
