@@ -20,14 +20,18 @@ from probing.errors import BadInput, NoSpace, SourceUnavailable
 AGENT = "Clozeboard/0.1 (benchmark curation; knowledge probing of language models) Python-urllib"
 BUSY = (429, 500, 502, 503, 504)
 TIMED_OUT = "TimeoutException"  # what Wikidata's engine writes into an answer that it gave up
-TOO_LONG = "timed out"  # what Python says of a socket that waits no longer; here of servers, too
+GATEWAY = "status 504"  # what stands before the engine waited no longer: the question may be too wide, or the day bad
 LONGEST_PAUSE = 300.0  # seconds; a server that wants more is asked another day
 
 T = TypeVar("T")
 
 
 class TookTooLong(SourceUnavailable):
-    """The server gave the question up, twice; a narrower one may succeed."""
+    """The question was given up, twice; a narrower one may succeed."""
+
+
+class OverLimit(TookTooLong):
+    """The engine itself named its limit of time: the same question never will succeed."""
 
 
 class NotThere(BadInput):
@@ -99,13 +103,15 @@ class Answers:
             finally:
                 self._last = time.monotonic()
             problems.append(problem)
-            if len([each for each in problems if TOO_LONG in each]) == 2:
-                raise TookTooLong(f"{server} twice took too long to answer.", "Ask for less, or try again later.")
+            given_up = [each for each in problems if TIMED_OUT in each or GATEWAY in each]
+            if len(given_up) == 2:
+                kind = OverLimit if all(TIMED_OUT in each for each in given_up) else TookTooLong
+                raise kind(f"{server} twice took too long to answer.", "Ask for less, or try again later.")
             if len(problems) < self.attempts:
                 time.sleep(pause)
         raise SourceUnavailable(
             f"{server} did not answer, {self.attempts} times over ({problems[-1]}).",
-            "Try again later: what was answered is kept.",
+            "Try again later, or with a longer --timeout: what was answered is kept.",
         )
 
     def asked(self) -> dict[str, str]:
@@ -122,9 +128,9 @@ class Answers:
 
 def _problem(error: urllib.error.HTTPError) -> tuple[str, float | None]:
     """What was wrong, and how long the server wants us to wait; raises where waiting does not help."""
-    said = " ".join(error.read().decode(errors="replace").split())
-    if error.code == 504 or TIMED_OUT in said:
-        return f"{TOO_LONG}: status {error.code}", None
+    said = _said(error)
+    if TIMED_OUT in said:
+        return f"{TIMED_OUT}, status {error.code}", None
     if error.code not in BUSY:
         kind = NotThere if error.code == 404 and said.startswith("{") else BadInput
         raise kind(
@@ -139,6 +145,17 @@ def _problem(error: urllib.error.HTTPError) -> tuple[str, float | None]:
     return f"status {error.code}", pause
 
 
+def _said(error: urllib.error.HTTPError) -> str:
+    """The words of its body, as far as it came."""
+    try:
+        body = error.read()
+    except http.client.IncompleteRead as cut:
+        body = cut.partial
+    except OSError:
+        body = b""
+    return " ".join(body.decode(errors="replace").split())
+
+
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
@@ -150,7 +167,7 @@ def _parsed(content: bytes, server: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        why = TOO_LONG if TIMED_OUT in text else "the answer breaks off"
+        why = TIMED_OUT if TIMED_OUT in text else "the answer breaks off"
         raise ValueError(f"{why} ({error.msg})") from error
 
 

@@ -17,6 +17,8 @@ from probing.curation.query import Query
 from probing.errors import BadInput
 from probing.geography.fact_types import FACT_TYPES
 
+DAY = 24 * 60 * 60  # seconds
+
 # What is asked for, as queries to print, and how it is made.
 Work = tuple[Iterable[Query], Callable[[Endpoint, Path], None]]
 
@@ -52,8 +54,8 @@ def _curate(given: argparse.Namespace) -> None:
         return print("\n".join(query.text for query in chain(queries, [labels_query(("en",), ("Q42",))])))
     if given.out is None:
         raise BadInput("Where should the benchmark go?", "Give --out DIR.")
-    if given.interval < 0 or given.timeout < 1:
-        raise BadInput("Seconds must be positive.", "Give --interval 0 or more and --timeout 1 or more.")
+    if not (0 <= given.interval <= DAY and 1 <= given.timeout <= DAY):  # which nan is not
+        raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
     with Answers(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
         make(Endpoint(answers, given.endpoint), given.out)
     print(f"The benchmark is in {given.out}; how it was made is in its manifest.json.")

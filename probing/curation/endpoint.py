@@ -12,7 +12,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 from tqdm import tqdm
 
-from probing.curation.answers import AGENT, TOO_LONG, Answers, TookTooLong
+from probing.curation.answers import AGENT, Answers, OverLimit, TookTooLong
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
 
@@ -23,6 +23,7 @@ LATIN = {
     *("ca", "cs", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "gl", "hr", "hu", "id", "is", "it", "lb", "lt"),
     *("lv", "mi", "ms", "mt", "nb", "nl", "nn", "no", "pl", "pt", "rm", "ro", "sk", "sl", "sq", "sv", "tr", "vi"),
 }
+TOO_LONG = "timed out"  # stored in place of rows that are over the server's limit of time
 UNKNOWN = ""  # an object that Wikidata says exists without saying which ("somevalue")
 
 # Column -> value: an item's id, a text, or UNKNOWN; a column without a value is not there.
@@ -42,8 +43,8 @@ class Endpoint:
     def rows(self, query: Query) -> list[Row]:
         """All rows of the query, each once; sorted unless the query has an order of its own."""
         self.shapes[query.shape] += 1
-        rows = self._page_or_slices(query)
-        return rows if query.limit else _sorted(rows, query.columns)
+        rows = self._all_pages(query)
+        return rows[: query.limit] if query.limit else _sorted(rows, query.columns)
 
     def answers_to(self, queries: Sequence[Query]) -> Iterator[list[Row]]:
         """The rows of each of several queries of one kind, with a progress bar."""
@@ -65,27 +66,36 @@ class Endpoint:
                 found[row["item"]].setdefault(row["language"], text)
         return {item: _with_default(labels, languages) for item, labels in found.items()}
 
-    def _page_or_slices(self, query: Query) -> list[Row]:
-        slices = list(query.slices())
-        try:
-            page = self._page(query)
-        except TookTooLong:
-            if not slices:
-                raise
-        else:
-            if len(page) <= PAGE:
-                return page
-            if not slices:
-                raise SourceUnavailable(f"{query.about} has more than {PAGE:,} rows at once.", "Ask for less.")
+    def _all_pages(self, query: Query) -> list[Row]:
+        """The rows of the query, or of its slices and their slices, in their order."""
         rows: list[Row] = []
-        for part in tqdm(slices, desc="in slices", unit="slice", disable=None, leave=False):
-            rows += self._page_or_slices(part)
-            if query.limit and len(rows) >= query.limit:
-                return rows[: query.limit]
+        waiting = [query]
+        with tqdm(desc="in slices", unit="slice", disable=None, leave=False, delay=1) as bar:
+            while waiting and not (query.limit and len(rows) >= query.limit):
+                part = waiting.pop()
+                slices = list(part.slices())
+                page = self._page(part, bool(slices))
+                if page is None:
+                    waiting += reversed(slices)
+                else:
+                    rows += page
+                bar.update()
         return rows
 
-    def _page(self, query: Query) -> list[Row]:
-        """The stored or new rows; that a query takes too long is stored as well, so that nobody waits for it again."""
+    def _page(self, query: Query, can_be_sliced: bool) -> list[Row] | None:
+        """The rows; None where they are too many or take too long, if the query can be sliced."""
+        try:
+            page = self._known_or_asked(query)
+        except TookTooLong:
+            if not can_be_sliced:
+                raise
+            return None
+        if len(page) > PAGE and not can_be_sliced:
+            raise SourceUnavailable(f"{query.about} has more than {PAGE:,} rows at once.", "Ask for less.")
+        return page if len(page) <= PAGE else None
+
+    def _known_or_asked(self, query: Query) -> list[Row]:
+        """That a query is over the server's limit is stored as well, so that nobody waits for it again."""
         key = f"{self.url}\n{query.text}"
         known = self.answers.known(key)
         if known == TOO_LONG:
@@ -100,7 +110,7 @@ class Endpoint:
             bindings = self.answers.ask(
                 lambda: self._send(query.text), lambda answer: _bindings(answer, self.url), self.url
             )
-        except TookTooLong:
+        except OverLimit:
             if any(query.slices()):
                 self.answers.keep(key, TOO_LONG)
             raise

@@ -28,7 +28,7 @@ def facts_query(property: str, least: int, current_only: bool = False) -> Query:
         f"{property} of everything with {least} sitelinks or more",
         ("subject", "object", "subject_sitelinks"),
         (pattern("subject", property, "object"),),
-        links=range(least, MOST_LINKS),
+        least=least,
     )
 
 

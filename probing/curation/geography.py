@@ -14,7 +14,7 @@ from probing.curation.account import NO_ITEM, Account, write_lines, write_manife
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import labelled
 from probing.curation.quality import Judge, report
-from probing.curation.query import MOST_LINKS, Query, chunks, current, is_a_kind_of, sitelinks
+from probing.curation.query import Query, chunks, current, is_a_kind_of, sitelinks
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.geography import FILES
@@ -129,7 +129,7 @@ def places_query(kind: str, top: int) -> Query:
         f"The {top} best known places of the kind {kind}",
         ("subject", "subject_sitelinks"),
         (is_a_kind_of("subject", about.item, kind),),
-        links=range(about.least, MOST_LINKS),
+        least=about.least,
         order="DESC(?subject_sitelinks) ?subject",
         limit=top,
     )

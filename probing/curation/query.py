@@ -30,11 +30,11 @@ class Query:
     """One question to an endpoint.
 
     `given`: the items that `?{first column}` may be, for queries about known items.
-    `links`: how many sitelinks it may have, for queries about well-known items.
+    `least`: how many sitelinks it must have, for queries about well-known items; `links`: those of a slice.
     `order` and `limit` are for the few queries that want the best-known items only; any other wants all rows. Where
-    those are more than a page, or take too long, it is asked in slices: by each number of sitelinks, the largest
-    first, which an endpoint looks up at once; then by the last digits of the first column's item. That bounds each
-    answer without sorting, and the slices together are the same whatever the pages.
+    those are more than a page, or take too long, it is asked in slices: by halves of the numbers of sitelinks, the
+    larger first, each a list of numbers that an endpoint looks up; then by the last digits of the first column's
+    item. That bounds each answer without sorting, and the slices together are the same whatever the pages.
     """
 
     about: str
@@ -43,6 +43,7 @@ class Query:
     given: tuple[str, ...] = ()
     order: str = ""
     limit: int = 0
+    least: int = 0
     links: range = range(0)
     ending: str = ""
 
@@ -66,8 +67,10 @@ class Query:
 
         Below the first digit the item with no more digits is a slice of its own: Q7 ends neither in 07 nor in 17.
         """
-        if len(self.links) > 1:
-            yield from (replace(self, links=range(number, number + 1)) for number in reversed(self.links))
+        links = self.links or range(self.least or MOST_LINKS, MOST_LINKS)
+        if len(links) > 1:
+            middle = len(links) // 2
+            yield from (replace(self, links=half) for half in (links[middle:], links[:middle]))
         elif not self.limit and len(self.ending) < DEEPEST and not self.ending.startswith("Q"):
             for more in DIGITS + ("Q" if self.ending else ""):
                 yield replace(self, ending=more + self.ending)
@@ -75,11 +78,11 @@ class Query:
     def _patterns(self) -> Iterator[str]:
         if self.given:
             yield values(self.columns[0], self.given)
-        if len(self.links) == 1:
-            yield exactly(self.columns[0], self.links[0])
+        if self.links:
+            yield sitelinks_of(self.columns[0], self.links)
         yield from self.where
-        if len(self.links) > 1:
-            yield sitelinks(self.columns[0], self.links[0])
+        if self.least and not self.links:
+            yield sitelinks(self.columns[0], self.least)
         if self.ending:
             yield f'FILTER(STRENDS(STR(?{self.columns[0]}), "{self.ending}"))'
 
@@ -136,9 +139,9 @@ def sitelinks(subject: str, least: int = 0) -> str:
     return f"{text}\nFILTER(?{subject}_sitelinks >= {least})" if least else text
 
 
-def exactly(subject: str, links: int) -> str:
-    """The items with this number of sitelinks: a fixed value, so that an endpoint begins with these few."""
-    return f"?{subject} wikibase:sitelinks {links} .\nBIND({links} AS ?{subject}_sitelinks)"
+def sitelinks_of(subject: str, numbers: Sequence[int]) -> str:
+    """The items with these numbers of sitelinks: fixed values, so that an endpoint begins with these few items."""
+    return f"VALUES ?{subject}_sitelinks {{ {' '.join(map(str, numbers))} }}\n{sitelinks(subject)}"
 
 
 def articles(subject: str, sites: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -55,8 +56,11 @@ def test_another_endpoint_has_its_own_answers(source: Source) -> None:
 
 @pytest.mark.parametrize(
     "fault",
-    [Fault(500, body="no memory"), Fault(503), Fault(502), Fault(keep=0.5), Fault(keep=0), Fault(429)],
-    ids=["500", "503", "502", "truncated", "empty", "429"],
+    [
+        *(Fault(500, body="no memory"), Fault(503), Fault(502), Fault(keep=0.5), Fault(keep=0), Fault(429)),
+        *(Fault(status, {"Content-Length": "500", "Connection": "close"}, "cut") for status in (429, 502, 503)),
+    ],
+    ids=["500", "503", "502", "truncated", "empty", "429", "cut 429", "cut 502", "cut 503"],
 )
 def test_it_asks_again_after_a_fault(source: Source, fault: Fault) -> None:
     source.sparql.faults.extend([fault, fault])
@@ -106,22 +110,42 @@ def test_a_refused_query_is_not_repeated(source: Source, status: int) -> None:
     assert len(source.sparql.asked) == 1
 
 
+OVER_LIMIT = "java.util.concurrent.TimeoutException"
+
+
 @pytest.mark.parametrize(
     "fault",
-    [
-        Fault(504),
-        Fault(500, body="java.util.concurrent.TimeoutException"),
-        Fault(keep=0.5, body="java.util.concurrent.TimeoutException"),
-    ],
+    [Fault(504, body=OVER_LIMIT), Fault(500, body=OVER_LIMIT), Fault(keep=0.5, body=OVER_LIMIT)],
     ids=["504", "500", "truncated"],
 )
-def test_a_query_that_twice_takes_too_long_is_sliced(source: Source, fault: Fault) -> None:
+def test_a_query_that_is_twice_over_the_servers_limit_is_sliced_for_good(source: Source, fault: Fault) -> None:
     source.sparql.faults.extend([fault, fault])
     assert source.endpoint().rows(CAPITALS) == EGYPT
     assert len(source.sparql.asked) == 12
     assert 'STRENDS(STR(?subject), "9")' in source.sparql.asked[-1]
     assert source.endpoint().rows(CAPITALS) == EGYPT
     assert len(source.sparql.asked) == 12
+
+
+def test_a_query_that_a_gateway_twice_gives_up_is_sliced_this_time(source: Source) -> None:
+    source.sparql.faults.extend([Fault(504), Fault(504)])
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.asked) == 2 + 10
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.asked) == 2 + 10 + 1
+    assert "STRENDS" not in source.sparql.asked[-1]
+
+
+def test_a_server_that_hangs_is_asked_the_same_again(source: Source) -> None:
+    source.sparql.faults.extend([Fault(late=1.1), Fault(late=1.1)])
+    assert source.endpoint(timeout=1).rows(CAPITALS) == EGYPT
+    assert source.sparql.asked == [CAPITALS.text] * 3
+
+
+def test_a_well_known_query_that_takes_too_long_is_asked_in_few_slices(source: Source) -> None:
+    source.sparql.faults.extend([Fault(500, body=OVER_LIMIT)] * 2)
+    source.endpoint().rows(replace(CAPITALS, least=50))
+    assert len(source.sparql.asked) == 2 + 2
 
 
 def test_a_slow_answer_is_not_waited_for_longer_than_the_time_out(source: Source) -> None:
