@@ -12,11 +12,15 @@ from probing.errors import BadInput
 
 @dataclass(frozen=True)
 class Subject:
-    """An item with its values, by number; `links` is how many sites have an article about it."""
+    """An item with its values, by number; `links` is how many sites have an article about it.
+
+    `others`: how many more values it has that are unknown or no items.
+    """
 
     id: str
     links: int
     objects: tuple[str, ...]
+    others: int = 0
 
 
 def facts_query(property: str, least: int, current_only: bool = False) -> Query:
@@ -37,17 +41,22 @@ def subjects_of(
 ) -> list[Subject]:
     """The best known first."""
     rows = endpoint.rows(facts_query(property, least, current_only))
-    objects: dict[str, set[str]] = defaultdict(set)
+    values: dict[str, set[str]] = defaultdict(set)
     links: dict[str, int] = {}
     for row in rows:
-        objects[row["subject"]].add(row["object"])
+        values[row["subject"]].add(row["object"])
         links[row["subject"]] = int(row["subject_sitelinks"])
-    account.found += sum(map(len, objects.values()))
-    account.drop(NO_ITEM, sum(not item.startswith("Q") for several in objects.values() for item in several))
-    return [
-        Subject(id, links[id], tuple(sorted((item for item in objects[id] if item.startswith("Q")), key=number)))
-        for id in sorted(objects, key=lambda each: (-links[each], number(each)))
+    subjects = [
+        _subject(id, links[id], values[id]) for id in sorted(values, key=lambda each: (-links[each], number(each)))
     ]
+    account.found += sum(map(len, values.values()))
+    account.drop(NO_ITEM, sum(subject.others for subject in subjects))
+    return subjects
+
+
+def _subject(id: str, links: int, values: set[str]) -> Subject:
+    items = sorted((value for value in values if value.startswith("Q")), key=number)
+    return Subject(id, links, tuple(items), len(values) - len(items))
 
 
 def labelled(labels: Mapping[str, Mapping[str, str]], item: str, language: str) -> str:

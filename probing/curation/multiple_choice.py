@@ -118,8 +118,8 @@ def queries(plan: Plan) -> Iterator[Query]:
 def _items(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> Iterator[Item]:
     """Every fact that makes an item by itself, about the best known subjects first."""
     subjects = subjects_of(endpoint, property, plan.least, account)
-    account.drop(SEVERAL, sum(len(each.objects) for each in subjects if len(each.objects) > 1))
-    single = [each for each in subjects if len(each.objects) == 1]
+    account.drop(SEVERAL, sum(len(each.objects) for each in subjects if len(each.objects) + each.others > 1))
+    single = [each for each in subjects if len(each.objects) == 1 and not each.others]
     labels = endpoint.labels([item for each in single for item in (each.id, *each.objects)], [plan.language])
     names: dict[str, str] = {}
     for answer in sorted({each.objects[0] for each in single}, key=number):

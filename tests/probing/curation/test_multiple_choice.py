@@ -14,7 +14,7 @@ from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.bear import MULTIPLE, SINGLE
 from tests.probing.curation.conftest import MadeAlike, Source
-from tests.probing.curation.world import World
+from tests.probing.curation.world import SOMETHING, World
 
 Serve = Callable[[World], Source]
 RIVERS = {"Nile": ("Q15", 5), "Congo": ("Q15", 9), "Amazon": ("Q18", 8), "Plate": ("Q18", 7), "Rhine": ("Q46", 6)}
@@ -81,6 +81,15 @@ def test_a_subject_with_two_answers_is_left_out(serve: Serve, world: World, tmp_
     folder = curated(serve(world), tmp_path / "out")
     assert "Bosporus" not in dict(lines(folder))
     assert dropped(folder)["the subject has several answers"] == 2
+
+
+def test_an_unknown_second_answer_makes_a_subject_unfit(serve: Serve, world: World, tmp_path: Path) -> None:
+    river(world, 1, "Bosporus", "Q15", SOMETHING)
+    river(world, 2, "Styx", SOMETHING)
+    folder = curated(serve(world), tmp_path / "out")
+    assert {"Bosporus", "Styx"}.isdisjoint(dict(lines(folder)))
+    assert dropped(folder)["the subject has several answers"] == 1
+    assert dropped(folder)["the object is unknown or no item"] == 2
 
 
 def test_a_former_answer_counts_as_a_second_one_but_a_deprecated_one_does_not(
