@@ -18,7 +18,7 @@ from probing.curation.account import NO_ITEM, Account, write_lines, write_manife
 from probing.curation.articles import Article, Articles, SortKey
 from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint, number
-from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
+from probing.curation.hierarchy import SUBCLASS, TERRITORY, Parents, ancestors, parents, parents_query
 from probing.curation.predicates import PREDICATES, Predicate
 from probing.curation.query import Query, articles, chunks, sitelinks
 from probing.disk import new_folder
@@ -106,10 +106,6 @@ class Curation:
                 if "title" in row:
                     about.articles.add((_site(row["site"]), row["title"]))
         account.found = sum(len(about.objects) for about in found.values())
-        for about in found.values():
-            nothing = {object for object in about.objects if not object.startswith("Q")}
-            account.drop(NO_ITEM, len(nothing))
-            about.objects -= nothing
         return found
 
     def sort(self, found: Mapping[str, Found], account: Account) -> dict[str, int]:
@@ -128,7 +124,7 @@ class Curation:
         for subjects in chunks(list(sizes)):
             if len(facts) < self.plan.at_most:
                 objects = self._objects(subjects)
-                self._name((*subjects, *(each for several in objects.values() for each in several)))
+                self._name((*subjects, *filter(_is_item, (each for several in objects.values() for each in several))))
             for subject in subjects:
                 if len(facts) >= self.plan.at_most:
                     account.drop(LESS_KNOWN, len(found[subject].objects))
@@ -138,22 +134,20 @@ class Curation:
         account.kept = sum(len(fact.objects) for fact in facts)
         return facts
 
-    def augment(self, facts: Sequence[Fact]) -> list[Fact]:
-        """Step 5, over the objects of both cultures."""
+    def augment(self, facts: Sequence[Fact]) -> list[tuple[Fact, int]]:
+        """Step 5, over the objects of both cultures; beside each fact, how many ancestors it lacks without a label."""
         objects = {object for fact in facts for object in fact.objects}
-        if self.predicate.by_territory:
-            above = parents(self.endpoint, TERRITORY, objects)
-            self._name(parent for item in objects for parent in ancestors(above, item))
-            allowed = {item for item in self.labels if not self._unnamed(item)}
-        else:
-            above, allowed = parents(self.endpoint, SUBCLASS, objects), objects
-        return [replace(fact, objects=_with_ancestors(fact.objects, above, allowed)) for fact in facts]
+        above = parents(self.endpoint, TERRITORY if self.predicate.by_territory else SUBCLASS, objects)
+        higher = {parent for item in objects for parent in ancestors(above, item)}
+        allowed = higher if self.predicate.by_territory else higher & objects
+        self._name(allowed)
+        unnamed = set(filter(self._unnamed, allowed))
+        return [_augmented(fact, above, allowed - unnamed, unnamed) for fact in facts]
 
     def _objects(self, subjects: Sequence[str]) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {subject: set() for subject in subjects}
         for row in self.endpoint.all_rows([objects_query(self.predicate, tuple(subjects))]):
-            if row["object"].startswith("Q"):
-                found[row["subject"]].add(row["object"])
+            found[row["subject"]].add(row["object"])
         return found
 
     def _name(self, items: Iterable[str]) -> None:
@@ -163,13 +157,15 @@ class Curation:
         """The objects that can be said with the subject."""
         account.added += len(now - before)
         account.drop(GONE, len(before - now))
+        items = set(filter(_is_item, now))
+        account.drop(NO_ITEM, len(now - items))
         if language := self._unnamed(subject):
-            account.drop(UNNAMED_SUBJECT.format(language), len(now))
+            account.drop(UNNAMED_SUBJECT.format(language), len(items))
             return []
-        for object in now:
+        for object in items:
             if language := self._unnamed(object):
                 account.drop(UNNAMED_OBJECT.format(language))
-        return [object for object in now if not self._unnamed(object)]
+        return [object for object in items if not self._unnamed(object)]
 
     def _unnamed(self, item: str) -> str:
         """The first language in which it has no label."""
@@ -232,11 +228,15 @@ def _write_pair(
         augmented = iter(work.augment([fact for _, facts, _ in curated for fact in facts]))
         about = {}
         for culture, facts, account in curated:
-            more = [next(augmented) for _ in facts]
+            beside = [next(augmented) for _ in facts]
+            more = [fact for fact, _ in beside]
             _write_facts(folder / pair.name / "dlama_raw", work, culture, facts)
             _write_facts(folder / pair.name / "dlama", work, culture, more)
-            by_step_5 = sum(len(fact.objects) for fact in more) - account.kept
-            about[culture.region] = account.to_json() | {"subjects": len(facts), "objects_by_augmentation": by_step_5}
+            about[culture.region] = account.to_json() | {
+                "subjects": len(facts),
+                "objects_by_augmentation": sum(len(fact.objects) for fact in more) - account.kept,
+                "ancestors_without_label": sum(unnamed for _, unnamed in beside),
+            }
         yield predicate.id, about
 
 
@@ -260,9 +260,14 @@ def _write_facts(folder: Path, work: Curation, culture: Culture, facts: Sequence
         write_lines(folder / language / f"{name}.jsonl", lines)
 
 
-def _with_ancestors(objects: Iterable[str], above: Mapping[str, tuple[str, ...]], allowed: set[str]) -> tuple[str, ...]:
-    more = {parent for object in objects for parent in ancestors(above, object)}
-    return tuple(sorted(set(objects) | (more & allowed)))
+def _augmented(fact: Fact, above: Parents, named: set[str], unnamed: set[str]) -> tuple[Fact, int]:
+    """With the ancestors that have names; and how many have none."""
+    more = {parent for object in fact.objects for parent in ancestors(above, object)}
+    return replace(fact, objects=tuple(sorted({*fact.objects, *(more & named)}))), len(more & unnamed)
+
+
+def _is_item(value: str) -> bool:
+    return value.startswith("Q")
 
 
 def _site(address: str) -> str:

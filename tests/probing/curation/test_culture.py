@@ -214,6 +214,7 @@ def test_triples_without_a_label_in_a_language_are_dropped_and_counted(
         "kept": 1,
         "subjects": 1,
         "objects_by_augmentation": 0,
+        "ancestors_without_label": 0,
     }
 
 
@@ -222,6 +223,16 @@ def test_unknown_objects_are_dropped_and_counted(serve: Serve, world: World, tmp
     folder = curated(serve(world), tmp_path / "out", "P106")
     assert lines(folder, "P106")[0]["obj_uri"] == [LIMA]
     assert triples(folder, "P106")["dropped"] == {"the object is unknown or no item": 1}
+
+
+def test_objects_that_are_unknown_where_all_were_asked_for_are_added_and_dropped(
+    serve: Serve, world: World, tmp_path: Path
+) -> None:
+    """The first query for P19 asks for places in the country only, and so not for unknown ones."""
+    world.claim(person(world, 1), "P19", OSLO, LIMA, SOMETHING)
+    told = triples(curated(serve(world), tmp_path / "out", "P19"), "P19")
+    assert (told["found"], told["added"], told["kept"]) == (1, 2, 2)
+    assert told["dropped"] == {"the object is unknown or no item": 1}
 
 
 def test_the_best_known_subjects_are_kept(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -258,6 +269,27 @@ def test_territories_up_to_the_state_are_added_to_places_of_birth(serve: Serve, 
     folder = curated(serve(world), tmp_path / "out", "P19")
     assert lines(folder, "P19")[0]["obj_label"] == ["Norway", "Hamar", "Innlandet"]
     assert triples(folder, "P19")["objects_by_augmentation"] == 2
+
+
+def test_territories_without_a_label_are_counted(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.item("Q950", "Innlandet", languages="en")
+    world.item(HAMAR, "Hamar")
+    world.claim(HAMAR, "P131", "Q950")
+    world.claim(HAMAR, "P17", NORWAY)
+    world.claim("Q950", "P131", NORWAY)
+    for number in range(2):
+        world.claim(person(world, number), "P19", HAMAR)
+    folder = curated(serve(world), tmp_path / "out", "P19")
+    assert lines(folder, "P19")[0]["obj_label"] == ["Norway", "Hamar"]
+    assert triples(folder, "P19") == {
+        "found": 2,
+        "added": 0,
+        "dropped": {},
+        "kept": 2,
+        "subjects": 2,
+        "objects_by_augmentation": 2,
+        "ancestors_without_label": 2,
+    }
 
 
 def test_an_interruption_anywhere_loses_nothing(
