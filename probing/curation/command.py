@@ -14,6 +14,7 @@ from probing.curation.cultures import PAIRS, own_pair, pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.predicates import PREDICATES
 from probing.curation.query import Query
+from probing.disk import alone
 from probing.errors import BadInput
 from probing.geography.fact_types import FACT_TYPES
 
@@ -56,8 +57,9 @@ def _curate(given: argparse.Namespace) -> None:
         raise BadInput("Where should the benchmark go?", "Give --out DIR.")
     if not (0 <= given.interval <= DAY and 1 <= given.timeout <= DAY):  # which nan is not
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
-    with Answers(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
-        make(Endpoint(answers, given.endpoint), given.out)
+    out = given.out.resolve()
+    with alone(out), Answers(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
+        make(Endpoint(answers, given.endpoint), out)
     print(f"The benchmark is in {given.out}; how it was made is in its manifest.json.")
     print(f"On the site: python manage.py import_benchmark {given.format} {given.out}")
 

@@ -14,6 +14,7 @@ from leaderboard import benchmarks
 from probing.__main__ import main
 from probing.curation.account import MANIFEST
 from probing.curation.geography import REPORT
+from probing.disk import alone
 from probing.runner import run
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.countries_world import whole_world
@@ -135,6 +136,24 @@ def test_nothing_that_is_there_is_overwritten(
     assert curate(source, "graph", tmp_path / "made") == 2
     assert "exists already" in capsys.readouterr().err
     assert source.sparql.asked == []
+
+
+def test_two_curations_into_one_folder_are_refused_at_the_start(
+    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with alone(tmp_path / "made"):
+        assert curate(source, "graph", tmp_path / "made") == 2
+    assert "Another process is writing" in capsys.readouterr().err
+    assert source.sparql.asked == []
+
+
+def test_an_empty_folder_may_be_where_one_is(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "made").mkdir()
+    monkeypatch.chdir(tmp_path / "made")
+    assert curate(source, "graph", Path(".")) == 0, capsys.readouterr().err
+    assert (tmp_path / "made" / MANIFEST).is_file()
 
 
 def test_answers_are_kept_in_the_data_folder(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
