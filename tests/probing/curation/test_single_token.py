@@ -3,10 +3,16 @@
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from probing.curation.single_token import single_token
 from probing.errors import BadInput
-from tests.tiny_models import byte_level_bpe
+from tests.tiny_models import byte_level_bpe, word_piece
+
+PIECES = ("<unk>", "▁", "▁Paris", "▁in", "a", "b")
+UNIGRAM = models.Unigram([(piece, -float(rank)) for rank, piece in enumerate(PIECES)], unk_id=0)
+BPE = models.BPE({piece: rank for rank, piece in enumerate(PIECES)}, [], unk_token="<unk>", ignore_merges=True)
+LLAMA = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
 
 
 @pytest.mark.parametrize("place", ["", "tokenizer.json"])
@@ -15,6 +21,45 @@ def test_a_word_is_one_token_as_it_stands_after_a_space(tmp_path: Path, place: s
     check = single_token(str(tmp_path / place))
     assert check("Peru")
     assert not check("Gloucestershire")
+
+
+def with_spaces(model: models.Model) -> Tokenizer:
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    return tokenizer
+
+
+def with_a_space_of_its_own() -> Tokenizer:
+    """As Llama's: nothing splits the text, and a space is put before it."""
+    merges = [("▁", "i"), ("▁i", "n"), ("▁", "a"), ("▁a", "b")]
+    pieces = ["<unk>", "▁", "i", "n", "a", "b", *("".join(pair) for pair in merges)]
+    tokenizer = Tokenizer(models.BPE({piece: rank for rank, piece in enumerate(pieces)}, merges, unk_token="<unk>"))
+    tokenizer.normalizer = LLAMA
+    return tokenizer
+
+
+@pytest.mark.parametrize("model", [UNIGRAM, BPE], ids=["unigram", "bpe"])
+def test_an_unknown_word_and_a_space_by_itself_are_no_token_of_a_word(tmp_path: Path, model: models.Model) -> None:
+    with_spaces(model).save(str(tmp_path / "tokenizer.json"))
+    check = single_token(str(tmp_path))
+    assert check("Paris")
+    assert [word for word in ("Łódź", "İzmir", "a", "ab", "Paris a") if check(word)] == []
+
+
+def test_a_space_that_the_tokenizer_adds_is_not_counted(tmp_path: Path) -> None:
+    with_a_space_of_its_own().save(str(tmp_path / "tokenizer.json"))
+    check = single_token(str(tmp_path))
+    assert check("ab")
+    assert not check("ba")
+
+
+def test_words_that_berts_kind_does_not_know_are_refused_and_padding_is_not_counted(tmp_path: Path) -> None:
+    tokenizer = word_piece(["Peru in"]).backend_tokenizer
+    tokenizer.enable_padding(length=16)
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    check = single_token(str(tmp_path))
+    assert check("Peru")
+    assert not check("Łódź")
 
 
 def test_what_is_no_tokenizer_is_told_as_such(tmp_path: Path) -> None:
