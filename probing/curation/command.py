@@ -90,7 +90,7 @@ def _add_culture(parser: argparse.ArgumentParser) -> None:
 
 def _culture(given: argparse.Namespace) -> Work:
     own = [own_pair(given.name, given.culture, given.languages)] if given.culture else []
-    known = [pair(name) for name in given.pair or (() if own else PAIRS)]
+    known = [pair(name) for name in dict.fromkeys(given.pair or (() if own else PAIRS))]
     plan = culture.Plan(
         (*known, *own), tuple(given.predicate), given.at_most, given.sort, given.least_sitelinks, given.templates
     )

@@ -50,6 +50,12 @@ class Plan:
         unknown = [name for name in self.predicates if name not in PREDICATES]
         if unknown:
             raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
+        object.__setattr__(self, "predicates", tuple(dict.fromkeys(self.predicates)))
+        names = [pair.name for pair in self.pairs]
+        if TEMPLATES in names or len(set(names)) < len(names):
+            raise BadInput(
+                f"Pairs cannot be called {', '.join(names)}.", f"Each needs a --name that is not {TEMPLATES}."
+            )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
         if self.least < 0:

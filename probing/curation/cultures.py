@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from probing.curation import wordings
 from probing.errors import BadInput
 
 FOLDER = Path(__file__).parent / "cultures"
@@ -63,11 +64,11 @@ def own_pair(name: str, cultures: Sequence[str], languages: Sequence[str]) -> Pa
     if not re.fullmatch(r"\w[\w-]*", name):
         raise BadInput(f"{name!r} is no name for a pair.", "Use letters, digits and '-'.")
     read = tuple(culture(each) for each in cultures)
-    if len({each.region for each in read}) < len(read) or not read:
-        raise BadInput("The cultures of a pair must have different regions.", "Give two --culture.")
-    for language in languages or [""]:
-        if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", language):
-            raise BadInput(f"{language!r} is no language code.", "Give --languages such as: ar en.")
+    if len({each.region for each in read}) < max(len(read), 2):
+        raise BadInput("A pair has two cultures or more, of different regions.", "Give two --culture.")
+    if not languages:
+        raise BadInput("A pair needs a language.", "Give --languages such as: ar en.")
+    wordings.check_languages(languages)
     return Pair(name, read, tuple(dict.fromkeys(languages)))
 
 

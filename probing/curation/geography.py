@@ -69,6 +69,7 @@ class Plan:
     def __post_init__(self) -> None:
         if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
             raise BadInput(f"No fact type {', '.join(unknown)}.", f"Choose from: {', '.join(FACT_TYPES)}.")
+        object.__setattr__(self, "fact_types", tuple(dict.fromkeys(self.fact_types)))
         if not 1 <= self.top <= 5000:
             raise BadInput(f"top cannot be {self.top}.", "Give 1 to 5000.")
 

@@ -35,6 +35,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates))
+        object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
+        if several := [name for name, texts in self.templates.items() if len(texts) > 1]:
+            raise BadInput(f"A graph has one template for each property, but {', '.join(several)} more.", "Give one.")
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
 

@@ -16,7 +16,7 @@ from probing.curation import wordings
 from probing.curation.account import Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, number
 from probing.curation.facts import facts_query, labelled, subjects_of
-from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents
+from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
 from probing.curation.query import Query
 from probing.disk import new_folder
 from probing.errors import BadInput
@@ -58,6 +58,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates, *self.domains))
+        wordings.check_languages([self.language])
+        object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
         if self.answers < 2 or self.per_answer < 1:
             raise BadInput("A relation needs two answers or more, each with an item.", "Raise the limits.")
 
@@ -111,8 +113,9 @@ def choose(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> d
 
 
 def queries(plan: Plan) -> Iterator[Query]:
-    """What would be asked for facts; labels are asked beside."""
+    """What would be asked for facts, the queries about given items with one of these; labels are asked beside."""
     yield from (facts_query(property, plan.least) for property in plan.properties)
+    yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
 
 
 def _items(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> Iterator[Item]:

@@ -78,6 +78,7 @@ class Plan:
     def __post_init__(self) -> None:
         if unknown := [name for name in self.relations if name not in CHAINS]:
             raise BadInput(f"No relation {', '.join(unknown)}.", f"Choose from: {', '.join(CHAINS)}.")
+        object.__setattr__(self, "relations", tuple(dict.fromkeys(self.relations)))
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
 

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -56,6 +56,12 @@ def check_properties(properties: Sequence[str]) -> None:
     for name in properties:
         if not re.fullmatch(r"P[1-9]\d*", name):
             raise BadInput(f"{name!r} is no property of Wikidata.", "Write it such as P36.")
+
+
+def check_languages(codes: Iterable[str]) -> None:
+    for code in codes:
+        if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
+            raise BadInput(f"{code!r} is no language code.", "Write it such as ar or zh-hant.")
 
 
 @lru_cache

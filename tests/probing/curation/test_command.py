@@ -16,7 +16,7 @@ from probing.curation.account import MANIFEST
 from probing.curation.geography import REPORT
 from probing.disk import alone
 from probing.runner import run
-from tests.probing.curation.conftest import Source
+from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
 from tests.tiny_models import build_bert, classifier, save, word_piece
@@ -111,7 +111,8 @@ def test_queries_can_be_printed_without_asking(source: Source, kind: str, capsys
         (["graph", "--property", "P36", "--out", "x", "--timeout", "0.5"], "are seconds"),
         (["graph", "--property", "P36", "--out", "x", "--endpoint", "wikidata"], "no address"),
         (["culture", "--pair", "moon", "--out", "x"], "Choose from: arab-west"),
-        (["culture", "--culture", "arab", "west", "--out", "x"], "no language code"),
+        (["culture", "--culture", "arab", "west", "--out", "x"], "needs a language"),
+        (["culture", "--culture", "arab", "--languages", "en", "--print-query"], "two cultures"),
         (["culture", "--pair", "arab-west", "--out", "x", "--wikipedia", "http://localhost"], "no {site}"),
         (["geography", "--top", "0", "--out", "x"], "Give 1 to 5000"),
         (["specificity", "--relation", "P36", "--out", "x"], "No relation P36"),
@@ -136,6 +137,26 @@ def test_nothing_that_is_there_is_overwritten(
     assert curate(source, "graph", tmp_path / "made") == 2
     assert "exists already" in capsys.readouterr().err
     assert source.sparql.asked == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "value"),
+    [
+        ("culture", "--predicate", "P36"),
+        ("culture", "--pair", "asia-west"),
+        ("geography", "--fact-type", "country_capital"),
+        ("specificity", "--relation", "P19"),
+        ("graph", "--property", "P36"),
+        ("multiple-choice", "--property", "P37"),
+    ],
+)
+def test_a_value_that_is_given_twice_counts_once(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, option: str, value: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    for folder, values in (("once", [value]), ("twice", [value, value])):
+        assert curate(source, kind, tmp_path / folder, option, *values) == 0
+    assert contents(tmp_path / "once") == contents(tmp_path / "twice")
 
 
 def test_two_curations_into_one_folder_are_refused_at_the_start(

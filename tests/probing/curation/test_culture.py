@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -365,11 +366,16 @@ def test_templates_may_come_from_a_folder(serve: Serve, world: World, tmp_path: 
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"predicates": ("P1",)}, "No predicate P1"), ({"at_most": 0}, "Give 1 or more")],
+    [
+        ({"predicates": ("P1",)}, "No predicate P1"),
+        ({"at_most": 0}, "Give 1 or more"),
+        ({"pairs": (PAIR, PAIR)}, "Each needs a --name"),
+        ({"pairs": (replace(PAIR, name="templates"),)}, "not templates"),
+    ],
 )
 def test_a_bad_plan_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        Plan((PAIR,), **given)
+        Plan(**({"pairs": (PAIR,)} | given))
 
 
 def test_languages_without_templates_are_refused() -> None:

@@ -81,8 +81,10 @@ def test_a_faulty_yaml_file_is_told_as_such(tmp_path: Path, file: str, text: str
         ("../x", ["arab", "west"], ["en"], "no name for a pair"),
         ("x", ["arab", "arab"], ["en"], "different regions"),
         ("x", ["arab", "mars"], ["en"], "no culture 'mars'"),
-        ("x", ["arab", "west"], [], "no language code"),
+        ("x", ["arab"], ["en"], "two cultures or more"),
+        ("x", ["arab", "west"], [], "needs a language"),
         ("x", ["arab", "west"], ['en"'], "no language code"),
+        ("x", ["arab", "west"], ["ES"], "no language code"),
     ],
 )
 def test_a_faulty_pair_is_told_as_such(name: str, cultures: list[str], languages: list[str], message: str) -> None:

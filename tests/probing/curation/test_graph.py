@@ -92,6 +92,7 @@ def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) ->
         (("P36",), {"least": 999}, "no such triples"),
         (("P36",), {"least": 1000}, "No subjects have 1000 sitelinks"),
         (("P36",), {"templates": {"P36": ["[X]"]}}, "once"),
+        (("P36",), {"templates": {"P36": ["[X] [Y]", "[Y] [X]"]}}, "one template for each property, but P36"),
     ],
 )
 def test_a_bad_plan_is_refused(

@@ -178,7 +178,10 @@ def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, wor
 
 def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    assert all(endpoint.rows(query) for query in queries(Plan(("P30",), least=2)))
+    asked = list(queries(Plan(("P30",), least=2)))
+    assert endpoint.rows(asked[0])
+    assert ["P279" in query.text or "P131" in query.text for query in asked] == [False, True, True]
+    assert all(isinstance(endpoint.rows(query), list) for query in asked)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,8 @@ def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) ->
         (("P30",), {"templates": {"P30": ["[X] is there."]}}, "once"),
         (("P31",), {}, "knows no P31"),
         (("P31",), {"language": "fr"}, "No template for P31 in 'fr'"),
+        (("P30",), {"language": 'x"'}, "no language code"),
+        (("P30",), {"language": "ES"}, "no language code"),
     ],
 )
 def test_a_bad_plan_is_refused_and_nothing_is_left(
