@@ -20,7 +20,7 @@ from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint, number
 from probing.curation.hierarchy import SUBCLASS, TERRITORY, Parents, ancestors, parents, parents_query
 from probing.curation.predicates import PREDICATES, Predicate
-from probing.curation.query import Query, articles, chunks, sitelinks
+from probing.curation.query import Query, articles, chunks
 from probing.disk import new_folder
 from probing.errors import BadInput
 from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
@@ -203,9 +203,9 @@ def find_query(predicate: Predicate, country: str, sites: Sequence[str], least: 
             *predicate.filters,
             *predicate.first,
             *predicate.objects,
-            *([sitelinks("subject", least)] if least else []),
-            articles("subject", sites),
         ),
+        optional=(articles("subject", sites),),
+        least=least,
     )
 
 

@@ -29,6 +29,7 @@ MOST_LINKS = 1000  # sitelinks; an item has one at most for each of Wikimedia's 
 class Query:
     """One question to an endpoint.
 
+    `optional`: patterns that need not hold, and so come last.
     `given`: the items that `?{first column}` may be, for queries about known items.
     `least`: how many sitelinks it must have, for queries about well-known items; `links`: those of a slice.
     `order` and `limit` are for the few queries that want the best-known items only; any other wants all rows. Where
@@ -41,6 +42,7 @@ class Query:
     columns: tuple[str, ...]
     where: tuple[str, ...]
     given: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
     order: str = ""
     limit: int = 0
     least: int = 0
@@ -83,6 +85,7 @@ class Query:
         yield from self.where
         if self.least and not self.links:
             yield sitelinks(self.columns[0], self.least)
+        yield from self.optional
         if self.ending:
             yield f'FILTER(STRENDS(STR(?{self.columns[0]}), "{self.ending}"))'
 

@@ -178,6 +178,23 @@ def test_little_known_subjects_can_be_left_out(serve: Serve, world: World, tmp_p
     assert [line["sub_uri"] for line in lines(folder, "P106")] == ["Q102"]
 
 
+def test_little_known_subjects_are_left_out_of_slices_too(
+    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    for number, links in ((1, 9), (2, 10), (3, 600)):
+        world.claim(person(world, number), "P106", LIMA)
+        world.links[f"Q{100 + number}"] = links
+    source = serve(world)
+    whole = contents(curated(source, tmp_path / "whole", "P106", least=10))
+    source.forget()
+    source.sparql.faults.extend([Fault(500, body="TimeoutException")] * 2)
+    assert contents(curated(source, tmp_path / "sliced", "P106", least=10)) == whole
+    lower, upper = source.sparql.asked[3], source.sparql.asked[2]
+    assert "VALUES ?subject_sitelinks { 505 506 " in upper
+    assert "VALUES ?subject_sitelinks { 10 11 " in lower
+
+
 def test_a_former_capital_is_no_answer_but_a_former_profession_is(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item(HAMAR, "Hamar")
     world.claim(NORWAY, "P36", HAMAR, end="1814-01-01")
