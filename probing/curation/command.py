@@ -94,9 +94,13 @@ def _culture(given: argparse.Namespace) -> Work:
     plan = culture.Plan(
         (*known, *own), tuple(given.predicate), given.at_most, given.sort, given.least_sitelinks, given.templates
     )
-    return culture.queries(plan), lambda endpoint, folder: culture.curate(
-        endpoint, Articles(endpoint.answers, given.wikipedia), plan, folder
-    )
+
+    def make(endpoint: Endpoint, folder: Path) -> None:
+        empty = culture.curate(endpoint, Articles(endpoint.answers, given.wikipedia), plan, folder)
+        for region, countries in empty.items():
+            print(f"No fact was found of {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
+
+    return culture.queries(plan), make
 
 
 def _add_geography(parser: argparse.ArgumentParser) -> None:

@@ -93,6 +93,7 @@ class Curation:
     def __init__(self, endpoint: Endpoint, articles: Articles, predicate: Predicate, pair: Pair, plan: Plan) -> None:
         self.endpoint, self.articles, self.predicate, self.pair, self.plan = endpoint, articles, predicate, pair, plan
         self.labels: dict[str, Mapping[str, str]] = {}
+        self.by_country: dict[str, dict[str, int]] = {}
 
     def facts(self, culture: Culture) -> tuple[list[Fact], Account]:
         """Steps 1 to 4."""
@@ -103,8 +104,10 @@ class Curation:
 
     def find(self, culture: Culture, account: Account) -> dict[str, Found]:
         found: dict[str, Found] = defaultdict(Found)
-        queries = [find_query(self.predicate, *each, self.plan.least) for each in culture.sites.items()]
+        by_country = self.by_country[culture.region] = {}
+        queries = list(find_queries(self.predicate, culture, self.plan.least))
         for country, rows in zip(culture.sites, self.endpoint.answers_to(queries), strict=True):
+            by_country[country] = len({(row["subject"], row["object"]) for row in rows})
             for row in rows:
                 about = found[row["subject"]]
                 about.objects.add(row["object"])
@@ -178,8 +181,11 @@ class Curation:
         return next((language for language in self.pair.languages if language not in self.labels[item]), "")
 
 
-def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> None:
-    """Write the benchmark into a new folder, whole or not at all."""
+def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> dict[str, list[str]]:
+    """Write the benchmark into a new folder, whole or not at all.
+
+    Returns the countries of which no predicate had a fact, by region: Wikidata may name them by another id.
+    """
     with new_folder(folder) as new:
         for language in plan.languages:
             texts = wordings.templates(plan.predicates, language, plan.templates)
@@ -189,12 +195,18 @@ def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> 
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")
         write_manifest(new, "culture", endpoint, _settings(plan, articles), accounts)
+    return _without_facts(plan, accounts)
 
 
-def find_query(predicate: Predicate, country: str, sites: Sequence[str], least: int = 0) -> Query:
-    """`least`: sitelinks that a subject must have."""
+def find_queries(predicate: Predicate, culture: Culture, least: int = 0) -> Iterator[Query]:
+    """One for each country, in their order; `least`: sitelinks that a subject must have."""
+    for country, sites in culture.sites.items():
+        yield _find_query(predicate, culture.ids(country), sites, least)
+
+
+def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[str], least: int) -> Query:
     return Query(
-        f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {country}, "
+        f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {' '.join(country)}, "
         f"with articles on {' '.join(sites)}",
         ("subject", "object", "site", "title"),
         (
@@ -219,7 +231,7 @@ def queries(plan: Plan) -> Iterator[Query]:
     cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
     for predicate in (PREDICATES[name] for name in plan.predicates):
         for culture in cultures.values():
-            yield from (find_query(predicate, *each, plan.least) for each in culture.sites.items())
+            yield from find_queries(predicate, culture, plan.least)
         yield objects_query(predicate, ("Q42",))
     yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
 
@@ -242,8 +254,19 @@ def _write_pair(
                 "subjects": len(facts),
                 "objects_by_augmentation": sum(len(fact.objects) for fact in more) - account.kept,
                 "ancestors_without_label": sum(unnamed for _, unnamed in beside),
+                "found_by_country": work.by_country[culture.region],
             }
         yield predicate.id, about
+
+
+def _without_facts(plan: Plan, accounts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for pair in plan.pairs:
+        for culture in pair.cultures:
+            counts = [about[culture.region]["found_by_country"] for about in accounts[pair.name].values()]
+            if empty := [country for country in culture.sites if not any(each[country] for each in counts)]:
+                found[culture.region] = empty
+    return found
 
 
 def _write_facts(folder: Path, work: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
@@ -286,6 +309,7 @@ def _settings(plan: Plan, articles: Articles) -> dict[str, Any]:
         pair.name: {
             "languages": pair.languages,
             "countries": {culture.region: culture.sites for culture in pair.cultures},
+            "also": {id: others for culture in pair.cultures for id, others in culture.also.items()},
         }
         for pair in plan.pairs
     }

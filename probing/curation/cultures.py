@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ EVERYWHERE = "en"  # a site that is read for every country
 class Culture:
     """`name` is what pages say, `region` what files are called, such as ARAB_REGION.
 
-    `sites`: by country, the Wikipedia sites of its languages.
+    `sites`: by country, the Wikipedia sites of its languages. `also`: other ids by which Wikidata names a country.
     """
 
     name: str
     region: str
     sites: Mapping[str, tuple[str, ...]]
+    also: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def ids(self, country: str) -> tuple[str, ...]:
+        return (country, *self.also.get(country, ()))
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,10 @@ def culture(name: str) -> Culture:
         known = ", ".join(sorted(each.stem for each in FOLDER.glob("*.toml")))
         raise BadInput(f"There is no culture {name!r}.", f"Choose from: {known}; or give a TOML or YAML file.")
     content = _content(path)
-    return Culture(_name(content, path.name), _region(content, path.name), _sites(content, path.name))
+    about = _name(content, path.name), _region(content, path.name)
+    countries = _countries(content, path.name)
+    sites = {ids[0]: sites for ids, sites in countries.items()}
+    return Culture(*about, sites, {ids[0]: ids[1:] for ids in countries if ids[1:]})
 
 
 def _content(path: Path) -> Mapping[str, Any]:
@@ -111,13 +118,14 @@ def _region(content: Mapping[str, Any], file: str) -> str:
     return region
 
 
-def _sites(content: Mapping[str, Any], file: str) -> dict[str, tuple[str, ...]]:
+def _countries(content: Mapping[str, Any], file: str) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Its ids, the usual one first -> its sites."""
     countries = content.get("countries")
     if not isinstance(countries, dict) or not countries:
         raise BadInput(f"{file}: no countries.", "List them by their ids, with their sites: see docs/curation.md.")
     for country, sites in countries.items():
-        if not re.fullmatch(r"Q[1-9]\d*", str(country)):
+        if not re.fullmatch(r"Q[1-9]\d*( Q[1-9]\d*)*", str(country)):
             raise BadInput(f"{file}: {country!r} is no id of Wikidata.", "Write it such as Q20.")
         if not isinstance(sites, list) or not all(re.fullmatch(r"[a-z][a-z-]*", str(site)) for site in sites):
             raise BadInput(f"{file}: the sites of {country} are {sites!r}.", 'Write them such as ["no", "se"].')
-    return {country: tuple(dict.fromkeys((*sites, EVERYWHERE))) for country, sites in countries.items()}
+    return {tuple(ids.split()): tuple(dict.fromkeys((*sites, EVERYWHERE))) for ids, sites in countries.items()}

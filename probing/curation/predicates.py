@@ -3,7 +3,7 @@
 Facts about countries, cities and places are those that hold now; of people and works, all that are stated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,31 +12,32 @@ from probing.curation.query import current, is_a, is_no, stated, values
 SOVEREIGN, HISTORICAL, BIG_CITY, UK_COUNTRY = "Q3624078", "Q3024240", "Q1549591", "Q3336843"
 VOICE = "Q17172850"
 
-Region = Callable[[str], str]  # country -> pattern that ties a fact to it
+Region = Callable[[Sequence[str]], str]  # the ids of a country -> pattern that ties a fact to it
 
 
-def citizen(country: str) -> str:
-    return f"?subject wdt:P27 wd:{country} .  # a citizen"
+def citizen(country: Sequence[str]) -> str:
+    return f"{values('country', country)}\n?subject wdt:P27 ?country .  # a citizen"
 
 
-def lies_in(country: str) -> str:
-    return f"?subject wdt:P17 wd:{country} .  # it lies there"
+def lies_in(country: Sequence[str]) -> str:
+    return f"{values('country', country)}\n?subject wdt:P17 ?country .  # it lies there"
 
 
-def origin(country: str) -> str:
-    return f"?subject wdt:P495 wd:{country} .  # made there"
+def origin(country: Sequence[str]) -> str:
+    return f"{values('country', country)}\n?subject wdt:P495 ?country .  # made there"
 
 
-def is_country(country: str) -> str:
-    return values("subject", [country])
+def is_country(country: Sequence[str]) -> str:
+    return values("subject", country)
 
 
-def citizen_of_a_city(country: str) -> str:
-    return f"{citizen(country)}\n?object (wdt:P131|wdt:P17) wd:{country} .  # the city lies there as well"
+def citizen_of_a_city(country: Sequence[str]) -> str:
+    place = f"{values('place', country)}\n?object (wdt:P131|wdt:P17) ?place .  # the city lies there as well"
+    return f"{citizen(country)}\n{place}"
 
 
-def object_is_country(country: str) -> str:
-    return values("object", [country])
+def object_is_country(country: Sequence[str]) -> str:
+    return values("object", country)
 
 
 SOVEREIGN_SUBJECT = is_a("subject", SOVEREIGN, "sovereign state")

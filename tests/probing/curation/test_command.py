@@ -201,6 +201,18 @@ def test_what_is_no_judge_is_told_before_anything_is_asked(
     assert source.sparql.asked == []
 
 
+def test_a_country_without_facts_is_told(source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.toml").write_text('name = "Own"\nregion = "OWN"\n[countries]\nQ17 = ["ja"]\nQ99999 = []\n')
+    given = ["--culture", str(tmp_path / "own.toml"), "west", "--languages", "en"]
+    own = ["--predicate", "P36", *given]
+    wikipedia = ["--wikipedia", source.wikipedia_url, "--cache", str(source.cache), "--interval", "0"]
+    assert (
+        main(["curate", "culture", *own, "--endpoint", source.endpoint_url, *wikipedia, "--out", str(tmp_path / "x")])
+        == 0
+    )
+    assert "No fact was found of Q99999 in OWN" in capsys.readouterr().out
+
+
 def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nordic.toml"
     path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no"]\n')

@@ -163,6 +163,27 @@ def test_a_place_of_birth_must_lie_in_the_country_and_be_none(serve: Serve, worl
     assert [line["sub_uri"] for line in lines(folder, "P19", "SOUTH")] == ["Q105"]
 
 
+def test_a_country_of_two_ids_is_one(serve: Serve, world: World, tmp_path: Path) -> None:
+    """A citizen of the realm, born in a city that lies in the country."""
+    world.item("Q951", "Realm", en=100)
+    world.claim("Q951", "P31", SOVEREIGN)
+    world.claim("Q951", "P36", HAMAR)
+    world.item(HAMAR, "Hamar")
+    world.claim(person(world, 1, country="Q951"), "P19", OSLO)
+    north = replace(PAIR.cultures[0], also={NORWAY: ("Q951",)})
+    pairs = (replace(PAIR, cultures=(north, PAIR.cultures[1])),)
+    folder = curated(serve(world), tmp_path / "out", "P19", "P36", pairs=pairs)
+    assert [(line["sub_uri"], line["country"]) for line in lines(folder, "P19")] == [("Q101", [NORWAY])]
+    assert triples(folder, "P36")["found_by_country"] == {NORWAY: 2, SWEDEN: 1}
+
+
+def test_countries_of_which_nothing_was_found_are_told(serve: Serve, world: World, tmp_path: Path) -> None:
+    source, plan = serve(world), Plan((PAIR,), ("P36", "P106"))
+    assert curate(source.endpoint(), source.articles(), plan, tmp_path / "all") == {}
+    plan = Plan((replace(PAIR, cultures=(Culture("North", "NORTH", {NORWAY: ("en",), "Q9999": ("en",)}),)),), ("P36",))
+    assert curate(source.endpoint(), source.articles(), plan, tmp_path / "some") == {"NORTH": ["Q9999"]}
+
+
 def test_a_benchmark_without_facts_is_none(serve: Serve, world: World, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no such facts"):
         curated(serve(world), tmp_path / "out", "P1303")
@@ -233,6 +254,7 @@ def test_triples_without_a_label_in_a_language_are_dropped_and_counted(
         "subjects": 1,
         "objects_by_augmentation": 0,
         "ancestors_without_label": 0,
+        "found_by_country": {NORWAY: 5, SWEDEN: 0},
     }
 
 
@@ -307,6 +329,7 @@ def test_territories_without_a_label_are_counted(serve: Serve, world: World, tmp
         "subjects": 2,
         "objects_by_augmentation": 2,
         "ancestors_without_label": 2,
+        "found_by_country": {NORWAY: 2, SWEDEN: 0},
     }
 
 

@@ -18,6 +18,11 @@ def test_english_is_read_for_every_country() -> None:
     assert all("en" in sites for name in PAIRS for each in pair(name).cultures for sites in each.sites.values())
 
 
+def test_a_country_may_have_several_ids() -> None:
+    assert culture("west").ids("Q55") == ("Q55", "Q29999")
+    assert culture("west").ids("Q30") == ("Q30",)
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [
@@ -44,6 +49,7 @@ def test_a_new_set_comes_from_a_file(tmp_path: Path, file: str, text: str) -> No
         ('name = "N"\nregion = "N"', "no countries"),
         ('name = "N"\nregion = "N"\n[countries]\nNorway = []', "no id of Wikidata"),
         ('name = "N"\nregion = "N"\n[countries]\n"Q1 } DROP" = []', "no id of Wikidata"),
+        ('name = "N"\nregion = "N"\n[countries]\n"Q20 Norway" = []', "no id of Wikidata"),
         ('name = "N"\nregion = "N"\n[countries]\nQ20 = ["no.evil"]', "the sites of Q20"),
         ('name = "N"\nregion = "N"\n[countries]\nQ20 = "no"', "the sites of Q20"),
     ],
