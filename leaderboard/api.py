@@ -1,19 +1,19 @@
 """/api/v1/ : the same lists as the pages, as JSON. Fields are only ever added."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any
 
-from django.http import Http404, HttpRequest, JsonResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, JsonResponse, QueryDict
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
 
 from leaderboard import benchmarks, items, queries
 from leaderboard.forms import ItemsForm
+from leaderboard.items import ItemFilter
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.standings import LeaderboardFilter, Standing, leaderboard
+from leaderboard.queries import Slice
+from leaderboard.standings import FACETS, Standing, leaderboard
 from leaderboard.submissions import submit
 from leaderboard.tables import page_number
 from leaderboard.views.leaderboard import read_filter
@@ -23,36 +23,71 @@ from probing.errors import BadInput, ProbingError
 Json = dict[str, Any]
 View = Callable[..., Json]
 ITEMS = 200  # a page
+READ = ("GET", "HEAD")
+SEE = "See /api/ for what there is."
 
 
-def answers(view: View) -> Callable[..., JsonResponse]:
-    """A view that returns a dict, as JSON; every error has the one shape {"error": {code, message, next_step}}."""
+def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
+    """A view that returns a dict, as JSON; every error has the one shape {"error": {code, message, next_step}}.
 
-    @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> JsonResponse:
-        try:
-            return JsonResponse(view(request, *args, **kwargs))
-        except Http404 as error:
-            return problem(404, "not-found", str(error), "See /api/ for what there is.")
-        except ProbingError as error:
-            return problem(400 if error.permanent else 503, error.code, error.message, error.next_step)
+    No CSRF token is asked for, as nothing here goes by cookies.
+    """
 
-    return wrapped
+    def decorate(view: View) -> Callable[..., JsonResponse]:
+        @wraps(view)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> JsonResponse:
+            if request.method not in methods:
+                return not_allowed(request, methods)
+            try:
+                return JsonResponse(view(request, *args, **kwargs))
+            except Http404 as error:
+                return problem(404, "not-found", str(error), SEE)
+            except ProbingError as error:
+                return problem(400 if error.permanent else 503, error.code, error.message, error.next_step)
+
+        return csrf_exempt(wrapped)
+
+    return decorate
 
 
 def problem(status: int, code: str, message: str, next_step: str = "") -> JsonResponse:
     return JsonResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status=status)
 
 
-@require_GET
-@answers
+def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
+    said = f"{request.path} does not answer {request.method}, only {' and '.join(methods)}."
+    response = problem(405, "method-not-allowed", said, SEE)
+    response["Allow"] = ", ".join(methods)
+    return response
+
+
+def one_of(name: str, asked: str | None, known: Collection[str]) -> None:
+    """A page says what it left out; a program would take everything for what it asked for, so it is told."""
+    if asked and asked not in known:
+        choice = f"Choose from: {', '.join(known)}." if known else "There is none to choose."
+        raise BadInput(f"There is no {name} {asked!r} here.", choice)
+
+
+@answers(*READ)
 def leaderboard_json(request: HttpRequest) -> Json:
     """The rows of the leaderboard in its order, with the filters of the page."""
     benchmarks = list(queries.benchmarks())
     slug = request.GET.get("benchmark", benchmarks[0].slug if benchmarks else "")
-    benchmark = get_object_or_404(Benchmark, slug=slug, current=True)
-    asked: LeaderboardFilter = read_filter(request.GET, benchmark, queries.slices(benchmark))
+    benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
+    if benchmark is None:
+        raise Http404(f"There is no benchmark {slug!r}.")
+    slices = queries.slices(benchmark)
+    _refuse_unknown(request.GET, slices)
+    asked = read_filter(request.GET, benchmark, slices)
     return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in leaderboard(asked).standings]}
+
+
+def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
+    for facet in FACETS:
+        one_of(facet.name, query.get(facet.name), facet.choices)
+    one_of("published", query.get("published"), ["ranked"])
+    for text in query.getlist("columns"):
+        one_of("column", text, [str(part) for part in slices])
 
 
 def standing(row: Standing) -> Json:
@@ -95,22 +130,22 @@ def about_run(run: Run) -> Json:
     }
 
 
-@require_GET
-@answers
+@answers(*READ)
 def models_json(request: HttpRequest) -> Json:
     return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
 
 
-@require_GET
-@answers
+@answers(*READ)
 def benchmarks_json(request: HttpRequest) -> Json:
     return {"benchmarks": [about_benchmark(benchmark) for benchmark in queries.benchmarks()]}
 
 
-@require_GET
-@answers
+@answers(*READ)
 def runs_json(request: HttpRequest) -> Json:
     """Runs, the newest first; `model`, `benchmark` and `state` narrow them."""
+    one_of("state", request.GET.get("state"), Run.State.values)
+    slugs = Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()
+    one_of("benchmark", request.GET.get("benchmark"), list(slugs))
     names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
     wanted = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
     runs = Run.objects.filter(**wanted).select_related("model", "benchmark").order_by("-pk")
@@ -119,11 +154,13 @@ def runs_json(request: HttpRequest) -> Json:
 
 
 def _run(pk: int) -> Run:
-    return get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    run = Run.objects.select_related("model", "benchmark").filter(pk=pk).first()
+    if run is None:
+        raise Http404(f"There is no run {pk}.")
+    return run
 
 
-@require_GET
-@answers
+@answers(*READ)
 def run_json(request: HttpRequest, pk: int) -> Json:
     """A run with its provenance record, its progress and its history."""
     run = _run(pk)
@@ -136,26 +173,30 @@ def run_json(request: HttpRequest, pk: int) -> Json:
     }
 
 
-@require_GET
-@answers
+@answers(*READ)
 def scores_json(request: HttpRequest, pk: int) -> Json:
     return {"run": pk, "scores": [about_score(score) for score in _run(pk).scores.order_by("pk")]}
 
 
-@require_GET
-@answers
+@answers(*READ)
 def items_json(request: HttpRequest, pk: int) -> Json:
     """One page of the items that pass the filters of the page."""
     run = _run(pk)
-    numbers = items.find(run, ItemsForm(request.GET, run=run, columns=items.names(run)).filter())
+    numbers = items.find(run, _filter(ItemsForm(request.GET, run=run, columns=items.names(run))))
     page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
     shown = numbers[(page - 1) * ITEMS : page * ITEMS]
     return {"run": pk, "found": len(numbers), "page": page, "items": list(items.rows(run, shown, None))}
 
 
-@csrf_exempt
-@require_POST
-@answers
+def _filter(form: ItemsForm) -> ItemFilter:
+    asked = form.filter()
+    for name, (said, *_) in form.errors.items():
+        one_of(name, form.data[name], [value for value, _ in getattr(form.fields[name], "choices", ()) if value])
+        raise BadInput(f"{name}: {said}", "Ask for less.")
+    return asked
+
+
+@answers("POST")
 def submit_json(request: HttpRequest) -> Json:
     """What came of a submission: the checks, and the run that measures the model."""
     asked = _body(request)
@@ -182,5 +223,5 @@ def _body(request: HttpRequest) -> Json:
 
 
 @csrf_exempt
-def no_such_route(request: HttpRequest, rest: str) -> JsonResponse:
-    return problem(404, "not-found", f"/api/v1/{rest} is not a route.", "See /api/ for what there is.")
+def no_such_route(request: HttpRequest, rest: str = "") -> JsonResponse:
+    return problem(404, "not-found", f"/api/v1/{rest} is not a route.", SEE)

@@ -39,6 +39,7 @@ v1 = [
     path("runs/<int:pk>/scores", api.scores_json),
     path("runs/<int:pk>/items", api.items_json),
     path("submit", api.submit_json),
+    path("", api.no_such_route),
     path("<path:rest>", api.no_such_route),
 ]
 

@@ -1,6 +1,6 @@
 """/benchmarks/ and /benchmarks/<slug>/ : what is asked, where it comes from, and what came out."""
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
@@ -101,6 +101,8 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
     benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
     found = next((each for each in read_relations(benchmark) if relation in (each.id, each.label)), None)
     scores = queries.slice_scores(benchmark, *_slice(found, relation))
+    if not found and not scores:
+        raise Http404(f"{benchmark.title} has no relation {relation!r}.")
     context = {"benchmark": benchmark, "relation": found, "id": relation, "tags": _tags(found)}
     tables = [models_table(scores), *([items_table(found)] if found else [])]
     return show(request, "relation.html", context, tables, [models_chart(benchmark, scores)])

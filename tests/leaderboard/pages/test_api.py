@@ -38,6 +38,48 @@ def test_what_is_not_there_has_the_shape_of_an_error(client: Client, site: Site,
     assert set(response.json()["error"]) == {"code", "message", "next_step"}
 
 
+def test_what_is_not_there_is_named(client: Client, site: Site) -> None:
+    assert client.get("/api/v1/runs/999").json()["error"]["message"] == "There is no run 999."
+    assert client.get("/api/v1/").json()["error"]["code"] == "not-found"
+
+
+@pytest.mark.parametrize(
+    ("route", "choice"),
+    [
+        ("leaderboard?benchmark=small&kind=foo", "masked"),
+        ("leaderboard?benchmark=small&published=foo", "ranked"),
+        ("leaderboard?benchmark=small&columns=domain:Geographic&columns=foo:bar", "domain:Geographic"),
+        ("runs?state=nope", "finished"),
+        ("runs?benchmark=nope", "small"),
+        ("runs/{run}/items?relation=nope", "P36"),
+        ("runs/{run}/items?domain=nope", "Political"),
+        ("runs/{run}/items?correct=maybe", "yes"),
+    ],
+)
+def test_a_filter_that_names_nothing_is_refused_with_a_choice(
+    client: Client, site: Site, route: str, choice: str
+) -> None:
+    response = client.get(f"/api/v1/{route.format(run=site.first.pk)}")
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (400, "bad-input")
+    assert choice in error["next_step"]
+
+
+def test_an_endless_search_is_refused(client: Client, site: Site) -> None:
+    response = client.get(f"/api/v1/runs/{site.first.pk}/items", {"search": "a" * 101})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "bad-input")
+
+
+@pytest.mark.parametrize(
+    ("method", "route", "allowed"),
+    [("get", "submit", "POST"), ("put", "submit", "POST"), ("post", "runs", "GET, HEAD")],
+)
+def test_another_method_is_refused_with_those_that_would_do(method: str, route: str, allowed: str) -> None:
+    response = getattr(Client(enforce_csrf_checks=True), method)(f"/api/v1/{route}")
+    assert (response.status_code, response["Allow"]) == (405, allowed)
+    assert response.json()["error"]["code"] == "method-not-allowed"
+
+
 def test_items_of_an_unfinished_run_are_an_error_with_a_code(client: Client, site: Site) -> None:
     response = client.get(f"/api/v1/runs/{site.running.pk}/items")
     assert (response.status_code, response.json()["error"]["code"]) == (400, "items-missing")
