@@ -182,10 +182,10 @@ def scores_json(request: HttpRequest, pk: int) -> Json:
 def items_json(request: HttpRequest, pk: int) -> Json:
     """One page of the items that pass the filters of the page."""
     run = _run(pk)
-    numbers = items.find(run, _filter(ItemsForm(request.GET, run=run, columns=items.names(run))))
+    numbers = items.find(run, _filter(ItemsForm(request.GET, run=run, columns=items.ends(run))))
     page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
     shown = numbers[(page - 1) * ITEMS : page * ITEMS]
-    return {"run": pk, "found": len(numbers), "page": page, "items": list(items.rows(run, shown, None))}
+    return {"run": pk, "found": len(numbers), "page": page, "items": list(items.rows(run, shown))}
 
 
 def _filter(form: ItemsForm) -> ItemFilter:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 
@@ -132,6 +133,17 @@ def yes_no(value: bool | None) -> Cell:
     if value is None:
         return Cell(None, "–")
     return Cell("yes" if value else "no", "yes" if value else "no", kind="yes" if value else "no")
+
+
+def stored(value: Any, lang: str = "") -> Cell:
+    """Whatever a file may hold; a list as its members."""
+    if isinstance(value, list):
+        members = [stored(each, lang) for each in value]
+        whole, shown = ("; ".join(texts) for texts in ([str(m.value) for m in members], [m.text for m in members]))
+        return Cell(whole, shown, lang=lang)
+    if value is None or isinstance(value, bool):
+        return yes_no(value)
+    return text(value, lang=lang) if isinstance(value, str) else number(value, 2)
 
 
 def bound(value: float | None) -> Cell:

@@ -1,28 +1,25 @@
 """What forms ask: they only validate; a wrong filter is left out and said."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.urls import reverse_lazy
 
 from leaderboard import queries, words
-from leaderboard.items import COLUMNS, ItemFilter
+from leaderboard.items import ItemFilter
 from leaderboard.models import Benchmark, Run
-from probing.probes import probe_named, specificity
+from probing.probes import answering, cloze, perplexity, probe_named, ranking, specificity
 from probing.probes.probe import Probe, choices, parse
 
 # Stored with each item, but no tags.
 STORED = {
-    *COLUMNS,
-    *("subject_id", "answer", "answers", "prediction", "scores", "exact", "statement"),
-    *("predicate", "objects", "prediction_cultures", "prediction_statement", "rank_statement", "correct_statement"),
-    *("correct_normalised", "correct_exact"),
-    *("repetitions", "log_prob", "words"),
-    *specificity.Columns.__annotations__,
-    *("id", "method", "one_token", "predictions", "log_probs", "continuation"),
-} - {"language"}
-
+    *ranking.VERSION,
+    *(name for probe in (answering, cloze, perplexity, specificity) for name in probe.Columns.__annotations__),
+    *ranking.RankingColumns.__annotations__,
+}
+TRUTH = {"yes": True, "no": False}
+YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 
 OPTION = "set-"  # in front of the name of a probe's option
 
@@ -91,21 +88,30 @@ def probe_of(benchmark: Benchmark) -> type[Probe]:
 
 
 class ItemsForm(forms.Form):
-    """Filters over a run's items: the columns that its file has beyond the usual ones are tags."""
+    """Filters over a run's items; the columns that its file has beyond the usual ones are tags.
+
+    `columns`: the ends of each (`items.ends`).
+    """
 
     search = forms.CharField(required=False, max_length=100, label="Subject or answer")
     correct = forms.ChoiceField(
         required=False, label="Answer", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
     )
 
-    def __init__(self, data: Any, *, run: Run, columns: Sequence[str]) -> None:
+    def __init__(self, data: Any, *, run: Run, columns: Mapping[str, set[Any]]) -> None:
         super().__init__(data, label_suffix="")
         if "correct" not in columns:
             del self.fields["correct"]
+        if "specific" in columns:
+            for name, label in (("specific", "Specific"), ("correct", "Specific, all pairs")):
+                self.fields.pop(name, None)
+                self.fields[name] = forms.ChoiceField(required=False, choices=YES_NO, label=label)
         self.tags = [name for name in columns if name not in STORED]
         groups: dict[str, list[str]] = {}
         for dimension, group in queries.groups(run):
             groups.setdefault(dimension, []).append(group)
+        asked = range(min(columns["template"]), max(columns["template"]) + 1)
+        groups.setdefault("template", [str(template) for template in asked])
         for name in ("relation", "template", *self.tags):
             choices = [("", "all"), *((group, group) for group in groups.get(name, []))]
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=words.dimension(name))
@@ -114,11 +120,12 @@ class ItemsForm(forms.Form):
         """What was asked for, without what is not valid."""
         self.full_clean()
         asked = self.cleaned_data
-        template = asked.get("template")
+        template, specific = asked.get("template"), asked.get("specific")
         return ItemFilter(
-            correct={"yes": True, "no": False}.get(asked.get("correct", "")),
+            correct=TRUTH.get(asked.get("correct", "")),
             relation=asked.get("relation", ""),
             template=int(template) if template else None,
             search=asked.get("search", ""),
-            tags={tag: asked[tag] for tag in self.tags if asked.get(tag)},
+            tags={tag: asked[tag] for tag in self.tags if asked.get(tag)}
+            | ({"specific": TRUTH[specific]} if specific else {}),
         )

@@ -15,20 +15,8 @@ from probing.errors import ProbingError
 
 BATCH = 2048  # rows
 FILE = "items.parquet"
-CHOICE = ("answer_label", "prediction_label", "correct", "rank", "margin")  # where there were options to choose from
 SEARCHED = ("subject", "answer_label", "prediction_label")
-PERPLEXITY = ("true", "perplexity", "tokens")
-PAIR = ("coarse_label", "fine_log_prob", "coarse_log_prob")  # a finer and a coarser answer
-COLUMNS = (
-    "relation",
-    "template",
-    "index",
-    "subject",
-    *CHOICE,
-    *PERPLEXITY,
-    *PAIR,
-    "language",
-)  # what a list of items shows, if it is there
+PER_OPTION = ("scores", "exact", "best", "log_probs")  # a value for every option or word: only the file itself has them
 Row = dict[str, Any]
 
 
@@ -40,13 +28,13 @@ class ItemsMissing(ProbingError):
 
 @dataclass(frozen=True)
 class ItemFilter:
-    """Empty values ask for everything; `tags` maps a tag's name to the value wanted."""
+    """Empty values ask for everything; `tags` maps the name of a tag, or of another column, to the value wanted."""
 
     correct: bool | None = None
     relation: str = ""
     template: int | None = None
     search: str = ""
-    tags: Mapping[str, str] | None = None
+    tags: Mapping[str, Any] | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -103,6 +91,28 @@ def names(run: Run) -> list[str]:
         return list(pq.ParquetFile(file).schema_arrow.names)
 
 
+def ends(run: Run) -> dict[str, set[Any]]:
+    """By column its least and its greatest value, and None where one is missing: several where rows differ.
+
+    The file's statistics say so, and no row is read; what they leave open counts as different.
+    """
+    found: dict[str, set[Any]] = {}
+    with opened(run) as file:
+        metadata = pq.ParquetFile(file).metadata
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for column in map(group.column, range(metadata.num_columns)):
+            found.setdefault(column.path_in_schema.split(".")[0], set()).update(_ends(column))
+    return found
+
+
+def _ends(column: pq.ColumnChunkMetaData) -> list[Any]:
+    known = column.statistics
+    missing = [None] if known and known.null_count else []
+    if known and known.has_min_max:
+        return [known.min, known.max, *missing]
+    return missing if known and known.null_count == column.num_values else [object(), object()]
+
+
 def find(run: Run, asked: ItemFilter) -> list[int]:
     """Numbers of the rows that pass, in stored order."""
     with opened(run) as file:
@@ -116,7 +126,7 @@ def find(run: Run, asked: ItemFilter) -> list[int]:
         return found
 
 
-def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = COLUMNS) -> Iterator[Row]:
+def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Row]:
     """The rows of those ascending numbers; `columns` None reads all."""
     wanted = iter(numbers)
     number = next(wanted, None)
@@ -136,4 +146,4 @@ def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = COLUM
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:
     """One item with all that is stored of it."""
     numbers = find(run, ItemFilter(relation=relation, template=template))
-    return next((row for row in rows(run, numbers, None) if row["index"] == index), None)
+    return next((row for row in rows(run, numbers) if row["index"] == index), None)

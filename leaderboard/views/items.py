@@ -1,7 +1,7 @@
 """/runs/<id>/items/ : what the model was asked and what it chose, filtered on the server."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,33 +11,86 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import quote_etag
 
-from leaderboard import cells, items
+from leaderboard import cells, items, words
 from leaderboard.cells import Cell
 from leaderboard.exports import LOOKED_AT, csv_response
 from leaderboard.forms import ItemsForm
-from leaderboard.items import ItemsMissing
+from leaderboard.items import ItemsMissing, Row
 from leaderboard.models import Run
-from leaderboard.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
+from leaderboard.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
+from probing.probes.cloze import Cloze
 
-Row = dict[str, Any]
-PAIR_HELP = "At the blank; empty where the answer is not a single token of the model's vocabulary."
-STORED_AS = {"answer": "answer_label", "prediction": "prediction_label"}
+ALL = "all"
+# What a page shows, if it is stored and not empty throughout; the rest follows it in CSV.
+SHOWN = (
+    *("subject", "statement", "answer_label", "coarse_label", "prediction_label"),
+    *("specific", "correct", "rank", "margin", "fine_log_prob", "coarse_log_prob", "true", "perplexity", "tokens"),
+    *("culture_pair", "culture", "language", "relation", "template", "index"),
+)
+TELLING = ("culture_pair", "culture", "language", "template")  # only where rows differ in them
+# CSV has the labels of answer and prediction under these names, not their numbers in the answer space.
+LABELS = {"answer_label": "answer", "prediction_label": "prediction"}
+IN_LANGUAGE = {"subject", "statement", "coarse_label", *LABELS}  # the language that the item is asked in
+# The others have a line of their own on a phone.
+SHORT = ("correct", "specific", "true", *TELLING)
+TITLES = {
+    "statement": "Sentence",
+    "answer_label": "Answer",
+    "prediction_label": "Chosen",
+    "correct": "Right",
+    "rank": "Rank of answer",
+    "index": "Line",
+    "log_prob": "Log-probability",
+}
+HELP = {
+    "margin": "Log-probability of the answer minus that of the best wrong option.",
+    **dict.fromkeys(
+        ("fine_log_prob", "coarse_log_prob"),
+        "At the blank; empty where the answer is not a single token of the model's vocabulary.",
+    ),
+}
+STATEMENTS = {"subject": "Statement"}
+PAIRS = {
+    "answer_label": "Finer",
+    "coarse_label": "Coarser",
+    "correct": "Specific, all pairs",
+    "fine_log_prob": "log P, finer",
+    "coarse_log_prob": "log P, coarser",
+}
+PAIRS_NOTE = (
+    "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
+    "the pairs that have a yes or no there: both answers are single tokens of the model's vocabulary. "
+    "All pairs are compared by the whole answers."
+)
+RANKED = {"prediction_label": "Ranked first", "correct": "Right: in top {k}"}
+WRITTEN = {"prediction_label": "Goes on with", "correct": "Right: in near {k}", "rank": "Answer's token"}
+RANKED_NOTE = "Right: the answer is among the first {k} of the ranked words."
+WRITTEN_NOTE = (
+    "Right: the answer is complete within the first {k} tokens that the model writes. "
+    "Sentences with a blank that is not at their end are not asked."
+)
 
 
 def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
-        form = ItemsForm(request.GET, run=run, columns=items.names(run))
+        stored = items.ends(run)
+        form = ItemsForm(request.GET, run=run, columns=stored)
         numbers = items.find(run, form.filter())
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
     if request.GET.get("format") == "csv":
-        return _csv(request, run, numbers)
+        return _csv(request, run, numbers, columns(run, stored))
+    everything = request.GET.get("columns") == ALL
+    shown = table(columns(run, stored, everything), list(items.rows(run, _page(request, numbers), _read(stored))))
     context = {
         "run": run,
         "form": form,
+        "note": note(run, stored),
+        "everything": everything,
+        "other_columns": link(request.GET, columns=None if everything else ALL),
         "items": replace(
-            view(table(run, list(items.rows(run, _page(request, numbers)))), request.GET),
+            view(shown, request.GET),
             total=len(numbers),
             pages=page_links(request.GET, "page", len(numbers), PAGE_SIZE),
         ),
@@ -62,12 +115,12 @@ def _page(request: HttpRequest, numbers: list[int]) -> list[int]:
     return numbers[start : start + PAGE_SIZE]
 
 
-def _csv(request: HttpRequest, run: Run, numbers: list[int]) -> HttpResponseBase:
+def _csv(request: HttpRequest, run: Run, numbers: list[int], shown: Sequence[Column[Row]]) -> HttpResponseBase:
     """All rows that pass, in batches; one page if one is asked for."""
     wanted = _page(request, numbers) if request.GET.get("page") else numbers
-    names = [column.name for column in columns(run)]
+    names, read = [column.name for column in shown], _read(items.ends(run))
     spread = wanted[:: 1 + len(wanted) // LOOKED_AT]
-    rows, sample = (_values(run, items.rows(run, numbers)) for numbers in (wanted, spread))
+    rows, sample = (_values(shown, items.rows(run, numbers, read)) for numbers in (wanted, spread))
     response = csv_response(names, rows, f"run-{run.pk}-items", sample)
     response["ETag"] = _tag(run, request.GET.urlencode(), *names)
     return response
@@ -78,16 +131,15 @@ def _tag(run: Run, *asked: str) -> str:
     return quote_etag(hashlib.sha256(repr((run.pk, run.finished, *asked)).encode()).hexdigest()[:32])
 
 
-def _values(run: Run, rows: Iterable[Row]) -> Iterable[list[cells.Raw]]:
-    shown = columns(run)
+def _values(shown: Sequence[Column[Row]], rows: Iterable[Row]) -> Iterable[list[cells.Raw]]:
     return ([column.cell(row).value for column in shown] for row in rows)
 
 
-def table(run: Run, rows: list[Row]) -> Table[Row]:
+def table(shown: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
     return Table(
         name="items",
         caption="Items",
-        columns=columns(run),
+        columns=shown,
         rows=rows,
         main=True,
         sortable=False,
@@ -98,49 +150,65 @@ def table(run: Run, rows: list[Row]) -> Table[Row]:
 
 
 def band(row: Row) -> str:
-    if row.get("correct") is None:
+    right = row.get("specific", row.get("correct"))
+    if right is None:
         return ""
-    return "right" if row["correct"] else "wrong"
+    return "right" if right else "wrong"
 
 
-def columns(run: Run) -> list[Column[Row]]:
-    """Those for which something is stored."""
-    stored = items.names(run)
-    return [column for column in _columns(run) if STORED_AS.get(column.name, column.name) in stored]
+def columns(run: Run, stored: Mapping[str, set[Any]], everything: bool = False) -> list[Column[Row]]:
+    """What tells rows apart, then all else that is stored: a page hides this unless `everything` is asked for."""
+    first = [name for name in SHOWN if name in stored and _telling(name, stored)]
+    rest = [name for name in _read(stored) if name not in (*first, *LABELS.values())]
+    titles = TITLES | _titles(run, stored)
+    return [_column(run, name, titles, stored[name], everything or name in first) for name in (*first, *rest)]
 
 
-def _columns(run: Run) -> list[Column[Row]]:
-    def subject(row: Row) -> Cell:
-        href = reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
-        return cells.text(row["subject"], href=href, lang=row.get("language", ""))
+def _read(stored: Iterable[str]) -> list[str]:
+    return [name for name in stored if name not in items.PER_OPTION]
 
-    return [
-        Column("subject", "Subject", subject, align="head"),
-        Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
-        Column("prediction", "Chosen", lambda row: cells.text(row["prediction_label"], lang=row.get("language", ""))),
-        Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
-        Column("rank", "Rank of answer", lambda row: cells.number(row["rank"]), align="number"),
-        Column(
-            "margin",
-            "Margin",
-            lambda row: cells.number(row["margin"], 2),
-            "Log-probability of the answer minus that of the best wrong option.",
-            align="number",
-        ),
-        Column(
-            "fine_log_prob", "log P, fine", lambda row: cells.number(row["fine_log_prob"], 2), PAIR_HELP, align="number"
-        ),
-        Column(
-            "coarse_log_prob",
-            "log P, coarse",
-            lambda row: cells.number(row["coarse_log_prob"], 2),
-            PAIR_HELP,
-            align="number",
-        ),
-        Column("true", "True", lambda row: cells.yes_no(row["true"])),
-        Column("perplexity", "Perplexity", lambda row: cells.number(row["perplexity"], 1), align="number"),
-        Column("tokens", "Tokens", lambda row: cells.number(row["tokens"]), align="number"),
-        Column("relation", "Relation", lambda row: cells.text(row["relation"])),
-        Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
-        Column("index", "Line", lambda row: cells.number(row["index"]), align="number"),
-    ]
+
+def _telling(name: str, stored: Mapping[str, set[Any]]) -> bool:
+    if name == "statement":  # elsewhere it repeats the subject or what was chosen
+        return "answer_label" in stored and "prediction" not in stored
+    return len(stored[name]) > 1 if name in TELLING else not stored[name] <= {None, ""}
+
+
+def _column(run: Run, name: str, titles: Mapping[str, str], ends: set[Any], shown: bool) -> Column[Row]:
+    def cell(row: Row) -> Cell:
+        found = cells.stored(row[name], row.get("language", "") if name in IN_LANGUAGE else "")
+        return replace(found, href=_address(run, row)) if name == "subject" else found
+
+    kind = "number" if _figures(ends) else {"subject": "head"}.get(name, "" if name in SHORT else "wide")
+    title = titles.get(name) or words.dimension(name)
+    return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=kind if shown else f"{kind} more")
+
+
+def _figures(ends: set[Any]) -> bool:
+    return any(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+
+
+def _address(run: Run, row: Row) -> str:
+    return reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
+
+
+def _titles(run: Run, stored: Mapping[str, set[Any]]) -> dict[str, str]:
+    """What columns are called where a probe means something of its own by them."""
+    if "method" in stored:
+        titles = WRITTEN if "near" in stored["method"] else RANKED
+        return {name: title.format(k=counted(run)) for name, title in titles.items()}
+    if "specific" in stored:
+        return PAIRS
+    return STATEMENTS if "perplexity" in stored else {}
+
+
+def note(run: Run, stored: Mapping[str, set[Any]]) -> str:
+    """What counts as right, where the columns' titles cannot say it."""
+    if "method" in stored:
+        return (WRITTEN_NOTE if "near" in stored["method"] else RANKED_NOTE).format(k=counted(run))
+    return PAIRS_NOTE if "specific" in stored else ""
+
+
+def counted(run: Run) -> int:
+    """How near a cloze probe's answer must be to count as right."""
+    return int(run.settings.get("options", {}).get("k", Cloze.k))

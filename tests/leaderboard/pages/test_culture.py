@@ -305,6 +305,16 @@ def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client
     assert not english.startswith(BYTE_ORDER_MARK)
 
 
+def test_items_say_of_which_language_and_culture_they_are(client: Client, measured: Run) -> None:
+    address = f"/runs/{measured.pk}/items/"
+    named = {"culture_pair", "culture", "language", "relation", "subject_id", "answers", "prediction", "correct"}
+    rows = table(client, address, "items")
+    assert named <= rows[0].keys()
+    assert {row["language"] for row in rows} == {"en", "ar"}
+    heads = re.findall(r'<th[^>]*data-column="language"[^>]*>', client.get(address).content.decode())
+    assert "more" not in heads[0]
+
+
 def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client, tmp_path: Path) -> None:
     folder = DlamaFolder(tmp_path / "pairs")
     name = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"

@@ -4,10 +4,14 @@ from io import BytesIO
 
 import pandas as pd
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard import items
 from leaderboard.items import ItemFilter
+from leaderboard.models import Benchmark
+from tests.leaderboard import factories as make
 from tests.leaderboard.pages.conftest import Site
 
 
@@ -50,6 +54,38 @@ def test_a_wrong_filter_is_said_and_left_out(client: Client, site: Site) -> None
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P99").content.decode()
     assert "Select a valid choice" in html
     assert "12 rows" in html
+
+
+def test_ends_tell_what_differs_without_reading_rows(site: Site, stored: pd.DataFrame) -> None:
+    ends = items.ends(site.first)
+    assert ends.keys() == set(stored.columns)
+    assert ends["template"] == {0, 1}
+    assert ends["domain"] == {"Geographic", "Political"}
+    assert ends["margin"] == {stored["margin"].min(), stored["margin"].max()}
+
+
+def test_ends_know_what_is_missing(site: Site, stored: pd.DataFrame) -> None:
+    rows = stored.assign(margin=float("nan"), rank=stored["rank"].where(stored["template"] == 1), subject_id="")
+    storage, name = storages["artefacts"], f"{site.first.artefact}/{items.FILE}"
+    storage.delete(name)
+    storage.save(name, ContentFile(rows.to_parquet(row_group_size=5)))
+    ends = items.ends(site.first)
+    assert (ends["margin"], ends["subject_id"]) == ({None}, {""})
+    assert None in ends["rank"]
+
+
+def test_a_template_can_be_asked_for_where_there_is_one_only(client: Client, site: Site, small: Benchmark) -> None:
+    run = make.measured(small, make.model(), skill=1, templates=(0,))
+    run.scores.filter(dimension="template").delete()
+    assert client.get(f"/api/v1/runs/{run.pk}/items?template=0").json()["found"] == 6
+
+
+def test_all_columns_are_shown_where_they_are_asked_for(client: Client, site: Site) -> None:
+    address = f"/runs/{site.first.pk}/items/"
+    assert 'more"' in client.get(address).content.decode()
+    page = client.get(f"{address}?columns=all&correct=no").content.decode()
+    assert 'more"' not in page
+    assert '<input type="hidden" name="columns" value="all">' in page
 
 
 def test_an_item_shows_every_option(client: Client, site: Site) -> None:

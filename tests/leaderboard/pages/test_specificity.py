@@ -179,6 +179,26 @@ def test_items_have_both_answers(client: Client, measure: Measure) -> None:
     assert "Europe" in html
 
 
+def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "few-shot")
+    found = rows(client, f"/runs/{run.pk}/items/", "items")
+    lyon = next(line for line in found if line["subject"] == "Lyon")
+    assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
+    cusco = next(line for line in found if line["subject"] == "Cusco")
+    assert (cusco["specific"], cusco["correct"] in ("yes", "no")) == ("", True), "South America is two tokens"
+    html = client.get(f"/runs/{run.pk}/items/").content.decode()
+    assert "Specific, all pairs" in html
+    assert "counts the pairs that have a yes or no there" in html
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
+    run = measure("org/a", "vanilla")
+    every, found = (rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
+    assert found == [line for line in every if line["specific"] == answer]
+    assert len(found) < len(every)
+
+
 def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
     html = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/items/").content.decode()
     assert 'name="best"' not in html
