@@ -1,24 +1,30 @@
 """/runs/<id>/items/<relation>/<template>/<index>/ : one item with every option's score."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import exp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
 from leaderboard import benchmarks, cells, items
-from leaderboard.items import ItemsMissing
+from leaderboard.items import ItemsMissing, Row
 from leaderboard.models import Run
 from leaderboard.tables import Column, Table
+from leaderboard.views.items import columns, counted
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
+from probing.probes.cloze import BLANK
 from probing.probes.multiple_choice import OTHER_BLANK
 from probing.template import Prompt, prompt
 
-IN_LANGUAGE = ("subject", "answer_label", "prediction_label", "statement")  # the language that the item is asked in
+WHERE = ("relation", "template", "index")
+# What the page of a blank says in other ways.
+OF_BLANK = (
+    *("statement", "answer", "answers", "prediction", "correct", "rank"),
+    *("method", "predictions", "continuation"),
+)
 
 
 class Option(NamedTuple):
@@ -43,7 +49,7 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
     if row is None:
         raise Http404("There is no such item in this run.")
     if "prediction" not in row:
-        return show(request, "item_facts.html", {"run": run, "row": row}, [facts(row)])
+        return _without_options(request, run, row)
     item = next(item for item in asked.items if item.index == index)
     labels, text = asked.options_of(item), question(asked, item, row)
     context = {
@@ -56,36 +62,92 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
     return show(request, "item.html", context, [table(options(labels, row), row.get("language", ""))])
 
 
-def facts(row: dict[str, Any]) -> Table[tuple[str, Any]]:
-    """All that is stored of an item, where the model had nothing to choose from."""
+def _without_options(request: HttpRequest, run: Run, row: Row) -> HttpResponseBase:
+    """What the model put at a blank of its own accord, or what it makes of a whole statement."""
+    context, told = {"run": run, "row": row}, WHERE
+    if "method" in row:
+        context |= {
+            "blank": row["statement"].partition(BLANK),
+            "said": said(row, counted(run)),
+            "written": written(row),
+        }
+        told += OF_BLANK
+    ranked = [ranking(row)] if row.get("predictions") else []
+    return show(request, "item_facts.html", context, [*ranked, facts(run, row, told)])
+
+
+def said(row: Row, k: int) -> str:
+    """What became of the answer, in words."""
+    if not row["method"]:
+        return "The model was not asked: it goes on with a text, and this blank is not at the end."
+    verdict = "Right" if row["correct"] else "Wrong"
+    if row["method"] == "near":
+        place = f"complete with token {row['rank']}, and the first {k} count" if row["rank"] else "not in what follows"
+    elif row["rank"]:
+        place = f"in place {row['rank']}, and the first {k} count"
+    else:
+        place = "not one token of the model's vocabulary, and so has no place"
+    return f"{verdict}: it is {place}."
+
+
+def written(row: Row) -> cells.Cell | None:
+    """How the model went on, with the answer marked."""
+    text = " ".join(row["continuation"].split())
+    return cells.marked(text, row["answer_label"]) if text else None
+
+
+class Word(NamedTuple):
+    """A word that the model puts at the blank; `place` counts from 1."""
+
+    place: int
+    text: str
+    log_prob: float
+    right: bool
+
+    def cell(self) -> cells.Cell:
+        return cells.marked(self.text, self.text) if self.right else cells.text(self.text)
+
+
+def ranking(row: Row) -> Table[Word]:
+    found = zip(row["predictions"], row["log_probs"], strict=True)
     return Table(
-        name="facts",
-        caption="What is stored",
+        name="ranking",
+        caption="At the blank, most probable first",
         columns=[
-            Column("name", "Name", lambda fact: cells.text(fact[0].replace("_", " ")), align="head"),
-            Column("value", "Value", lambda fact: _fact(*fact, row)),
+            Column("place", "Place", lambda word: cells.number(word.place), align="number"),
+            Column("word", "Word", Word.cell),
+            Column("log_prob", "Log-probability", lambda word: cells.number(word.log_prob, 2), align="number"),
+            Column("right", "Right", lambda word: cells.yes_no(word.right)),
         ],
-        rows=list(row.items()),
+        rows=[Word(place, *word, place == row["rank"]) for place, word in enumerate(found, 1)],
         main=True,
         sortable=False,
     )
 
 
-def _fact(name: str, value: Any, row: dict[str, Any]) -> cells.Cell:
-    """A list as its members; the right answer is marked where there is one."""
-    shown = " · ".join(map(str, value)) if isinstance(value, list) else str(value)
-    cell = cells.marked(shown, row["answer_label"]) if row.get("answer_label") else cells.text(shown)
-    return replace(cell, lang=row.get("language", "") if name in IN_LANGUAGE else "")
+def facts(run: Run, row: Row, told: Sequence[str]) -> Table[tuple[str, cells.Cell]]:
+    """What else is stored of an item, named and written as in the list of items."""
+    known = [(column, column.cell(row)) for column in columns(run, items.ends(run)) if column.name not in told]
+    return Table(
+        name="facts",
+        caption="What else is stored",
+        columns=[
+            Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
+            Column("value", "Value", lambda fact: fact[1]),
+        ],
+        rows=[(column.title, cell) for column, cell in known if cell.value not in (None, "", row["subject"])],
+        sortable=False,
+    )
 
 
-def question(relation: Relation, item: Item, row: dict[str, Any]) -> Prompt:
+def question(relation: Relation, item: Item, row: Row) -> Prompt:
     """The item's own sentence."""
     cascade = row.get("prompting") == "cascade"
     text = relation.cascades[row["template"]] if cascade else relation.template_of(item, row["template"])
     return prompt(text, row["subject"])
 
 
-def shown_before(text: Prompt, row: dict[str, Any]) -> str:
+def shown_before(text: Prompt, row: Row) -> str:
     """What stands before the item's own sentence in what the model was asked."""
     asked, own = row["statement"], text.fill(row["prediction_label"], OTHER_BLANK).text
     return asked[: len(asked) - len(own)]
@@ -97,7 +159,7 @@ def statement(text: Prompt, option: str) -> tuple[str, str, str]:
     return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
-def options(labels: Sequence[str], row: dict[str, Any]) -> list[Option]:
+def options(labels: Sequence[str], row: Row) -> list[Option]:
     """Best first."""
     best = max(row["scores"])
     weights = [exp(score - best) for score in row["scores"]]

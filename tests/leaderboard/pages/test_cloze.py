@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard import benchmarks, queue
+from leaderboard import benchmarks, items, queue
 from leaderboard.jobs import probe_run
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.submissions import submit
+from leaderboard.views.item import said
 from probing.language_model import Asked, Continuation, Filling
 from probing.probes.cloze import Cloze
 from probing.settings import Settings
@@ -184,9 +186,77 @@ def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client
     assert client.get(f"/runs/{generator.pk}/items/desert_continent/0/0/").status_code == 200
 
 
+def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
+    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>([^<]+)</th>', page))
+    assert (heads["correct"], heads["prediction"], heads["rank"]) == (
+        "Right: in top 5",
+        "Ranked first",
+        "Rank of answer",
+    )
+    assert "The Inn river flows through ____." in page
+    assert "the answer is among the first 5 of the ranked words" in page
+
+
+def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/items/").content.decode()
+    assert "Right: in near 5" in page
+    assert "Goes on with" in page
+
+
+def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
+    def shown(address: str) -> bool:
+        heads = re.findall(r'<th[^>]*data-column="margin"[^>]*>', client.get(address).content.decode())
+        return "more" not in heads[0]
+
+    assert not shown(f"/runs/{encoder.pk}/items/")
+    assert shown(f"/runs/{encoder.pk}/items/?columns=all")
+
+
+def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) -> None:
+    rows = table(client, f"/runs/{encoder.pk}/items/?format=csv")
+    stored = set(items.names(encoder)) - {"answer_label", "prediction_label", *items.PER_OPTION}
+    assert stored <= rows[0].keys()
+    inn = next(row for row in rows if row["subject"] == "Inn")
+    assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "yes")
+
+
 def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
-    page = client.get(f"/runs/{encoder.pk}/items/river_countries/0/0/").content.decode()
-    assert "Egypt · <mark>Austria</mark> · Africa" in page
+    address = f"/runs/{encoder.pk}/items/river_countries/0/0/"
+    page = client.get(address).content.decode()
+    assert "The Inn river flows through <span" in page
+    assert "Right: it is in place 2, and the first 5 count." in page
+    assert "<mark>Austria</mark>" in page
+    ranked = [(row["place"], row["word"], row["right"]) for row in table(client, f"{address}?format=csv")]
+    assert ranked == [("1", "Egypt", "no"), ("2", "Austria", "yes"), ("3", "Africa", "no")]
+
+
+def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
+    facts = table(client, f"/runs/{encoder.pk}/items/river_countries/0/0/?format=csv&table=facts")
+    values = {fact["name"]: fact["value"] for fact in facts}
+    assert values["One token"] == "yes"
+    assert not {"", "None", "True"} & set(values.values())
+    assert not {"Margin", "Continuation", "Subject id"} & values.keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"method": "", "correct": None, "rank": None}, "not asked"),
+        ({"method": "top", "correct": False, "rank": 7}, "Wrong: it is in place 7"),
+        ({"method": "top", "correct": False, "rank": None}, "Wrong: it is not one token"),
+        ({"method": "near", "correct": True, "rank": 2}, "Right: it is complete with token 2"),
+        ({"method": "near", "correct": False, "rank": None}, "Wrong: it is not in what follows"),
+    ],
+)
+def test_what_became_of_the_answer_is_said(row: dict[str, Any], told: str) -> None:
+    assert told in said(row, 5)
+
+
+def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/items/city_country/0/0/").content.decode()
+    assert "The model goes on" in page
+    assert "<mark>France</mark> and Austria." in page
 
 
 def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encoder: Run, generator: Run) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,10 @@ def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: 
     assert {"correct", "prediction"}.isdisjoint(rows[0])
     one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
     assert rows[0]["subject"].split()[-1] in one.content.decode()
+    facts = {row["name"]: row["value"] for row in table(client, f"{one.request['PATH_INFO']}?format=csv")}
+    assert facts["True"] in ("yes", "no")
+    shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
+    assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
 
 
 def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client: Client, measured: Run) -> None:
