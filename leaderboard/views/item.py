@@ -19,12 +19,9 @@ from probing.probes.cloze import BLANK
 from probing.probes.multiple_choice import OTHER_BLANK
 from probing.template import Prompt, prompt
 
-WHERE = ("relation", "template", "index")
-# What the page of a blank says in other ways.
-OF_BLANK = (
-    *("statement", "answer", "answers", "prediction", "correct", "rank"),
-    *("method", "predictions", "continuation"),
-)
+# What a page says above the table of the rest: of every item, and of one with a blank.
+ABOVE = ("relation", "template", "index")
+OF_BLANK = ("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation")
 
 
 class Option(NamedTuple):
@@ -64,7 +61,7 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
 
 def _without_options(request: HttpRequest, run: Run, row: Row) -> HttpResponseBase:
     """What the model put at a blank of its own accord, or what it makes of a whole statement."""
-    context, told = {"run": run, "row": row}, WHERE
+    context, told = {"run": run, "row": row}, ABOVE
     if "method" in row:
         context |= {
             "blank": row["statement"].partition(BLANK),

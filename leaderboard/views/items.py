@@ -20,6 +20,7 @@ from leaderboard.models import Run
 from leaderboard.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from probing.probes.cloze import Cloze
 
+Stored = Mapping[str, set[Any]]  # as items.ends tells it
 ALL = "all"
 # What a page shows, if it is stored and not empty throughout; the rest follows it in CSV.
 SHOWN = (
@@ -31,8 +32,7 @@ TELLING = ("culture_pair", "culture", "language", "template")  # only where rows
 # CSV has the labels of answer and prediction under these names, not their numbers in the answer space.
 LABELS = {"answer_label": "answer", "prediction_label": "prediction"}
 IN_LANGUAGE = {"subject", "statement", "coarse_label", *LABELS}  # the language that the item is asked in
-# The others have a line of their own on a phone.
-SHORT = ("correct", "specific", "true", *TELLING)
+SHORT = ("correct", "specific", "true", *TELLING)  # two of them fit into a line on a phone
 TITLES = {
     "statement": "Sentence",
     "answer_label": "Answer",
@@ -80,7 +80,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
     if request.GET.get("format") == "csv":
-        return _csv(request, run, numbers, columns(run, stored))
+        return _csv(request, run, numbers, stored)
     everything = request.GET.get("columns") == ALL
     shown = table(columns(run, stored, everything), list(items.rows(run, _page(request, numbers), _read(stored))))
     context = {
@@ -115,12 +115,13 @@ def _page(request: HttpRequest, numbers: list[int]) -> list[int]:
     return numbers[start : start + PAGE_SIZE]
 
 
-def _csv(request: HttpRequest, run: Run, numbers: list[int], shown: Sequence[Column[Row]]) -> HttpResponseBase:
+def _csv(request: HttpRequest, run: Run, numbers: list[int], stored: Stored) -> HttpResponseBase:
     """All rows that pass, in batches; one page if one is asked for."""
     wanted = _page(request, numbers) if request.GET.get("page") else numbers
-    names, read = [column.name for column in shown], _read(items.ends(run))
+    shown = columns(run, stored)
+    names = [column.name for column in shown]
     spread = wanted[:: 1 + len(wanted) // LOOKED_AT]
-    rows, sample = (_values(shown, items.rows(run, numbers, read)) for numbers in (wanted, spread))
+    rows, sample = (_values(shown, items.rows(run, numbers, _read(stored))) for numbers in (wanted, spread))
     response = csv_response(names, rows, f"run-{run.pk}-items", sample)
     response["ETag"] = _tag(run, request.GET.urlencode(), *names)
     return response
@@ -156,7 +157,7 @@ def band(row: Row) -> str:
     return "right" if right else "wrong"
 
 
-def columns(run: Run, stored: Mapping[str, set[Any]], everything: bool = False) -> list[Column[Row]]:
+def columns(run: Run, stored: Stored, everything: bool = False) -> list[Column[Row]]:
     """What tells rows apart, then all else that is stored: a page hides this unless `everything` is asked for."""
     first = [name for name in SHOWN if name in stored and _telling(name, stored)]
     rest = [name for name in _read(stored) if name not in (*first, *LABELS.values())]
@@ -168,7 +169,7 @@ def _read(stored: Iterable[str]) -> list[str]:
     return [name for name in stored if name not in items.PER_OPTION]
 
 
-def _telling(name: str, stored: Mapping[str, set[Any]]) -> bool:
+def _telling(name: str, stored: Stored) -> bool:
     if name == "statement":  # elsewhere it repeats the subject or what was chosen
         return "answer_label" in stored and "prediction" not in stored
     return len(stored[name]) > 1 if name in TELLING else not stored[name] <= {None, ""}
@@ -179,20 +180,24 @@ def _column(run: Run, name: str, titles: Mapping[str, str], ends: set[Any], show
         found = cells.stored(row[name], row.get("language", "") if name in IN_LANGUAGE else "")
         return replace(found, href=_address(run, row)) if name == "subject" else found
 
-    kind = "number" if _figures(ends) else {"subject": "head"}.get(name, "" if name in SHORT else "wide")
+    align = _align(name, ends) + ("" if shown else " more")
     title = titles.get(name) or words.dimension(name)
-    return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=kind if shown else f"{kind} more")
+    return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=align)
 
 
-def _figures(ends: set[Any]) -> bool:
-    return any(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+def _align(name: str, ends: set[Any]) -> str:
+    if name == "subject":
+        return "head"
+    if any(isinstance(end, int | float) and not isinstance(end, bool) for end in ends):
+        return "number"
+    return "" if name in SHORT else "wide"
 
 
 def _address(run: Run, row: Row) -> str:
     return reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
 
 
-def _titles(run: Run, stored: Mapping[str, set[Any]]) -> dict[str, str]:
+def _titles(run: Run, stored: Stored) -> dict[str, str]:
     """What columns are called where a probe means something of its own by them."""
     if "method" in stored:
         titles = WRITTEN if "near" in stored["method"] else RANKED
@@ -202,7 +207,7 @@ def _titles(run: Run, stored: Mapping[str, set[Any]]) -> dict[str, str]:
     return STATEMENTS if "perplexity" in stored else {}
 
 
-def note(run: Run, stored: Mapping[str, set[Any]]) -> str:
+def note(run: Run, stored: Stored) -> str:
     """What counts as right, where the columns' titles cannot say it."""
     if "method" in stored:
         return (WRITTEN_NOTE if "near" in stored["method"] else RANKED_NOTE).format(k=counted(run))

@@ -78,6 +78,7 @@ def test_a_template_can_be_asked_for_where_there_is_one_only(client: Client, sit
     run = make.measured(small, make.model(), skill=1, templates=(0,))
     run.scores.filter(dimension="template").delete()
     assert client.get(f"/api/v1/runs/{run.pk}/items?template=0").json()["found"] == 6
+    assert "Select a valid choice" not in client.get(f"/runs/{run.pk}/items/?template=0").content.decode()
 
 
 def test_all_columns_are_shown_where_they_are_asked_for(client: Client, site: Site) -> None:
