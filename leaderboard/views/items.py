@@ -180,9 +180,8 @@ def _column(run: Run, name: str, titles: Mapping[str, str], ends: set[Any], show
         found = cells.stored(row[name], row.get("language", "") if name in IN_LANGUAGE else "")
         return replace(found, href=_address(run, row)) if name == "subject" else found
 
-    align = _align(name, ends) + ("" if shown else " more")
     title = titles.get(name) or words.dimension(name)
-    return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=align)
+    return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=_align(name, ends), shown=shown)
 
 
 def _align(name: str, ends: set[Any]) -> str:
