@@ -44,6 +44,13 @@ def test_the_parts_of_another_run_are_kept(partial: Partial, tmp_path: Path, res
     assert partial.has(PART)
 
 
+def test_another_run_without_a_part_is_in_nobody_s_way(tmp_path: Path) -> None:
+    begin(tmp_path)
+    other = begin(tmp_path, model="b")
+    other.store(PART, pd.DataFrame({"index": [0]}), RECORD)
+    assert begin(tmp_path, model="b").has(PART)
+
+
 @pytest.mark.parametrize("resume", [True, False])
 def test_a_folder_that_is_no_run_s_is_kept(tmp_path: Path, resume: bool) -> None:
     precious = tmp_path / "out.partial" / "notes.txt"
