@@ -25,6 +25,7 @@ PAGES = [
 ]
 PROBED = ("starter", "culture", "geography", "graph", "pairs")  # one benchmark of each probe
 SERIOUS = ("serious", "critical")
+CUT = "[...document.querySelectorAll('td')].filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)"
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def addresses_of(page: Page, slug: str) -> list[str]:
 
 
 def expect_for_everybody(browser: Browser, site: str, addresses: list[str], scheme: str, width: int, subtests) -> None:
-    """No sideways scroll, and nothing serious that axe finds, with everything unfolded."""
+    """No sideways scroll, no cut cell, and nothing serious that axe finds, with everything unfolded."""
     size = {"width": width, "height": 800}
     with browser.new_context(base_url=site, color_scheme=scheme, viewport=size) as context:
         page = context.new_page()
@@ -63,12 +64,13 @@ def expect_for_everybody(browser: Browser, site: str, addresses: list[str], sche
                 page.goto(address)
                 page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
+                assert page.evaluate(CUT) == []
                 found = Axe().run(page).response["violations"]
                 assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in SERIOUS] == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 1280)])
-def test_no_serious_obstacle_and_no_sideways_scroll(
+def test_no_serious_obstacle_no_sideways_scroll_and_no_cut_cell(
     browser: Browser, deployment: Deployment, addresses: list[str], scheme: str, width: int, subtests: pytest.Subtests
 ) -> None:
     expect_for_everybody(browser, deployment.url, addresses, scheme, width, subtests)
