@@ -1,20 +1,24 @@
 """Plotly figures. Colours are the stylesheet's tokens; static/charts.js puts in what they stand for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from math import ceil, floor, isfinite, log10
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
 import plotly.graph_objects as go
+
+from leaderboard import cells
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
 RIGHT_TO_LEFT = ("R", "AL")  # classes of letters, as Unicode calls them
 UNIT = [-0.02, 1.02]  # 0 to 1, with room for the dots at its ends
-SIZES = {10**6: "1 M", 10**7: "10 M", 10**8: "100 M", 10**9: "1 B", 10**10: "10 B", 10**11: "100 B", 10**12: "1 T"}
+POWER = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "hoverformat": ".1f"}  # where there is no tick
+TICKS, STEPS = 5, (1, 2, 5, 10, 20, 50, 100, 200)  # of powers of ten on an axis: how many, and how far apart
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Point(NamedTuple):
     href: str = ""
 
 
+Axis = dict[str, Any]
 AXIS = {
     "gridcolor": LINE,
     "zeroline": False,
@@ -121,12 +126,13 @@ def dots(
     return figure(marks, 70 + ROW_HEIGHT * len(points), xaxis=axis, yaxis=rows)
 
 
-def _rows(labels: Sequence[str]) -> dict[str, Any]:
-    """An axis with a row for each label, the first at the top, all as high."""
+def _rows(labels: Iterable[str], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """An axis with a row for each label, the first at the top, all as high; a label may have a shorter name there."""
     rows = list(dict.fromkeys(labels))[::-1]
     return {
         **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [-0.7, len(rows) - 0.3]},
         **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
+        "ticktext": [(names or {}).get(row, row) for row in rows],
     }
 
 
@@ -136,6 +142,7 @@ def _dots_trace(points: Sequence[Point]) -> go.Scatter:
         y=[p.label for p in points],
         mode="markers",
         marker={"size": 9, "color": ACCENT},
+        cliponaxis=False,
         error_x=_interval(points),
         name="score",
         hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
@@ -155,25 +162,66 @@ def _chance_trace(ticks: Sequence[tuple[float, str]]) -> go.Scatter:
 
 def against_parameters(points: Sequence[Point], chance: float | None, title: str) -> go.Figure:
     """Scores against the number of parameters, which is on a logarithmic axis; one symbol per group."""
+    ends = [end for p in points for end in (p.value, p.low, p.high)]
+    reached = [0.0, *(end for end in (*ends, chance) if end is not None)]
+    room = 0.04 * (max(reached) - min(reached))
+    axis = {"title": {"text": title}, "tickformat": ".2~f", "range": [min(reached) - room, max(reached) + room]}
+    return _with_chance(_clouds(points, _parameters(points), axis), chance)
+
+
+def _clouds(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figure:
+    """One symbol per group."""
     traces = [_cloud([p for p in points if p.group == group], group) for group in sorted({p.group for p in points})]
-    line = [{"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": chance, "y1": chance} | CHANCE_LINE]
-    return figure(
-        traces,
-        HEIGHT,
-        xaxis={
-            "type": "log",
-            "title": {"text": "parameters"},
-            "tickvals": list(SIZES),
-            "ticktext": list(SIZES.values()),
-        },
-        yaxis={"title": {"text": title}, "rangemode": "tozero", "tickformat": ".2~f"},
-        shapes=line if chance is not None else [],
-        showlegend=len(traces) > 1,
-    )
+    return figure(traces, HEIGHT, xaxis=xaxis, yaxis=yaxis, showlegend=len(traces) > 1)
 
 
-LOG_SIZES = {"type": "log", "tickvals": list(SIZES), "ticktext": list(SIZES.values())}
-CHANCE_LINE = {"line": {"color": MUTED, "width": 1, "dash": "dot"}, "label": {"text": "chance", "textposition": "end"}}
+def _with_chance(drawn: go.Figure, chance: float | None) -> go.Figure:
+    """A line where guessing would be, its name beside it, where no dots are."""
+    if chance is not None:
+        drawn.add_hline(chance, line={"color": MUTED, "width": 1, "dash": "dot"})
+        name = {"text": "chance", "font": {"color": SOFT}, "showarrow": False}
+        drawn.add_annotation(x=1, y=chance, xref="paper", xanchor="left", **name)
+        drawn.update_layout(margin={"r": 56})
+    return drawn
+
+
+def _parameters(points: Sequence[Point]) -> Axis:
+    ends = _around([log10(p.x) for p in points if p.x])
+    sizes = [round(10**tick) for tick in _ticks(*ends)]
+    named = {"tickvals": sizes, "ticktext": [cells.parameters(size).text for size in sizes]}
+    return {"title": {"text": "parameters"}, "type": "log", "range": ends, **named}
+
+
+def _powers(logarithms: Iterable[float], title: str) -> Axis:
+    """An axis of base-10 logarithms that shows what they are logarithms of."""
+    ends = _around(logarithms)
+    ticks = _ticks(*ends)
+    return {"title": {"text": title}, "range": ends, "tickvals": ticks, "ticktext": _said(ticks), **POWER}
+
+
+def _around(logarithms: Iterable[float]) -> tuple[float, float]:
+    """Ends of an axis with room beside the outermost, and for two ticks at least."""
+    known = [value for value in logarithms if isfinite(value)] or [0.0]
+    low, high = min(known), max(known)
+    half = max(0.54 * (high - low), 0.4)
+    return (low + high) / 2 - half, (low + high) / 2 + half
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 of each power of ten, or powers where there are more than two; all as base-10 logarithms."""
+    powers = range(floor(low), ceil(high) + 1)
+    if high - low > 2.5:
+        step = next((step for step in STEPS if high - low <= TICKS * step), STEPS[-1])
+        return [float(power) for power in powers if power % step == 0 and low <= power <= high]
+    steps = [power + log10(digit) for power in powers for digit in (1, 2, 5)]
+    return [tick for tick in steps if low <= tick <= high]
+
+
+def _said(ticks: Sequence[float]) -> list[str]:
+    """0.02, or powers of ten where figures would be long."""
+    if all(tick.is_integer() for tick in ticks) and max(map(abs, ticks)) > 3:
+        return [f"10<sup>{tick:.0f}</sup>".replace("-", "\N{MINUS SIGN}") for tick in ticks]
+    return [f"{10**tick:,g}" for tick in ticks]
 
 
 def _cloud(points: Sequence[Point], group: str) -> go.Scatter:
@@ -190,6 +238,7 @@ def _cloud(points: Sequence[Point], group: str) -> go.Scatter:
             "symbol": f"{symbol}-open" if published else symbol,
             "color": MUTED if published else ACCENT,
         },
+        cliponaxis=False,
         error_y={**_interval(points), "color": MUTED},
         name=group,
         hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
@@ -208,13 +257,7 @@ def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) 
         scattermode="group",
         showlegend=len(traces) > 1,
     )
-    if chance is not None:  # its name beside the line, where no dots are
-        drawn.add_hline(chance, line=CHANCE_LINE["line"])
-        drawn.add_annotation(
-            x=1, y=chance, xref="paper", xanchor="left", text="chance", font={"color": SOFT}, showarrow=False
-        )
-        drawn.update_layout(margin={"r": 56})
-    return drawn
+    return _with_chance(drawn, chance)
 
 
 SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")
@@ -226,6 +269,7 @@ def _series_trace(name: str, points: Sequence[Point], place: int) -> go.Scatter:
         y=[p.value for p in points],
         mode="markers",
         marker={"size": 9, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": INK if place % 3 == 2 else None},
+        cliponaxis=False,
         error_y=_interval(points),
         offsetgroup=str(place),
         name=name,
@@ -299,7 +343,6 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
 
 
 DOWNWARDS = {"type": "category", "showgrid": False, "autorange": "reversed"}
-POWER = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "exponentformat": "none"}
 
 
 def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
@@ -317,7 +360,8 @@ def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
         )
         for (label, values), colour in zip(groups.items(), colours, strict=True)
     ]
-    return figure(traces, 300, xaxis={"title": {"text": title}, "dtick": 1, **POWER}, yaxis=DOWNWARDS)
+    drawn = [value for values in groups.values() for value in values]
+    return figure(traces, 300, xaxis=_powers(drawn, title), yaxis=DOWNWARDS)
 
 
 def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.Figure:
@@ -338,43 +382,42 @@ def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.
             y=[label] * len(values),
             mode="markers",
             marker={"size": 5, "color": MUTED, "opacity": 0.7},
-            hovertemplate="%{x:.1f}<extra></extra>",
+            hovertemplate="%{x}<extra></extra>",
         )
         traces += [box, dots]
-    drawn = figure(
-        traces,
-        90 + 2 * ROW_HEIGHT * len(groups),
-        xaxis={"title": {"text": title}, **POWER},
-        yaxis=DOWNWARDS,
-    )
+    axis = _powers([line, *(value for values in groups.values() for value in values)], title)
+    drawn = figure(traces, 90 + 2 * ROW_HEIGHT * len(groups), xaxis=axis, yaxis=_rows(groups))
     drawn.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
     return drawn
 
 
 def powers(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     """Base-10 logarithms against one another; one symbol per group."""
-    drawn = against_parameters(points, None, y_title)
-    drawn.update_layout(xaxis={"type": "linear", "title": {"text": x_title}, "tickmode": "auto", **POWER})
-    return _on_powers(drawn)
+    return _of_powers(points, _powers([p.x for p in points if p.x is not None], x_title), y_title)
 
 
 def powers_against_parameters(points: Sequence[Point], title: str) -> go.Figure:
     """Base-10 logarithms against the number of parameters."""
-    return _on_powers(against_parameters(points, None, title))
+    return _of_powers(points, _parameters(points), title)
 
 
-def _on_powers(drawn: go.Figure) -> go.Figure:
-    drawn.update_layout(yaxis={"rangemode": "normal", "tickformat": "", **POWER})
-    return drawn
+def _of_powers(points: Sequence[Point], xaxis: Axis, title: str) -> go.Figure:
+    drawn = _clouds(points, xaxis, _powers([p.value for p in points], title))
+    return drawn.update_traces(hovertemplate="%{text}<br><b>%{y}</b><extra></extra>")
 
 
-def headed_dots(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
-    """Dots from 0 to 1 under headings; `heads` maps each label to its heading, in order. One symbol per group."""
-    rows = [row for head, labels in _under(heads).items() for row in (f"<b>{head}</b>", *labels)]
+def headed_dots(
+    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+) -> go.Figure:
+    """Dots from 0 to 1 under headings; `heads` maps each label to its heading, in order, `names` some to shorter ones.
+
+    One symbol per group. Labels without a heading stand by themselves.
+    """
+    rows = [row for head, labels in _under(heads).items() for row in (*([f"<b>{head}</b>"] if head else []), *labels)]
     series = _groups(points)
     traces = [_series([point for point in points if point.group == name], name, n) for n, name in enumerate(series)]
     axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
-    labels = _rows(rows)
+    labels = _rows(rows, names)
     return figure(traces, 90 + 26 * len(rows), xaxis=axis, yaxis=labels, showlegend=len(series) > 1)
 
 
@@ -395,9 +438,11 @@ def _series(points: Sequence[Point], name: str, number: int) -> go.Scatter:
     return trace
 
 
-def beside(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
+def beside(
+    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+) -> go.Figure:
     """Dots under headings, the series side by side in each row so that their intervals can be read."""
-    drawn = headed_dots(points, heads, title)
+    drawn = headed_dots(points, heads, title, names)
     drawn.update_traces(orientation="h")
     for trace in drawn.data:
         trace.update(offsetgroup=trace.name, hovertemplate="%{y}, " + trace.name + ": <b>%{x:.3f}</b><extra></extra>")
@@ -408,9 +453,11 @@ def beside(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.
     return drawn
 
 
-def forest(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.Figure:
-    """Paired differences under headings around a line at zero; those of the group `certain` are filled."""
-    drawn = headed_dots(points, heads, title)
+def forest(
+    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+) -> go.Figure:
+    """Paired differences under headings around a line at zero; those of a named group are filled."""
+    drawn = headed_dots(points, heads, title, names)
     for trace, symbol in zip(drawn.data, ("circle" if p else "circle-open" for p in _groups(points)), strict=True):
         trace.update(marker={"symbol": symbol, "color": ACCENT}, hovertemplate="%{y}: <b>%{x:+.3f}</b><extra></extra>")
     drawn.update_layout(xaxis={"range": None, "tickformat": "+.2~f"}, showlegend=False)
@@ -420,41 +467,3 @@ def forest(points: Sequence[Point], heads: Mapping[str, str], title: str) -> go.
 
 def _groups(points: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(point.group for point in points))
-
-
-def dumbbells(rows: Mapping[str, Sequence[Point]], title: str) -> go.Figure:
-    """Two shares of each row joined by a line; the points' labels name the series."""
-    names = list(dict.fromkeys(point.label for points in rows.values() for point in points))
-    joined = [
-        go.Scatter(
-            x=[p.value for p in points],
-            y=[label] * len(points),
-            mode="lines",
-            line={"color": LINE, "width": 3},
-            showlegend=False,
-            hoverinfo="skip",
-        )
-        for label, points in rows.items()
-    ]
-    traces = [_side(rows, name, place) for place, name in enumerate(names)]
-    axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
-    labels = _rows(list(rows))
-    return figure([*joined, *traces], 90 + ROW_HEIGHT * len(rows), xaxis=axis, yaxis=labels, showlegend=True)
-
-
-def _side(rows: Mapping[str, Sequence[Point]], name: str, place: int) -> go.Scatter:
-    found = [(label, point) for label, points in rows.items() for point in points if point.label == name]
-    trace = _dots_trace([point._replace(label=label) for label, point in found])
-    symbol, colour = ("circle", ACCENT) if place == 0 else ("diamond-open", INK)
-    trace.update(name=name, marker={"size": 10, "symbol": symbol, "color": colour})
-    # The intervals of both sides lie on one line: the thin one on the thick one.
-    trace.update(error_x={"color": colour, "thickness": 4 if place == 0 else 1})
-    return trace
-
-
-def lines(series: Mapping[str, Sequence[Point]], title: str) -> go.Figure:
-    """Shares of each series over the same labels, joined by lines."""
-    drawn = grouped(series)
-    drawn.update_traces(mode="lines+markers", line={"width": 1})
-    drawn.update_layout(yaxis={"title": {"text": title}})
-    return drawn

@@ -1,6 +1,8 @@
 // Draws a figure when it comes near the viewport; colours and fonts are the stylesheet's, so a change of scheme redraws.
 (() => {
   const source = document.currentScript.dataset.plotly;
+  const NARROW = 480; // pixels
+  const NAME = 22; // letters of a row's name on a narrow screen
   const drawn = new Set();
   let loading = null;
 
@@ -35,10 +37,22 @@
     return value;
   }
 
+  // On a narrow screen a long name gives room to what it names: its owner goes, then its middle. Tables have it in full.
+  function short(name) {
+    if (name.length <= NAME || name.startsWith("<b>")) return name;
+    const own = name.replace(/^[^/\s]+\//, "");
+    return own.length <= NAME ? own : `${own.slice(0, NAME / 2)}…${own.slice(-NAME / 2)}`;
+  }
+
+  function fitted(layout, width) {
+    if (width < NARROW && layout.yaxis.ticktext) layout.yaxis.ticktext = layout.yaxis.ticktext.map(short);
+    return layout;
+  }
+
   async function draw(plot) {
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
     const Plotly = await plotly();
-    await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true });
+    await Plotly.react(plot, data, fitted(layout, plot.clientWidth), { displayModeBar: false, responsive: true });
     if (drawn.has(plot)) return;
     drawn.add(plot);
     plot.on("plotly_click", ({ points }) => {

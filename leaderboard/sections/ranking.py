@@ -1,10 +1,12 @@
 """Culture pairs: both sides of each predicate, the gap between them, prompt languages, predictions (methods 4.5)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pandas as pd
+import plotly.graph_objects as go
 
 from leaderboard import benchmarks, cells, charts, items, queries, words
 from leaderboard.charts import Chart, Point
@@ -45,11 +47,24 @@ class Sides(NamedTuple):
         return self.gap.value if self.gap else None
 
 
+class Line(NamedTuple):
+    """A row of a chart: its name under its heading, and `more` that only its label says."""
+
+    row: Sides
+    head: str
+    name: str
+    more: str | None = None
+
+    @property
+    def label(self) -> str:
+        return _joined(self.head, self.name, self.more)
+
+
 def of_run(run: Run) -> list[Section]:
     whole, by_relation = sides([run])
     beside, _ = sides(queries.runs_beside(run))
-    pairs = gaps(whole)
-    return [*([pairs] if pairs else []), *_by_pair(by_relation), languages(beside), *predictions(run)]
+    found = [gaps(whole), *_by_pair(by_relation), languages(beside), *predictions(run)]
+    return [section for section in found if section]
 
 
 def of_benchmark(benchmark: Benchmark) -> list[Section]:
@@ -59,7 +74,7 @@ def of_benchmark(benchmark: Benchmark) -> list[Section]:
 
 def of_comparison(runs: Sequence[Run]) -> list[Section]:
     whole, by_relation = sides(runs)
-    return [models(whole), languages(whole), *_by_pair(by_relation)] if whole else []
+    return [section for section in (models(whole), languages(whole), *_by_pair(by_relation)) if section]
 
 
 def _by_pair(rows: Sequence[Sides]) -> list[Section]:
@@ -105,12 +120,12 @@ def _place(score: Score) -> tuple[str, ...] | None:
 
 
 def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
-    """Dumbbells: the two cultures of each predicate."""
+    """The two cultures of each predicate."""
     name = f"sides-{pair}-{language}"
     title = f"{title_of(pair)}, asked in {words.language(language)}"
     names = _run_names(rows)
     columns = [
-        Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
+        Column("relation", "Relation", lambda row: _relation(row.run.benchmark, row.relation), align="head"),
         *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
         *_figures(rows),
     ]
@@ -118,11 +133,54 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     better = sum((row.difference or 0) > 0 for row in rows)
     first = rows[0].named[0][0]
     summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if names else 'relations'}."
-    lines = {
-        ", ".join([row.relation, *filter(None, [names.get(row.run.pk)])]): [_point(*side) for side in row.named]
-        for row in rows
-    }
-    return Section(name, title, table, Chart(name, title, summary, charts.dumbbells(lines, "P@1")))
+    lines = [_line(row, names) for row in rows]
+    figure = _beside(lines, [culture for culture, _ in rows[0].named])
+    return Section(name, title, table, Chart(name, title, summary, figure))
+
+
+def _line(row: Sides, names: Mapping[int, str]) -> Line:
+    meaning = meanings(row.run.benchmark_id).get(row.relation)
+    return Line(row, "", _joined(row.relation, names.get(row.run.pk)), meaning)
+
+
+def _beside(lines: Sequence[Line], sides: Sequence[str]) -> go.Figure:
+    """P@1 of both cultures in each line, whatever `sides` calls them."""
+    points = [
+        Point(line.label, float("nan") if score.value is None else score.value, score.low, score.high, group=side)
+        for line in lines
+        for side, (_, score) in zip(sides, line.row.named, strict=True)
+    ]
+    return charts.beside(points, _heads(lines), "P@1", _names(lines))
+
+
+def _heads(lines: Sequence[Line]) -> dict[str, str]:
+    return {line.label: line.head for line in lines}
+
+
+def _names(lines: Sequence[Line]) -> dict[str, str]:
+    return {line.label: line.name for line in lines}
+
+
+def _joined(*said: str | None) -> str:
+    return ", ".join(filter(None, said))
+
+
+def _relation(benchmark: Benchmark, name: str) -> cells.Cell:
+    """A predicate, which links to its page and says on demand what it asks."""
+    meaning = meanings(benchmark.pk).get(name, "")
+    return cells.text(name, href=queries.group_url(benchmark, "relation", name) if meaning else "", note=meaning)
+
+
+@lru_cache(maxsize=8)
+def meanings(benchmark: int) -> dict[str, str]:
+    """By predicate, a template, in English if there is one. A version of a benchmark never changes."""
+    on = Benchmark.objects.get(pk=benchmark)
+    try:
+        relations = benchmarks.read(on).relations if on.path else ()
+    except ProbingError:
+        return {}
+    english_last = sorted(relations, key=lambda each: each.tags.get("language") == "en")
+    return {each.label: each.templates[0] for each in english_last}
 
 
 def _run_names(rows: Sequence[Sides]) -> dict[int, str]:
@@ -139,10 +197,6 @@ def title_of(pair: str) -> str:
     return f"{' '.join(first).title()} and {second.title()}"
 
 
-def _point(culture: str, score: Score) -> Point:
-    return Point(culture, float("nan") if score.value is None else score.value, score.low, score.high)
-
-
 def gaps(rows: Sequence[Sides]) -> Section | None:
     """The gap of each pair and language with its interval."""
     if not rows:
@@ -152,17 +206,24 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         Column("language", "Language", lambda row: cells.text(row.language)),
         *_figures(rows),
     ]
-    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows)
+    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows, cards=True)
     points = [
-        Point(f"{row.pair}, {row.language}", row.gap.value, row.gap.low, row.gap.high)
+        Point(f"{title_of(row.pair)}, {row.language}", row.gap.value, row.gap.low, row.gap.high)
         for row in rows
         if row.gap and row.gap.value is not None
     ]
     title = "The gap between cultures"
-    clear = sum(bool(p.low is not None and p.high is not None and p.low * p.high > 0) for p in points)
-    summary = f"P@1 of the first culture minus that of the West; {clear} of {len(points)} intervals leave out zero."
     figure = charts.differences(points, "first culture minus West")
-    return Section("gaps", title, table, Chart("gaps", title, summary, figure) if points else None)
+    chart = Chart("gaps", title, _clear(points), figure) if len(points) > 1 else None
+    return Section("gaps", title, table, chart)
+
+
+def _clear(points: Sequence[Point]) -> str:
+    """What the gaps are, and of how many the interval, where they have one, leaves out zero."""
+    intervals = [(p.low, p.high) for p in points if p.low is not None and p.high is not None]
+    clear = sum(low * high > 0 for low, high in intervals)
+    said = f"; {clear} of {len(intervals)} intervals leave out zero" if intervals else ""
+    return f"P@1 of the first culture minus that of the West{said}."
 
 
 def _figures(rows: Sequence[Sides]) -> list[Column[Sides]]:
@@ -212,8 +273,10 @@ def _p(score: Score | None) -> cells.Cell:
     return cells.p_value(score.value) if score and score.value is not None else cells.number(None)
 
 
-def languages(rows: Sequence[Sides]) -> Section:
-    """Each model asked in each language, in one run or several and in papers."""
+def languages(rows: Sequence[Sides]) -> Section | None:
+    """Each model asked in each language, in one run or several and in papers; nothing where it is only one."""
+    if len(rows) < 2:
+        return None
     title = "Prompt languages side by side"
     names = _run_names(rows)
 
@@ -227,22 +290,29 @@ def languages(rows: Sequence[Sides]) -> Section:
         *_figures(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
-    table = Table(name="languages", caption=title, columns=columns, rows=rows)
-    lines: dict[str, list[Point]] = {}
-    for row in rows:
-        published = row.run.provenance == Run.Provenance.PUBLISHED
-        source = _published(row.run) if published else names.get(row.run.pk, "")
-        for culture, score in row.named:
-            name = ", ".join(filter(None, [f"{title_of(row.pair)}: {culture}", source]))
-            lines.setdefault(name, []).append(_point(culture, score)._replace(label=row.language))
+    table = Table(name="languages", caption=title, columns=columns, rows=rows, cards=True)
+    lines = [Line(row, title_of(row.pair), _joined(row.language, _source(row.run, names))) for row in rows]
     asked = sorted({words.language(row.language) for row in rows})
-    figure = charts.lines(lines, "P@1")
-    chart = Chart("languages", title, f"P@1 of either culture, asked in {', '.join(asked)}.", figure) if rows else None
-    return Section("languages", title, table, chart)
+    summary = f"P@1 of either culture, asked in {', '.join(asked)}."
+    figure = _beside(lines, ("first culture", "West"))
+    return Section("languages", title, table, Chart("languages", title, summary, figure))
+
+
+def _source(run: Run, names: Mapping[int, str]) -> str | None:
+    return _published(run) if _is_published(run) else names.get(run.pk)
+
+
+def _apart(run: Run) -> str:
+    """What sets a run apart from others of its model."""
+    return _objects(run) if _is_published(run) else run.variant
+
+
+def _is_published(run: Run) -> bool:
+    return run.provenance == Run.Provenance.PUBLISHED
 
 
 def _published(run: Run) -> str:
-    """What published figures have in common that a line may join: the kind of objects."""
+    """Published figures are told apart by their kind of objects."""
     return "published" if _objects(run) == AUGMENTED else f"published, {_objects(run)}"
 
 
@@ -254,7 +324,7 @@ def predictions(run: Run) -> list[Section]:
     columns = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"])), align="kind"),
         Column("language", "Language", lambda row: cells.text(row["language"])),
-        Column("relation", "Relation", lambda row: cells.text(row["relation"]), align="head"),
+        Column("relation", "Relation", lambda row: _relation(run.benchmark, row["relation"]), align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
         Column("right", "Right", lambda row: _said(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _said(row, row["wrong"]), align="wide"),
@@ -303,18 +373,38 @@ def models(rows: Sequence[Sides]) -> Section | None:
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
     table = Table(name="pairs", caption=title, columns=columns, rows=rows, page_size=50, cards=True)
-    known = [row for row in rows if row.gap and row.gap.value is not None]
-    points = [Point(_about(row), row.gap.value, row.gap.low, row.gap.high) for row in known[:MOST_GAPS]]
-    summary = f"Gaps between cultures of {len(points)} rows, P@1 of the first minus that of the West."
-    figure = charts.differences(points, "first culture minus West")
-    return Section("pairs", title, table, Chart("pairs", title, summary, figure) if points else None)
+    chart = _widest([row for row in rows if row.difference is not None])
+    return Section("pairs", title, table, chart)
 
 
-def _about(row: Sides) -> str:
-    """What sets a row apart from the others, in a line."""
-    measured = row.run.provenance == Run.Provenance.MEASURED
-    name = row.run.name if measured else f"{row.run.model.hub_id}, {_published(row.run)}"
-    return f"{name}, {row.pair}, {row.language}"
+def _widest(rows: Sequence[Sides]) -> Chart | None:
+    """The widest gaps under the pair and language that they are of; nothing where there is only one."""
+    if len(rows) < 2:
+        return None
+    kept = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
+    kept.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
+    lines = _of_models(kept)
+    points = [
+        Point(line.label, gap.value, gap.low, gap.high, group="" if _is_published(line.row.run) else "measured")
+        for line in lines
+        if (gap := line.row.gap) and gap.value is not None
+    ]
+    shown = f"The widest {len(kept)} of {len(rows)} gaps" if len(kept) < len(rows) else "Gaps"
+    opened = " Open: published." if any(_is_published(row.run) for row in kept) else ""
+    summary = f"{shown} between cultures, P@1 of the first minus that of the West.{opened}"
+    figure = charts.forest(points, _heads(lines), "first culture minus West", _names(lines))
+    return Chart("pairs", "Models on each pair", summary, figure)
+
+
+def _of_models(rows: Sequence[Sides]) -> list[Line]:
+    """Under each heading models by the last part of their names, where that is one run's."""
+    heads = [f"{title_of(row.pair)}, {row.language}" for row in rows]
+    short = [row.run.model.hub_id.rpartition("/")[2] for row in rows]
+    times = Counter(zip(heads, short, strict=True))
+    return [
+        Line(row, head, name if times[head, name] == 1 else _joined(name, _apart(row.run)), row.run.model.hub_id)
+        for row, head, name in zip(rows, heads, short, strict=True)
+    ]
 
 
 def _objects(run: Run) -> str:
@@ -332,7 +422,7 @@ def answers(benchmark: Benchmark, known: Sequence[Sides]) -> Section | None:
         Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="kind"),
         Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
         Column("objects", "Objects", lambda row: cells.text(row.objects)),
-        Column("relation", "Relation", lambda row: cells.text(row.relation), align="head"),
+        Column("relation", "Relation", lambda row: _relation(benchmark, row.relation), align="head"),
         *_varied_columns("first", 0, rows, best),
         *_varied_columns("second", 1, rows, best),
     ]
