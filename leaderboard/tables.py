@@ -37,7 +37,8 @@ class Table(Generic[Row]):
     """The rows come in their default order.
 
     `name` tells the tables of one address apart, the `main` one needs none. `band` groups neighbouring rows: sorting
-    never mixes bands, and the band `pinned` is on every page.
+    never mixes bands, and the band `pinned` is on every page. `export`: what CSV gets, where a row
+    of the page is several.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Table(Generic[Row]):
     page_size: int | None = None
     cards: bool = False
     sortable: bool = True
+    export: "Table[Any] | None" = None
 
     def parameter(self, word: str) -> str:
         """What the query string calls this table's sort or page."""

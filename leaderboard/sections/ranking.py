@@ -321,20 +321,44 @@ def predictions(run: Run) -> list[Section]:
     if not run.artefact or not set(PREDICTIONS) <= set(items.names(run)):
         return []
     title = "Most common predictions"
-    columns = [
+    about = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"])), align="kind"),
         Column("language", "Language", lambda row: cells.text(row["language"])),
         Column("relation", "Relation", lambda row: _relation(run.benchmark, row["relation"]), align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
+    ]
+    said = [
         Column("right", "Right", lambda row: _said(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _said(row, row["wrong"]), align="wide"),
     ]
-    table = Table(name="predictions", caption=title, columns=columns, rows=predicted(run.pk), page_size=20, cards=True)
+    rows = predicted(run.pk)
+    table = Table(
+        name="predictions",
+        caption=title,
+        columns=[*about, *said],
+        rows=rows,
+        page_size=20,
+        cards=True,
+        export=_one_by_one(about, rows),
+    )
     note = (
         "The three most common ones of each relation and culture, each with its share of all predictions of these, "
         "and for wrong ones the culture in which they are right."
     )
     return [Section("predictions", title, table, note=note)]
+
+
+def _one_by_one(about: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
+    """A prediction a row."""
+    columns = [
+        *about,
+        Column("prediction", "Prediction", lambda row: cells.text(row["prediction_label"])),
+        Column("right", "Right", lambda row: cells.yes_no(row["correct"])),
+        Column("share", "Share", lambda row: cells.share(row["share"])),
+        Column("right_in", "Right in", lambda row: cells.text(", ".join(sorted(row["prediction_cultures"])))),
+    ]
+    each = [one for row in rows for one in (*row["right"], *row["wrong"])]
+    return Table(name="predictions", caption="Most common predictions", columns=columns, rows=each)
 
 
 def _said(row: Row, found: Sequence[Row]) -> cells.Cell:

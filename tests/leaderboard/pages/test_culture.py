@@ -139,23 +139,28 @@ def test_languages_stand_side_by_side_with_what_was_published(client: Client, me
     assert paper["gap_low"] == ""
 
 
-def test_common_predictions_stand_right_beside_wrong_ones_with_their_shares(client: Client, measured: Run) -> None:
+def test_common_predictions_come_one_a_row_with_their_shares(client: Client, measured: Run) -> None:
     rows = table(client, f"/runs/{measured.pk}/", "predictions")
-    (row,) = (row for row in rows if (row["language"], row["culture"]) == ("en", "Arab"))
-    said = [each for each in (row["right"], row["wrong"]) for each in each.split("; ") if each]
-    shares = [float(re.search(r"\(([\d.]+) %", each)[1]) for each in said]
-    assert row["right"].startswith("Arabic (")
-    assert sum(shares) == pytest.approx(100)
+    found = [row for row in rows if (row["language"], row["culture"]) == ("en", "Arab")]
+    assert (found[0]["prediction"], found[0]["right"]) == ("Arabic", "yes")
+    assert sum(float(row["share"]) for row in found) == pytest.approx(1)
 
 
-def test_a_wrong_prediction_says_in_which_culture_it_is_right(client: Client, measured: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/", "predictions")
+def test_on_the_page_they_stand_right_beside_wrong_ones(client: Client, measured: Run) -> None:
+    shown = client.get(f"/runs/{measured.pk}/").context["tables"]["predictions"]
+    (line,) = (line for line in shown.lines if [cell.text for _, cell in line.cells][1:4] == ["en", "P37", "Arab"])
+    right, wrong = (cell.several for _, cell in line.cells[4:])
+    assert [name for name, _ in right] == ["Arabic"]
+    assert wrong
+    assert all("West" in remark for _, remark in wrong)
+
+
+def test_a_prediction_says_in_which_culture_it_is_right(client: Client, measured: Run) -> None:
     content = benchmarks.read(measured.benchmark)
-    for row in rows:
+    for row in table(client, f"/runs/{measured.pk}/", "predictions"):
         relation = content[f"P37.arab-west.{row['language']}"]
-        for each in filter(None, row["wrong"].split("; ")):
-            label, _, cultures = re.fullmatch(r"(.+) \(([\d.]+) %, (.+)\)", each).groups()
-            assert cultures == ", ".join(relation.answer_tags[relation.answer_space.index(label)]["culture"])
+        tags = relation.answer_tags[relation.answer_space.index(row["prediction"])]
+        assert row["right_in"] == ", ".join(tags["culture"])
 
 
 def test_the_benchmark_shows_items_and_entropies_of_both_cultures_side_by_side(client: Client, measured: Run) -> None:
