@@ -60,10 +60,10 @@ def _metric_column(metric: str) -> Column[Group]:
 
 
 def dimension_chart(run: Run, dimension: str, groups: Sequence[Group]) -> Chart | None:
-    """Nothing where the main metric has no value in any group."""
+    """Nothing where the main metric has a value in fewer than two groups: there is nothing to compare."""
     main = words.metric(queries.headline(run.benchmark))
     known = [group.main for group in groups if group.main and group.main.value is not None]
-    if not known:
+    if len(known) < 2:
         return None
     points = [Point(score.group, score.value, score.low, score.high) for score in known]
     chance = {group.name: group.scores["chance"].value for group in groups if "chance" in group.scores}
