@@ -155,6 +155,7 @@ def _chance_trace(ticks: Sequence[tuple[float, str]]) -> go.Scatter:
         y=[label for _, label in ticks],
         mode="markers",
         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": MUTED}},
+        cliponaxis=False,
         name="chance",
         hovertemplate="chance: %{x:.3f}<extra></extra>",
     )
@@ -218,10 +219,15 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _said(ticks: Sequence[float]) -> list[str]:
-    """0.02, or powers of ten where figures would be long."""
-    if all(tick.is_integer() for tick in ticks) and max(map(abs, ticks)) > 3:
-        return [f"10<sup>{tick:.0f}</sup>".replace("-", "\N{MINUS SIGN}") for tick in ticks]
+    """0.02, or with powers of ten where figures would be long."""
+    if max(map(abs, ticks)) > 3:
+        return [_with_power(tick) for tick in ticks]
     return [f"{10**tick:,g}" for tick in ticks]
+
+
+def _with_power(tick: float) -> str:
+    power = f"10<sup>{floor(tick)}</sup>".replace("-", "\N{MINUS SIGN}")
+    return power if tick.is_integer() else f"{round(10 ** (tick % 1))}·{power}"
 
 
 def _cloud(points: Sequence[Point], group: str) -> go.Scatter:

@@ -16,6 +16,7 @@ PAGES = [
     "/compare/",
     "/benchmarks/",
     "/benchmarks/small/",
+    "/benchmarks/wn18rr/",
     "/benchmarks/small/relations/P30/",
     "/submit/",
     "/queue/",

@@ -17,6 +17,7 @@ from leaderboard import benchmarks, charts
 from leaderboard.exports import BYTE_ORDER_MARK
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.published import load
+from leaderboard.sections import ranking
 from probing.probes.ranking import Ranking
 from probing.runner import probe_part
 from probing.settings import Settings, parts
@@ -223,6 +224,40 @@ def test_a_comparison_shows_gaps_languages_and_both_sides_of_every_predicate(
         ("P37", "one"),
         ("P37", "two"),
     ]
+
+
+def chart(client: Client, address: str, name: str) -> charts.Chart:
+    return client.get(address).context["charts"][name]
+
+
+def test_languages_stand_below_each_other_under_their_pair(client: Client, culture: Benchmark, measured: Run) -> None:
+    drawn = chart(client, f"/compare/?m={measured.pk}&m={ranked(culture, 'org/two').pk}", "languages").figure
+    assert [trace.name for trace in drawn.data] == ["first culture", "West"]
+    assert drawn.layout.yaxis.ticktext == ("en, two", "ar, two", "en, one", "ar, one", "<b>Arab and West</b>")
+
+
+def test_a_chart_of_gaps_says_which_it_leaves_out(
+    client: Client, measured: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chart(client, "/benchmarks/culture/", "pairs").summary.startswith("Gaps between cultures")
+    monkeypatch.setattr(ranking, "MOST_GAPS", 1)
+    left = chart(client, "/benchmarks/culture/", "pairs")
+    assert left.summary.startswith("The widest 1 of 2 gaps between cultures")
+    values = measured.scores.filter(metric="culture_gap", dimension="culture_pair_language")
+    assert abs(left.figure.data[0].x[0]) == max(abs(score.value) for score in values)
+
+
+def test_no_intervals_are_counted_where_there_are_none(client: Client, measured: Run, published: Run) -> None:
+    Score.objects.filter(metric="culture_gap").update(low=None, high=None)
+    assert chart(client, f"/runs/{measured.pk}/", "gaps").summary == "P@1 of the first culture minus that of the West."
+    page = client.get(f"/runs/{published.pk}/")
+    assert {"gaps", "culture_pair"}.isdisjoint(page.context["charts"])
+
+
+def test_a_predicate_links_to_what_it_asks(client: Client, measured: Run) -> None:
+    page = client.get(f"/runs/{measured.pk}/").content.decode()
+    template = benchmarks.read(measured.benchmark)["P37.arab-west.en"].templates[0]
+    assert f'href="/benchmarks/culture/relations/P37/" title="{template}"' in page
 
 
 def standings(client: Client, **query: object) -> list[dict[str, str]]:
