@@ -132,7 +132,7 @@ def _rows(labels: Iterable[str], names: Mapping[str, str] | None = None) -> dict
     return {
         **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [-0.7, len(rows) - 0.3]},
         **{"showgrid": False, "tickfont": {"size": 12}, "tickmode": "array", "tickvals": rows},
-        "ticktext": [(names or {}).get(row, row) for row in rows],
+        **{"ticktext": [(names or {}).get(row, row) for row in rows], "ticklabelstandoff": 6},
     }
 
 

@@ -207,23 +207,28 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         *_figures(rows),
     ]
     table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows, cards=True)
-    points = [
-        Point(f"{title_of(row.pair)}, {row.language}", row.gap.value, row.gap.low, row.gap.high)
-        for row in rows
-        if row.gap and row.gap.value is not None
-    ]
     title = "The gap between cultures"
-    figure = charts.differences(points, "first culture minus West")
-    chart = Chart("gaps", title, _clear(points), figure) if len(points) > 1 else None
+    lines = [Line(row, title_of(row.pair), row.language) for row in rows if row.difference is not None]
+    chart = Chart("gaps", title, _clear(rows), _forest(lines)) if len(lines) > 1 else None
     return Section("gaps", title, table, chart)
 
 
-def _clear(points: Sequence[Point]) -> str:
+def _clear(rows: Sequence[Sides]) -> str:
     """What the gaps are, and of how many the interval, where they have one, leaves out zero."""
-    intervals = [(p.low, p.high) for p in points if p.low is not None and p.high is not None]
+    intervals = [(row.gap.low, row.gap.high) for row in rows if row.gap and row.gap.low is not None]
     clear = sum(low * high > 0 for low, high in intervals)
     said = f"; {clear} of {len(intervals)} intervals leave out zero" if intervals else ""
     return f"P@1 of the first culture minus that of the West{said}."
+
+
+def _forest(lines: Sequence[Line]) -> go.Figure:
+    """The gap of each line; filled where it was measured here."""
+    points = [
+        Point(line.label, gap.value, gap.low, gap.high, group="" if _is_published(line.row.run) else "measured")
+        for line in lines
+        if (gap := line.row.gap) and gap.value is not None
+    ]
+    return charts.forest(points, _heads(lines), "first culture minus West", _names(lines))
 
 
 def _figures(rows: Sequence[Sides]) -> list[Column[Sides]]:
@@ -407,17 +412,10 @@ def _widest(rows: Sequence[Sides]) -> Chart | None:
         return None
     kept = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
     kept.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
-    lines = _of_models(kept)
-    points = [
-        Point(line.label, gap.value, gap.low, gap.high, group="" if _is_published(line.row.run) else "measured")
-        for line in lines
-        if (gap := line.row.gap) and gap.value is not None
-    ]
     shown = f"The widest {len(kept)} of {len(rows)} gaps" if len(kept) < len(rows) else "Gaps"
     opened = " Open: published." if any(_is_published(row.run) for row in kept) else ""
     summary = f"{shown} between cultures, P@1 of the first minus that of the West.{opened}"
-    figure = charts.forest(points, _heads(lines), "first culture minus West", _names(lines))
-    return Chart("pairs", "Models on each pair", summary, figure)
+    return Chart("pairs", "Models on each pair", summary, _forest(_of_models(kept)))
 
 
 def _of_models(rows: Sequence[Sides]) -> list[Line]:
