@@ -125,7 +125,7 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     title = f"{title_of(pair)}, asked in {words.language(language)}"
     names = _run_names(rows)
     columns = [
-        Column("relation", "Relation", lambda row: _relation(row.run.benchmark, row.relation), align="head"),
+        Column("relation", "Relation", lambda row: _asked(row.run.benchmark, *_version(row)), align="head"),
         *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
         *_figures(rows),
     ]
@@ -139,8 +139,7 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
 
 
 def _line(row: Sides, names: Mapping[int, str]) -> Line:
-    meaning = meanings(row.run.benchmark_id).get(row.relation)
-    return Line(row, "", _joined(row.relation, names.get(row.run.pk)), meaning)
+    return Line(row, "", _joined(row.relation, names.get(row.run.pk)), _asked(row.run.benchmark, *_version(row)).note)
 
 
 def _beside(lines: Sequence[Line], sides: Sequence[str]) -> go.Figure:
@@ -165,22 +164,33 @@ def _joined(*said: str | None) -> str:
     return ", ".join(filter(None, said))
 
 
-def _relation(benchmark: Benchmark, name: str) -> cells.Cell:
-    """A predicate, which links to its page and says on demand what it asks."""
-    meaning = meanings(benchmark.pk).get(name, "")
-    return cells.text(name, href=queries.group_url(benchmark, "relation", name) if meaning else "", note=meaning)
+def _version(row: Sides) -> tuple[str, ...]:
+    return row.pair, row.language, _objects(row.run), row.relation
+
+
+def _asked(benchmark: Benchmark, *version: str) -> cells.Cell:
+    """A predicate, which links to the page of that version of it and says on demand what it asks."""
+    id_, template = versions(benchmark.pk).get(version, ("", ""))
+    return cells.text(version[-1], queries.group_url(benchmark, "relation", id_) if id_ else "", template)
 
 
 @lru_cache(maxsize=8)
-def meanings(benchmark: int) -> dict[str, str]:
-    """By predicate, a template, in English if there is one. A version of a benchmark never changes."""
+def versions(benchmark: int) -> dict[tuple[str, ...], tuple[str, str]]:
+    """By pair, language, objects and predicate, the relation's id and its template, in English if there is one.
+
+    Nothing where the files are not here. A version of a benchmark never changes.
+    """
     on = Benchmark.objects.get(pk=benchmark)
     try:
         relations = benchmarks.read(on).relations if on.path else ()
     except ProbingError:
         return {}
-    english_last = sorted(relations, key=lambda each: each.tags.get("language") == "en")
-    return {each.label: each.templates[0] for each in english_last}
+    english = {each.label: each.templates[0] for each in relations if each.tags.get("language") == "en"}
+    found = {}
+    for each in relations:
+        pair, language, objects = (str(each.tags.get(name)) for name in ("culture_pair", "language", "objects"))
+        found[pair, language, objects, each.label] = (each.id, english.get(each.label, each.templates[0]))
+    return found
 
 
 def _run_names(rows: Sequence[Sides]) -> dict[int, str]:
@@ -326,10 +336,14 @@ def predictions(run: Run) -> list[Section]:
     if not run.artefact or not set(PREDICTIONS) <= set(items.names(run)):
         return []
     title = "Most common predictions"
+
+    def relation(row: Row) -> cells.Cell:
+        return _asked(run.benchmark, row["culture_pair"], row["language"], _objects(run), row["relation"])
+
     about = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row["culture_pair"])), align="kind"),
         Column("language", "Language", lambda row: cells.text(row["language"])),
-        Column("relation", "Relation", lambda row: _relation(run.benchmark, row["relation"]), align="head"),
+        Column("relation", "Relation", relation, align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
     ]
     said = [
@@ -440,11 +454,15 @@ def answers(benchmark: Benchmark, known: Sequence[Sides]) -> Section | None:
         return None
     title = "How varied the answers are"
     best = _best(known)
+
+    def relation(row: Varied) -> cells.Cell:
+        return _asked(benchmark, row.pair, row.languages[0], row.objects, row.relation)
+
     columns = [
         Column("pair", "Pair", lambda row: cells.text(title_of(row.pair)), align="kind"),
         Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
         Column("objects", "Objects", lambda row: cells.text(row.objects)),
-        Column("relation", "Relation", lambda row: _relation(benchmark, row.relation), align="head"),
+        Column("relation", "Relation", relation, align="head"),
         *_varied_columns("first", 0, rows, best),
         *_varied_columns("second", 1, rows, best),
     ]

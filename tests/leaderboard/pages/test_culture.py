@@ -257,7 +257,8 @@ def test_no_intervals_are_counted_where_there_are_none(client: Client, measured:
 def test_a_predicate_links_to_what_it_asks(client: Client, measured: Run) -> None:
     page = client.get(f"/runs/{measured.pk}/").content.decode()
     template = benchmarks.read(measured.benchmark)["P37.arab-west.en"].templates[0]
-    assert f'href="/benchmarks/culture/relations/P37/" title="{template}"' in page
+    for language in ("ar", "en"):
+        assert f'href="/benchmarks/culture/relations/P37.arab-west.{language}/" title="{template}"' in page
 
 
 def standings(client: Client, **query: object) -> list[dict[str, str]]:
