@@ -317,8 +317,9 @@ def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figu
         ygap=2,
         hovertemplate="%{y}<br>%{x}: <b>%{z:.3f}</b><extra></extra>",
     )
-    rows = {"autorange": "reversed", "showgrid": False, "dtick": 1}
-    return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis={"showgrid": False, "dtick": 1}, yaxis=rows)
+    axis = {"showgrid": False, "tickvals": labels, "ticktext": labels}
+    rows = {**axis, "autorange": "reversed"}
+    return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis=axis, yaxis=rows)
 
 
 def differences(points: Sequence[Point], title: str) -> go.Figure:

@@ -45,7 +45,7 @@
   }
 
   function fitted(layout, width) {
-    if (width < NARROW && layout.yaxis.ticktext) layout.yaxis.ticktext = layout.yaxis.ticktext.map(short);
+    for (const axis of width < NARROW ? [layout.xaxis, layout.yaxis] : []) axis.ticktext = axis.ticktext?.map(short);
     return layout;
   }
 

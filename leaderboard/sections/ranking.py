@@ -139,7 +139,10 @@ def predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
 
 
 def _line(row: Sides, names: Mapping[int, str]) -> Line:
-    return Line(row, "", _joined(row.relation, names.get(row.run.pk)), _asked(row.run.benchmark, *_version(row)).note)
+    """A predicate, or one of several runs under it."""
+    model = names.get(row.run.pk)
+    head, name = (row.relation, model) if model else ("", row.relation)
+    return Line(row, head, name, _asked(row.run.benchmark, *_version(row)).note)
 
 
 def _beside(lines: Sequence[Line], sides: Sequence[str]) -> go.Figure:
