@@ -60,7 +60,7 @@ def csv_response(
 
 
 def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
-    """The table of this address: the same rows, columns and order as on the page, all pages unless one is named."""
+    """The table of this address, or its export: rows and order of the page, all pages unless one is named."""
     table = table.export or table
     rows = select(table, request.GET, all_pages=True)
     values = ([cell.value for cell in cells] for cells in table.cells(rows))
