@@ -206,8 +206,7 @@ def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) 
 
 def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
     def shown(address: str) -> bool:
-        heads = re.findall(r'<th[^>]*data-column="margin"[^>]*>', client.get(address).content.decode())
-        return "more" not in heads[0]
+        return 'data-column="margin"' in client.get(address).content.decode()
 
     assert not shown(f"/runs/{encoder.pk}/items/")
     assert shown(f"/runs/{encoder.pk}/items/?columns=all")
