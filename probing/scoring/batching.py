@@ -107,12 +107,24 @@ class Budget:
 
 def ceiling(network: PreTrainedModel) -> int:
     """The most positions whose logits and whose inner states (float32) each fit into a batch's share of memory."""
-    config, device = network.config.get_text_config(), network.device
+    config = network.config.get_text_config()
     widest: int = max(config.vocab_size, INNER * config.hidden_size)
-    room = CPU_BYTES
-    if device.type == "cuda":
-        room = int(GPU_SHARE * torch.cuda.mem_get_info(device)[0])
-    return max(room // (4 * widest), 1)
+    return max(_share(network.device) // (4 * widest), 1)
+
+
+def nodes_kept(network: PreTrainedModel) -> int:
+    """The most positions whose keys and values, of all layers, fit into as much; networks name them variously."""
+    config = network.config.get_text_config()
+    heads = getattr(config, "num_attention_heads", 1)
+    size = getattr(config, "head_dim", None) or config.hidden_size // heads
+    width = size * (getattr(config, "num_key_value_heads", None) or heads)
+    bytes_: int = 2 * width * getattr(config, "num_hidden_layers", 1) * network.dtype.itemsize
+    return max(_share(network.device) // bytes_, 1)
+
+
+def _share(device: torch.device) -> int:
+    """Of memory, in bytes."""
+    return int(GPU_SHARE * torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else CPU_BYTES
 
 
 def _is_out_of_memory(error: Exception) -> bool:

@@ -7,8 +7,9 @@ docs/performance.md has a picture.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -18,19 +19,47 @@ from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
+from probing.scoring.batching import nodes_kept
 from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, Input, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
 
-Row = tuple[Ints, int]
 R = TypeVar("R")
 
 # Long rows repeat fewer ancestors, short ones spend less on attention between unrelated statements.
 ROW = 256
 # A prefix that so many statements share is computed before any option is preferred.
 SHARED = 6
+
+
+class Row(NamedTuple):
+    """Nodes to compute together, the first `repeated` of which another row has too; `past`: their ancestors at hand."""
+
+    nodes: Ints
+    repeated: int
+    past: Ints
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Rows side by side: `table` has their nodes, `past` what is at hand, shape (rows, longest), -1 behind.
+
+    `place`: where in the flattened table each node stands, -1 if it is not a row's own; shape (nodes,).
+    """
+
+    table: Ints
+    past: Ints
+    place: Ints
+
+    @classmethod
+    def of(cls, tree: PrefixTree, rows: Sequence[Row]) -> "Packed":
+        table, past = _side_by_side([row.nodes for row in rows]), _side_by_side([row.past for row in rows])
+        place = np.full(len(tree.token), -1)
+        for index, row in enumerate(rows):
+            place[row.nodes[row.repeated :]] = index * table.shape[1] + np.arange(row.repeated, len(row.nodes))
+        return cls(table, past, place)
 
 
 class CausalModel(AnsweringModel):
@@ -63,13 +92,15 @@ class CausalModel(AnsweringModel):
         """First what many statements share; then, a token a round, 1, 2, 4 ... of each prompt's best options."""
         race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
         values = np.full(len(tree.token), np.nan)
-        inner, store = tree.inner, KeyValues(len(tree.token))
+        inner, store = tree.inner, KeyValues(tree, self._most_kept)
+        computed = np.zeros(len(tree.token), bool)
         wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
         first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
         self._compute(tree, wanted, values, statements=first * statements, store=store)
         looked = self.usage.positions - before
         most, told = 1, first
         while True:
+            computed[wanted] = True
             found = np.where(scored, values[tree.paths], 0.0)
             missing = np.isnan(found)
             sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
@@ -82,8 +113,8 @@ class CausalModel(AnsweringModel):
             nodes = np.unique(tree.paths[advancing])
             nodes = nodes[nodes >= 0]
             parents = tree.parent[nodes]
-            reached = (parents < 0) | store.computed[parents]
-            wanted = nodes[inner[nodes] & ~store.computed[nodes] & reached]
+            reached = (parents < 0) | computed[parents]
+            wanted = nodes[inner[nodes] & ~computed[nodes] & reached]
             self._compute(tree, wanted, values, store=store)
             most *= 2
         self.first_look.learn(looked, self.usage.positions - before)
@@ -115,17 +146,14 @@ class CausalModel(AnsweringModel):
     ) -> None:
         """Compute nodes (ascending); fill in `values` for their children, the log-probability of each node's token.
 
-        Without a store the nodes must hold all their ancestors; with one, ancestors may have been computed before.
+        Without a store the nodes must hold all their ancestors; with one, those that it keeps are not computed again.
         `statements`: how many are done by this.
         """
 
         def work(rows: Sequence[Row]) -> tuple[Ints, torch.Tensor]:
             return self._forward(tree, rows, store)
 
-        found = list(self._passes("score", work, tree, nodes, statements, store.computed if store else None))
-        if store:
-            store.merge(nodes)
-        for children, log_probs in found:
+        for children, log_probs in list(self._passes("score", work, tree, nodes, statements, store)):
             values[children] = known(log_probs)
 
     def _passes(
@@ -135,38 +163,40 @@ class CausalModel(AnsweringModel):
         tree: PrefixTree,
         nodes: Ints,
         statements: float,
-        computed: NDArray[np.bool_] | None = None,
+        store: KeyValues | None = None,
     ) -> Iterator[R]:
         """Do the verb's work on the nodes (ascending), packed into rows, a batch of rows at a time."""
         if not len(nodes):
             self.usage.add(verb, statements)
             return
-        rows = tree.even_rows(nodes, max(ROW, 2 * int(tree.depth.max())), computed)
+        rows = _rows(tree, nodes, store)
+        own = sum(len(row.nodes) - row.repeated for row in rows)
         while rows:
-            count = max(self.budget.tokens // len(rows[0][0]), 1)
-            batch, rows = rows[:count], rows[count:]
-            positions = len(batch) * len(batch[0][0])
+            batch = rows[: max(self.budget.tokens // len(rows[0].nodes), 1)]
+            batch = _within(batch, store.most) if store else batch
+            rows = rows[len(batch) :]
+            positions = len(batch) * len(batch[0].nodes)
             yield from self.budget.run(work, batch, positions)
-            filled = sum(len(row) for row, _ in batch)
-            own = filled - sum(repeated for _, repeated in batch)
-            self.usage.add(verb, statements * own / len(nodes), positions, positions - filled)
+            filled = sum(len(row.nodes) for row in batch)
+            done = filled - sum(row.repeated for row in batch)
+            self.usage.add(verb, statements * done / own, positions, positions - filled)
 
     def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
         """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
-        table, place = _packed(tree, rows)
-        children, parents = tree.children(place)
+        packed = Packed.of(tree, rows)
+        children, parents = tree.children(packed.place)
         places, slot = np.unique(parents, return_inverse=True)
-        logits = self._tree_logits(tree, table, place, places, store)
+        logits = self._tree_logits(tree, packed, places, store)
         where = self.to_device(slot)
         log_probs = logits[where, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[where]
         return children, log_probs.clamp(max=0.0)
 
     @torch.inference_mode()
     def _tree_logits(
-        self, tree: PrefixTree, table: Ints, place: Ints, places: Ints, store: KeyValues | None = None
+        self, tree: PrefixTree, packed: Packed, places: Ints, store: KeyValues | None = None
     ) -> torch.Tensor:
-        """Logits at some places of a table of nodes, shape (places, vocabulary); `place` is where each node stands."""
-        past = store.before(tree, table) if store else np.zeros((len(table), 0), np.int64)
+        """Logits at some places of the rows, shape (places, vocabulary)."""
+        table, past = packed.table, packed.past
         cache = store.gather(past) if store else None
         padded = table < 0
         logits = self.logits_at(
@@ -178,7 +208,7 @@ class CausalModel(AnsweringModel):
             use_cache=cache is not None,
         )
         if store and cache is not None:
-            store.add(cache, past.shape[1], place, tree)
+            store.add(cache, past.shape[1], packed.place)
         return logits
 
     def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
@@ -202,15 +232,20 @@ class CausalModel(AnsweringModel):
         ends = np.array([path[len(ids) - 1] for path, ids in zip(tree.paths, sequences, strict=True)])
 
         def work(rows: Sequence[Row]) -> tuple[Sequence[Input], torch.Tensor]:
-            table, place = _packed(tree, rows)
-            here = np.flatnonzero(place[ends] >= 0)
-            return [inputs[index] for index in here.tolist()], self._tree_logits(tree, table, place, place[ends[here]])
+            packed = Packed.of(tree, rows)
+            here = np.flatnonzero(packed.place[ends] >= 0)
+            return [inputs[index] for index in here.tolist()], self._tree_logits(tree, packed, packed.place[ends[here]])
 
         return self._passes("fill", work, tree, np.arange(len(tree.token)), statements)
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
         """Whether these sequences can be computed as a tree."""
         return self.fast and max(map(len, sequences)) <= self._attention_window
+
+    @cached_property
+    def _most_kept(self) -> int:
+        """Of how many nodes the keys and values may be held, by the store and by a pass."""
+        return nodes_kept(self.network)
 
     @cached_property
     def _attention_window(self) -> int:
@@ -249,23 +284,38 @@ class CausalModel(AnsweringModel):
         """Log-probabilities of all tokens but the first: in one row beside others, and in two rounds with keys kept."""
         wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
         at_once, in_two = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
-        children, log_probs = self._forward(wide, [(np.flatnonzero(wide.inner), 0)], None)
+        everything = Row(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
+        children, log_probs = self._forward(wide, [everything], None)
         at_once[children] = known(log_probs)
-        store, early = KeyValues(len(narrow.token)), narrow.depth < 5
+        store, early = KeyValues(narrow, len(narrow.token)), narrow.depth < 5
         for part in (early, ~early):
             self._compute(narrow, np.flatnonzero(narrow.inner & part), in_two, store=store)
         for tree, values in ((wide, at_once), (narrow, in_two)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
 
 
-def _packed(tree: PrefixTree, rows: Sequence[Row]) -> tuple[Ints, Ints]:
-    """The rows' nodes, shape (rows, longest), -1 behind; and for each node its place there, -1 if not a row's own."""
-    length = max(len(nodes) for nodes, _ in rows)
-    table, place = np.full((len(rows), length), -1), np.full(len(tree.token), -1)
-    for index, (nodes, repeated) in enumerate(rows):
-        table[index, : len(nodes)] = nodes
-        place[nodes[repeated:]] = index * length + np.arange(repeated, len(nodes))
-    return table, place
+def _rows(tree: PrefixTree, nodes: Ints, store: KeyValues | None) -> list[Row]:
+    """The nodes, and what before them is needed and not kept, in rows of about one length, the longest first."""
+    longest, nothing = max(ROW, 2 * int(tree.depth.max())), np.zeros(0, np.int64)
+    if not store:
+        return [Row(row, repeated, nothing) for row, repeated in tree.even_rows(nodes, longest)]
+    rows = tree.even_rows(store.missing(nodes), longest, store.kept)
+    return [Row(row, repeated, store.before(row)) for row, repeated in rows]
+
+
+def _within(rows: list[Row], most: int) -> list[Row]:
+    """The first rows, as many as hold the keys and values of no more positions than that; one at least."""
+    past = np.maximum.accumulate([len(row.past) for row in rows])
+    held = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
+    return rows[: max(int((held <= most).sum()), 1)]
+
+
+def _side_by_side(rows: Sequence[Ints]) -> Ints:
+    """Shape (rows, longest), -1 past a row's end."""
+    table = np.full((len(rows), max(map(len, rows))), -1)
+    for index, row in enumerate(rows):
+        table[index, : len(row)] = row
+    return table
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

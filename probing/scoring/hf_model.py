@@ -75,10 +75,7 @@ class HFModel(ABC):
         return self.budget.tokens
 
     def to_device(self, array: NDArray[np.int64]) -> torch.Tensor:
-        tensor = torch.from_numpy(array)
-        if self.network.device.type == "cuda":
-            tensor = tensor.pin_memory()
-        return tensor.to(self.network.device, non_blocking=True)
+        return to_device(array, self.network.device)
 
     def note_plain(self, reason: str) -> bool:
         """Record that the fast way is not taken; False, for the self-checks to return."""
@@ -175,6 +172,14 @@ class HFModel(ABC):
 
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
+
+
+def to_device(array: NDArray[np.int64], device: torch.device) -> torch.Tensor:
+    """Without making the device wait."""
+    tensor = torch.from_numpy(array)
+    if device.type == "cuda":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
 
 
 def by_prompt(

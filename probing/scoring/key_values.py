@@ -1,66 +1,93 @@
 """Keys and values of prefixes that were computed in earlier rounds, by node."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from transformers import DynamicCache
 
+from probing.scoring.hf_model import to_device
 from probing.scoring.prefix_tree import Ints, PrefixTree
 
 
 class KeyValues:
-    """For each layer, keys and values of the nodes that further nodes may follow; shape (kept, heads, size)."""
+    """For each layer, keys and values of nodes that further nodes may follow; shape (places, heads, size).
 
-    def __init__(self, nodes: int) -> None:
-        self.computed: NDArray[np.bool_] = np.zeros(nodes, bool)
-        self._slot = np.zeros(nodes, np.int64)
-        self._layers: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self._new: list[list[tuple[torch.Tensor, torch.Tensor]]] = []
-        self._kept = 0
+    It keeps at most `most` nodes, the first to come; what finds no place is computed again where it is needed.
+    """
 
-    def before(self, tree: PrefixTree, table: Ints) -> Ints:
-        """The ancestors of each row's nodes that were computed before, ascending, -1 where a row has fewer."""
-        rows = []
-        for nodes in table:
-            path = tree.with_ancestors(nodes[nodes >= 0])
-            rows.append(np.setdiff1d(path[self.computed[path]], nodes))
-        past = np.full((len(rows), max(map(len, rows))), -1)
-        for index, row in enumerate(rows):
-            past[index, : len(row)] = row
-        return past
+    def __init__(self, tree: PrefixTree, most: int) -> None:
+        self._tree = tree
+        self.most = most
+        self._followed = np.zeros(len(tree.token), bool)
+        self._followed[tree.parent[tree.inner & (tree.parent >= 0)]] = True
+        self._place = np.full(len(tree.token), -1)
+        self._count = 0
+        self._layers: list[list[torch.Tensor]] = []
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Of each node, whether it is here, shape (nodes,)."""
+        return self._place >= 0
+
+    def missing(self, nodes: Ints) -> Ints:
+        """What has to be computed for these nodes: they, and their ancestors that are not kept, ascending."""
+        path = self._tree.with_ancestors(nodes)
+        return path[~self.kept[path]]
+
+    def before(self, nodes: Ints) -> Ints:
+        """The kept ancestors of nodes that are about to be computed, ascending."""
+        path = self._tree.with_ancestors(nodes)
+        return np.setdiff1d(path[self.kept[path]], nodes)
 
     def gather(self, past: Ints) -> DynamicCache:
-        """A cache that holds the given nodes, shape (rows, heads, nodes, size) a layer; it will take the new ones."""
+        """A cache that holds the given nodes, shape (rows, heads, nodes, size) a layer; it will take the new ones.
+
+        `past`: kept nodes, shape (rows, nodes), -1 where a row has fewer.
+        """
         cache = DynamicCache()
         if past.shape[1]:
-            for layer, (keys, values) in enumerate(self._layers):
-                where = torch.from_numpy(np.where(past < 0, 0, self._slot[past])).to(keys.device)
-                cache.update(keys[where].transpose(1, 2), values[where].transpose(1, 2), layer)
+            index = _on_devices(np.where(past < 0, 0, self._place[past]), self._layers)
+            for number, (keys, values) in enumerate(self._layers):
+                where = index[keys.device]
+                cache.update(keys[where].transpose(1, 2), values[where].transpose(1, 2), number)
         return cache
 
-    def add(self, cache: DynamicCache, past: int, place: Ints, tree: PrefixTree) -> None:
-        """Keep what the pass has put behind its first `past` keys, for nodes that others may follow."""
-        inner = tree.inner
-        parents = np.unique(tree.parent[inner & (tree.parent >= 0)])
-        keep = parents[place[parents] >= 0]
-        self._slot[keep] = self._kept + np.arange(len(keep))
-        self._kept += len(keep)
-        layers = []
-        for layer in cache.layers:
-            where = torch.from_numpy(place[keep]).to(layer.keys.device)
-            layers.append(
-                tuple(tensor[:, :, past:].transpose(1, 2).flatten(0, 1)[where] for tensor in (layer.keys, layer.values))
-            )
-        self._new.append(layers)
+    def add(self, cache: DynamicCache, past: int, place: Ints) -> None:
+        """Keep what a pass has put behind its first `past` keys; `place`: where each node stands, -1 if it does not.
 
-    def merge(self, nodes: Ints) -> None:
-        """End a round: what was added counts as computed from now on."""
-        self.computed[nodes] = True
-        if not self._new:
-            return
-        old = [self._layers] if self._layers else []
-        self._layers = [
-            (torch.cat([keys for keys, _ in layer]), torch.cat([values for _, values in layer]))
-            for layer in zip(*old, *self._new, strict=True)
-        ]
-        self._new = []
+        Memory may run out in here: only what is complete in every layer counts as kept.
+        """
+        new = np.flatnonzero(self._followed & ~self.kept & (place >= 0))[: self.most - self._count]
+        end = self._count + len(new)
+        room = min(max(end, 2 * self._count), self.most)
+        found = [(layer.keys, layer.values) for layer in cache.layers]
+        index = _on_devices(place[new], found)
+        self._layers = self._layers or [[_no_places(tensor) for tensor in layer] for layer in found]
+        for layer, tensors in zip(self._layers, found, strict=True):
+            for side, tensor in enumerate(tensors):
+                where, length = index[tensor.device], tensor.shape[2] - past
+                layer[side] = _grown(layer[side], room)
+                layer[side][self._count : end] = tensor[where // length, :, past + where % length]
+        self._place[new] = np.arange(self._count, end)
+        self._count = end
+
+
+def _on_devices(index: Ints, layers: Sequence[Sequence[torch.Tensor]]) -> dict[torch.device, torch.Tensor]:
+    """The index once on each device that has layers."""
+    return {device: to_device(index, device) for device in {keys.device for keys, _ in layers}}
+
+
+def _no_places(tensor: torch.Tensor) -> torch.Tensor:
+    """For a layer's keys or values, shape (rows, heads, places, size)."""
+    return tensor.new_empty(0, tensor.shape[1], tensor.shape[3])
+
+
+def _grown(kept: torch.Tensor, room: int) -> torch.Tensor:
+    """The same with at least that many places."""
+    if len(kept) >= room:
+        return kept
+    larger = kept.new_empty(room, *kept.shape[1:])
+    larger[: len(kept)] = kept
+    return larger
