@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol, Self, TypeVar
 
@@ -12,6 +13,7 @@ from probing.errors import OutOfMemory
 
 START = 512
 WORTHWHILE = 1.05  # a larger batch must be this much faster to be kept
+CERTAIN = 3  # batches that must have been slower than that
 
 # What a batch's widest layer may take, in bytes and as a share of a GPU's free memory.
 CPU_BYTES = 2**29
@@ -47,6 +49,7 @@ class Budget:
     notes: list[str] = field(default_factory=list)
     tokens: int = field(init=False)
     _best_rate: float = 0.0
+    _slower: int = 0
     _settled: bool = False
 
     def __post_init__(self) -> None:
@@ -59,43 +62,55 @@ class Budget:
         `cut`: the budget that the batch was made for, if not today's.
         """
         cut = cut or self.tokens
-        started = time.perf_counter()
+        started = self._now()
         try:
             result = work(batch)
         except RuntimeError as error:
-            if not _is_out_of_memory(error):
+            if not is_out_of_memory(error):
                 raise
-            self._halve(error, len(batch), cut)
+            if len(batch) < 2:
+                raise _too_large() from error
         else:
-            self._learn(positions, started)
+            if positions * (len(batch) + 1) > self.tokens * len(batch):  # another item would not have fitted
+                self._learn(positions, started)
             yield result
             return
+        self._halve(cut)
         middle = len(batch) // 2
         for half in (batch[:middle], batch[middle:]):
             yield from self.run(work, half, positions // 2, max(cut // 2, 1))
 
-    def _learn(self, positions: int, started: float) -> None:
-        """Double the budget while that pays; only full batches tell."""
-        if self._settled or positions < 0.9 * self.tokens:
-            return
-        if self.device.type == "cuda":
+    def _now(self) -> float:
+        """The time, once the device has done its work; of use while the budget is being found."""
+        if self.device.type == "cuda" and not self._settled:
             torch.cuda.synchronize(self.device)
-        rate = positions / (time.perf_counter() - started)
-        if rate < WORTHWHILE * self._best_rate:
-            self.tokens //= 2
-            self._settled = True
-        else:
-            self._best_rate = rate
-            self._settled = self.tokens >= self.ceiling
-            self.tokens = min(2 * self.tokens, self.ceiling)
+        return time.perf_counter()
 
-    def _halve(self, error: Exception, items: int, cut: int) -> None:
-        """The budget becomes half of the one that was too large, unless the other half of a batch has made it so."""
-        if items < 2:
-            raise OutOfMemory(
-                "The model does not fit on the device beside even the smallest batch.",
-                "Use a larger device, a smaller dtype (--dtype bfloat16) or a smaller model.",
-            ) from error
+    def _learn(self, positions: int, started: float) -> None:
+        """Double the budget while that pays; a single slow batch may be chance."""
+        if self._settled:
+            return
+        rate = positions / (self._now() - started)
+        if positions > self.tokens:  # a single item: as it is with any smaller budget
+            self._double()
+        elif rate >= WORTHWHILE * self._best_rate:
+            self._best_rate, self._slower = rate, 0
+            self._double()
+        else:
+            self._slower += 1
+            if self._slower == CERTAIN:
+                self.tokens //= 2
+                self._settled = True
+
+    def _double(self) -> None:
+        self._settled = self.tokens >= self.ceiling
+        self.tokens = min(2 * self.tokens, self.ceiling)
+
+    def _halve(self, cut: int) -> None:
+        """The budget becomes half of the one that was too large, unless the other half of a batch has made it so.
+
+        To be called when the error is gone, whose traceback holds what the batch has allocated.
+        """
         half = max(cut // 2, 1)
         if half < self.tokens:
             self.tokens = half
@@ -127,6 +142,24 @@ def _share(device: torch.device) -> int:
     return int(GPU_SHARE * torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else CPU_BYTES
 
 
-def _is_out_of_memory(error: Exception) -> bool:
+@contextmanager
+def telling_out_of_memory() -> Iterator[None]:
+    """Where no batch can be halved: out of memory becomes an error that says what to do."""
+    try:
+        yield
+    except RuntimeError as error:
+        if is_out_of_memory(error):
+            raise _too_large() from error
+        raise
+
+
+def _too_large() -> OutOfMemory:
+    return OutOfMemory(
+        "The model does not fit on the device beside even the smallest batch.",
+        "Use a larger device, a smaller dtype (--dtype bfloat16) or a smaller model.",
+    )
+
+
+def is_out_of_memory(error: Exception) -> bool:
     """CUDA has an exception of its own; the CPU's allocator has only words."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

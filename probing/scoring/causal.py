@@ -19,7 +19,7 @@ from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
-from probing.scoring.batching import nodes_kept
+from probing.scoring.batching import nodes_kept, telling_out_of_memory
 from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, Input, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
@@ -253,6 +253,7 @@ class CausalModel(AnsweringModel):
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
 
     @cached_property
+    @telling_out_of_memory()
     def fast(self) -> bool:
         """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way.
 
@@ -268,7 +269,7 @@ class CausalModel(AnsweringModel):
         try:
             off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
         except REFUSALS as error:
-            return self.note_plain(type(error).__name__)  # the network refuses such a mask or cache
+            return self.refused(error)  # the network takes no such mask or cache
         return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
 
     def _refuse_foresight(self, sequence: Sequence[int]) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
+from probing.scoring.batching import telling_out_of_memory
 from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
@@ -231,6 +232,7 @@ class MaskedModel(AnsweringModel):
         return np.concatenate(answered), torch.from_numpy(np.concatenate(values))
 
     @cached_property
+    @telling_out_of_memory()
     def fast(self) -> bool:
         """Whether padding and a head at few positions leave the numbers alone; tried once against the plain way."""
         generator = np.random.default_rng(0)
@@ -242,6 +244,6 @@ class MaskedModel(AnsweringModel):
         try:
             found = self._forward(asks, count)[1]
         except REFUSALS as error:
-            return self.note_plain(type(error).__name__)  # the network's parts do not fit together this way
+            return self.refused(error)  # the network's parts do not fit together this way
         off = float((found.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_plain(f"off by {off:.2g} in the self-check")

@@ -1,5 +1,7 @@
 """The budget of a batch: halved where memory runs out, grown while that pays; results never depend on it."""
 
+import weakref
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import cast
 
@@ -140,6 +142,60 @@ def test_batches_that_are_not_full_tell_nothing(clock: Clock) -> None:
     budget = Budget(CPU, ceiling=2**20)
     list(budget.run(lambda batch: None, [1], START // 2))
     assert budget.tokens == START
+
+
+@pytest.mark.parametrize("length", [START // 2 + 1, 3 * START // 4, 3 * START])
+def test_rows_that_never_fill_a_batch_to_the_brim_let_it_grow_too(clock: Clock, length: int) -> None:
+    """A batch is full if one more row would not fit."""
+    budget, fastest = Budget(CPU, ceiling=2**20), 16 * START
+
+    def work(rows: range) -> None:
+        clock.now += len(rows) * length / min(len(rows) * length, fastest)
+
+    for _ in range(12):
+        rows = max(budget.tokens // length, 1)
+        list(budget.run(work, range(rows), rows * length))
+    assert budget.tokens >= fastest
+
+
+def test_one_slow_batch_is_taken_for_chance(clock: Clock) -> None:
+    budget, slow = Budget(CPU, ceiling=2**20), [1, 10, 1, 10, 10, 1]
+
+    def work(batch: range) -> None:
+        clock.now += slow.pop(0)
+
+    for _ in range(6):
+        list(budget.run(work, range(budget.tokens), budget.tokens))
+    assert budget.tokens == 8 * START
+
+
+def test_memory_is_given_back_once_nothing_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error's traceback holds what the batch has allocated."""
+    held, found = [], []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: found.append(held[-1]()))
+
+    def work(batch: range) -> None:
+        states = torch.zeros(1)
+        held.append(weakref.ref(states))
+        if len(batch) > 1:
+            raise torch.OutOfMemoryError("out of memory")
+
+    list(Budget(torch.device("cuda"), ceiling=64).run(work, range(2), 64))
+    assert found == [None]
+
+
+@pytest.mark.parametrize("make", [causal, masked])
+@pytest.mark.parametrize("limit", [1, 60])
+def test_memory_that_runs_out_in_the_self_check_is_an_error(make: Callable[[bool], HFModel], limit: int) -> None:
+    """In the plain way as in the fast one: it says nothing about what the network can do."""
+    one = make(plain=False)
+    del one.__dict__["fast"]
+    one.network.limit = limit
+    with pytest.raises(OutOfMemory) as caught:
+        one.check()
+    assert "--dtype bfloat16" in caught.value.next_step
+    assert one.usage.notes == []
 
 
 def network(vocabulary: int, hidden: int) -> PreTrainedModel:
