@@ -17,17 +17,18 @@ from tests.tiny_models import byte_level_bpe, word_piece
 
 CAUSAL = SHARING | PLAIN_CAUSAL
 MASKED = HEAD_APART | PLAIN_MASKED
+HALVES = [torch.bfloat16, torch.float16]
 Wanted = list[list[list[float]]]
 
 
-def causal_model(build: Build) -> CausalModel:
+def causal_model(build: Build, dtype: torch.dtype = torch.float32) -> CausalModel:
     tokenizer = byte_level_bpe(start="<s>")
-    return CausalModel(build(len(tokenizer)), tokenizer)
+    return CausalModel(build(len(tokenizer)).to(dtype), tokenizer)
 
 
-def masked_model(build: Build) -> MaskedModel:
+def masked_model(build: Build, dtype: torch.dtype = torch.float32) -> MaskedModel:
     tokenizer = word_piece()
-    return MaskedModel(build(len(tokenizer)), tokenizer)
+    return MaskedModel(build(len(tokenizer)).to(dtype), tokenizer)
 
 
 @pytest.fixture(scope="module", params=[*CAUSAL, *MASKED])
@@ -84,28 +85,43 @@ def test_a_network_that_padding_disturbs_is_scored_plainly_with_a_note(name: str
     assert_says_plain(model)
 
 
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize(
+    "name", [*CAUSAL, *(name for name in MASKED if name != "fnet")]
+)  # fnet knows no half precision
+def test_half_precision_neither_hides_nor_feigns_a_network_that_needs_the_plain_way(
+    name: str, dtype: torch.dtype
+) -> None:
+    model = causal_model(CAUSAL[name], dtype) if name in CAUSAL else masked_model(MASKED[name], dtype)
+    assert model.fast == (name in SHARING or name in HEAD_APART)
+
+
 def assert_says_plain(model: HFModel) -> None:
     """Once, however much is scored."""
     assert len(model.usage.notes) == 1
     assert model.usage.notes[0].startswith("scored the plain way: ")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("name", SHARING)
-def test_the_self_check_would_see_a_wrong_mask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_self_check_would_see_a_wrong_mask(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """With weights this large, seeing more than the ancestors changes the numbers."""
 
     def everything(self: CausalModel, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
-        return torch.zeros(len(keys), 1, queries.shape[1], keys.shape[1])
+        return torch.zeros(len(keys), 1, queries.shape[1], keys.shape[1], dtype=dtype)
 
     monkeypatch.setattr(CausalModel, "_tree_mask", everything)
-    model = causal_model(SHARING[name])
+    model = causal_model(SHARING[name], dtype)
     assert not model.fast
     assert "off by" in model.usage.notes[0]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("name", HEAD_APART)
-def test_the_self_check_would_see_unmasked_padding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = masked_model(HEAD_APART[name])
+def test_the_self_check_would_see_unmasked_padding(
+    name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = masked_model(HEAD_APART[name], dtype)
     forward = model.network.forward
 
     def unmasked(input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None) -> Any:

@@ -290,3 +290,8 @@ def test_a_gguf_file_becomes_a_causal_model(smollm2: Path) -> None:
     assert list(model.card.files) == [smollm2.name]
     (scores,) = answers(model, [(prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"])])
     assert scores.reduce().argmax() == 1
+
+
+@pytest.mark.slow
+def test_a_real_model_in_half_precision_is_scored_the_fast_way(smollm2: Path) -> None:
+    assert load(str(smollm2), device="cpu", dtype="bfloat16").usage.notes == []
