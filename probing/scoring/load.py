@@ -4,11 +4,13 @@ import json
 import struct
 from contextlib import redirect_stderr
 from io import StringIO
+from math import prod
+from pathlib import Path
 from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
@@ -173,10 +175,9 @@ def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
 
 def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
     auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-    options: dict[str, Any] = {"dtype": dtype, "device_map": _placement(files, device, spread)}
-    if not files.gguf:
-        options["use_safetensors"] = True
+    options: dict[str, Any] = {} if files.gguf else {"use_safetensors": True}
     try:
+        options |= {"dtype": dtype, "device_map": _placement(files, dtype, device, spread)}
         with redirect_stderr(StringIO()):  # reading GGUF has a progress bar that no switch turns off
             network, info = auto.from_pretrained(**_source(files), **options, output_loading_info=True)
     except BROKEN as error:
@@ -197,13 +198,19 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
     return found
 
 
-def _placement(files: ModelFiles, device: torch.device, spread: bool) -> Any:
+def _placement(files: ModelFiles, dtype: torch.dtype, device: torch.device, spread: bool) -> Any:
     """One device, or `auto` over several GPUs for a model that one of them cannot hold."""
     if spread and device.type == "cuda" and torch.cuda.device_count() > 1:
-        weights = sum(path.stat().st_size for path in files.folder.glob("*.safetensors"))
-        if weights > ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
+        weights = sum(map(_elements, files.folder.glob("*.safetensors")))
+        if weights * dtype.itemsize > ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
             return "auto"
     return device
+
+
+def _elements(path: Path) -> int:
+    """How many numbers a file of weights holds; they may be stored in another type than they are loaded in."""
+    with safe_open(path, framework="pt") as weights:
+        return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118 - no mapping
 
 
 def first_line(error: Exception) -> str:

@@ -14,8 +14,9 @@ from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, T5Config
 
 from probing.__main__ import main
 from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.model_files import locate
 from probing.scoring.causal import CausalModel
-from probing.scoring.load import load
+from probing.scoring.load import DTYPES, _placement, load
 from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.conftest import BearFolder
@@ -281,6 +282,21 @@ def test_a_bad_option_is_bad_input(built: dict[str, Path], options: dict[str, An
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
 def test_the_weights_take_the_asked_type(built: dict[str, Path], dtype: str) -> None:
     assert load(str(built["gpt2"]), dtype=dtype, device="cpu").dtype == dtype
+
+
+@pytest.mark.parametrize(("dtype", "spread"), [("float32", True), ("bfloat16", False)])
+def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
+    gpt2: Path, dtype: str, spread: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever type it is stored in: here in half precision."""
+    weights = {name: tensor.bfloat16() for name, tensor in load_file(gpt2 / "model.safetensors").items()}
+    save_file(weights, gpt2 / "model.safetensors", metadata={"format": "pt"})
+    free = 3 * sum(tensor.numel() for tensor in weights.values())
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
+    one_gpu = torch.device("cuda")
+    placed = _placement(locate(str(gpt2)), DTYPES[dtype], one_gpu, spread=True)
+    assert placed == ("auto" if spread else one_gpu)
 
 
 @pytest.mark.slow
