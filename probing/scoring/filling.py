@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from probing.language_model import Asked, Filling, Kind
-from probing.scoring.hf_model import HFModel, Input
+from probing.scoring.hf_model import HFModel, Input, pieces
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
 Ids = tuple[int, ...]
+Ints = NDArray[np.int64]
 WINDOW = 4096  # options that are tokenized together
 IN_CONTEXT = Prompt(("It is ", "."))  # a word is looked up as it stands in a sentence
 
@@ -23,7 +25,7 @@ class Blank:
 
     ids: Ids
     position: int
-    options: NDArray[np.int64]
+    options: Ints
 
 
 def blanks(asked: Sequence[Asked], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
@@ -91,8 +93,8 @@ class Filler:
 
     def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
         self.model = model
-        self.k = k
         self.allowed = self._allowed(words)
+        self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
         self._texts: dict[int, str] = {}
 
     def fill(self, asked: Iterable[Asked]) -> Iterator[Filling]:
@@ -100,31 +102,47 @@ class Filler:
             found = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
             users: dict[Input, list[int]] = {}
             for index, blank in enumerate(found):
+                self.model.refuse_nothing(blank.ids)
                 self.model.refuse_unfit(blank.ids)
                 users.setdefault((blank.ids, blank.position), []).append(index)
             answers: dict[int, Filling] = {}
             for batch, logits in self.model.at_blanks(list(users), len(group)):
-                for row, each in zip(logits, batch, strict=True):
-                    fillings = self._fillings(row, [found[user].options for user in users[each]])
-                    answers.update(zip(users[each], fillings, strict=True))
+                inputs = iter(batch)
+                for piece in pieces(logits):
+                    askers = [users[each] for each in islice(inputs, len(piece))]
+                    fillings = self._fillings(piece, [[found[user].options for user in row] for row in askers])
+                    answers.update(zip(chain.from_iterable(askers), fillings, strict=True))
             yield from (answers[index] for index in range(len(group)))
 
-    def _fillings(self, logits: torch.Tensor, asked: Sequence[NDArray[np.int64]]) -> Iterator[Filling]:
-        """What one distribution says to all who ask for it; `asked` has the options of each."""
+    def _fillings(self, logits: torch.Tensor, asked: Sequence[Sequence[Ints]]) -> Iterator[Filling]:
+        """What distributions say to all who ask for them; `asked` has the options of each, row by row.
+
+        The device is waited for at the end only.
+        """
+        if not asked:  # a row that holds beginnings only
+            return
+        rows = [row for row, askers in enumerate(asked) for _ in askers]
+        options = list(chain.from_iterable(asked))
+        counts = list(map(len, options))
+        where = self.model.to_device(np.repeat(rows, counts))
+        tokens = self.model.to_device(np.maximum(np.concatenate(options), 0))
         log_probs = logits.float().log_softmax(-1)
         ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
-        best = ranked.topk(min(self.k, len(ranked) if self.allowed is None else int(self.allowed.sum())))
-        texts, values = tuple(map(self._text, best.indices.tolist())), best.values.double().cpu().numpy()
-        for options in asked:
-            tokens = self.model.to_device(np.maximum(options, 0))
-            ranks = (ranked > ranked[tokens][:, None]).sum(-1) + 1
-            outside = (options < 0) | ~torch.isfinite(ranked[tokens]).cpu().numpy()
-            yield Filling(
-                texts,
-                values,
-                np.where(options < 0, np.nan, log_probs[tokens].double().cpu().numpy()),
-                np.where(outside, 0, ranks.cpu().numpy()),
-            )
+        best = ranked.topk(min(self.k, ranked.shape[-1]))
+        own = ranked[where, tokens]
+        better = [
+            (ranked[row] > some[:, None]).sum(-1) for row, some in zip(rows, torch.split(own, counts), strict=True)
+        ]
+        ranks = (torch.cat(better) + 1).where(own.isfinite(), 0).cpu().numpy()
+        found = log_probs[where, tokens].double().cpu().numpy()
+        values, texts = best.values.double().cpu().numpy(), self._texts_of(best.indices)
+        ends = np.cumsum(counts)[:-1]
+        for row, ids, scores, places in zip(rows, options, np.split(found, ends), np.split(ranks, ends), strict=True):
+            single = ids >= 0
+            yield Filling(texts[row], values[row], np.where(single, scores, np.nan), np.where(single, places, 0))
+
+    def _texts_of(self, tokens: torch.Tensor) -> list[tuple[str, ...]]:
+        return [tuple(map(self._text, row)) for row in tokens.tolist()]
 
     def _text(self, token: int) -> str:
         if token not in self._texts:

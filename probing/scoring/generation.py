@@ -39,11 +39,8 @@ def generate(
 
 
 def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
-    if not all(inputs):
-        raise BadInput(
-            f"{model.card.id} has no token to begin with, and nothing stands before the blank.",
-            "Choose another template, or a model whose tokenizer has one.",
-        )
+    for ids in inputs:
+        model.refuse_nothing(ids)
     longest = max(len(ids) for ids in inputs) + tokens
     if longest > model.longest:
         raise BadInput(

@@ -160,6 +160,14 @@ class HFModel(ABC):
                 "Remove the option or choose another model.",
             )
 
+    def refuse_nothing(self, ids: Sequence[int]) -> None:
+        """Raise where a blank is to be filled, or a text continued, that nothing stands before."""
+        if not ids:
+            raise BadInput(
+                f"{self.card.id} has no token to begin with, and nothing stands before the blank.",
+                "Choose another template, or a model whose tokenizer has one.",
+            )
+
     def refuse_unfit(self, ids: Sequence[int]) -> None:
         """Raise where the network has no place or no name for a token."""
         if len(ids) > self.longest:
@@ -216,6 +224,10 @@ def known(log_probs: torch.Tensor) -> Floats:
 
 def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
     """Over the last axis, in float32, a piece at a time; logits of shape (positions, vocabulary)."""
+    return torch.cat([piece.float().logsumexp(-1) for piece in pieces(logits)])
+
+
+def pieces(logits: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Of shape (some positions, vocabulary), so small that computing with them is fast."""
     elements = SOFTMAX_ELEMENTS.get(logits.device.type, SOFTMAX_ELEMENTS["cpu"])
-    pieces = torch.split(logits, max(elements // logits.shape[-1], 1))
-    return torch.cat([piece.float().logsumexp(-1) for piece in pieces])
+    return torch.split(logits, max(elements // logits.shape[-1], 1))

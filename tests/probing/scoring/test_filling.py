@@ -11,6 +11,8 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.language_model import Asked, Filling
 from probing.prompting import few_shot
+from probing.scoring import causal as causal_module
+from probing.scoring import hf_model
 from probing.scoring.answering import AnsweringModel
 from probing.scoring.causal import CausalModel
 from probing.scoring.filling import blanks
@@ -122,6 +124,40 @@ def test_distributions_are_not_kept(asked: list[Asked], monkeypatch: pytest.Monk
     list(model.fill(asked, 5))
     assert len(seen) > 10
     assert most <= 2, "the batch in hand, and the one before"
+
+
+@pytest.mark.parametrize("words", [(), ("France", "Europe", "Asia")])
+def test_reading_distributions_a_few_at_a_time_changes_nothing(
+    asked: list[Asked], words: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = causal(byte_level(texts(asked)))
+    some = [*asked[:9], asked[0], (asked[1][0], ["no single token", "France"])]
+    wanted = list(model.fill(some, 5, words))
+    monkeypatch.setitem(hf_model.SOFTMAX_ELEMENTS, "cpu", 2 * model.network.config.vocab_size)
+    assert_same(list(model.fill(some, 5, words)), wanted)
+    assert [filling.tokens for filling in model.fill(some, 5, words)] == [filling.tokens for filling in wanted]
+
+
+def test_a_row_in_which_no_prompt_ends_says_nothing(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = causal(byte_level(texts(asked)), batch_tokens=1)
+    monkeypatch.setattr(causal_module, "ROW", 1)
+    monkeypatch.setattr(causal_module.PrefixTree, "even_rows", lambda tree, nodes, length: [(nodes[:5], 0), (nodes, 5)])
+    plain = causal(byte_level(texts(asked)))
+    plain.fast = False
+    model.fast = True
+    assert_same(list(model.fill(asked[:1], 5)), list(plain.fill(asked[:1], 5)))
+
+
+@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_blank_with_nothing_before_it_is_an_error(asked: list[Asked], fast: bool, others: int) -> None:
+    """A tokenizer without a start token, a template that begins with the blank: alone, and among others."""
+    tokenizer = byte_level(texts(asked))
+    tokenizer.bos_token = tokenizer.eos_token = None
+    model = causal(tokenizer)
+    model.fast = fast
+    with pytest.raises(BadInput, match="nothing stands before the blank"):
+        list(model.fill([*asked[:others], (Prompt(("", " is nice")), ["France"])], 3))
 
 
 def test_a_prompt_that_is_too_long_is_an_error() -> None:
