@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils.hooks import RemovableHandle
 
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
@@ -21,7 +22,7 @@ from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
 from probing.scoring.batching import nodes_kept, telling_out_of_memory
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import REFUSALS, Floats, Input, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, Floats, Input, Narrow, by_prompt, known, log_sum_exp
 from probing.scoring.key_values import KeyValues
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from probing.scoring.tokens import Encoded, Window
@@ -71,6 +72,13 @@ class CausalModel(AnsweringModel):
     @property
     def blank(self) -> str:
         return str(self.tokenizer.eos_token or "")
+
+    def hook_head(self, narrow: Narrow) -> RemovableHandle:
+        def hook(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            return (narrow(args[0]), *args[1:])
+
+        handle: RemovableHandle = self.network.get_output_embeddings().register_forward_pre_hook(hook)
+        return handle
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]

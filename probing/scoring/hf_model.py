@@ -1,13 +1,14 @@
 """What causal and masked models share: the network, its card, its batches and the work done so far."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.errors import BadInput, UnsupportedModel
@@ -20,6 +21,7 @@ from probing.scoring.tokens import Encoded, Encoder, Window, windows
 Floats = NDArray[np.float64]
 # Token ids, and the position whose output tells what stands at the blank.
 Input = tuple[tuple[int, ...], int]
+Narrow = Callable[[torch.Tensor], torch.Tensor]
 
 # What networks make of inputs that they are not written for: the self-checks take it for a no.
 REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
@@ -96,19 +98,23 @@ class HFModel(ABC):
         """What stands in a blank that is not scored."""
 
     def logits_at(self, places: torch.Tensor, **inputs: Any) -> torch.Tensor:
-        """Logits of shape (places, vocabulary): the output head sees only some places of the flattened batch."""
+        """Logits of shape (places, vocabulary): the head sees only some places of the flattened batch."""
 
-        def narrow(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-            return (args[0].flatten(0, 1)[places][None], *args[1:])
+        def narrow(states: torch.Tensor) -> torch.Tensor:
+            return states.flatten(0, 1)[places.to(states.device)][None]  # a spread network has its head elsewhere
 
-        hook = self.network.get_output_embeddings().register_forward_pre_hook(narrow)
+        hook = self.hook_head(narrow)
         try:
             logits: torch.Tensor = self.network(**inputs).logits
         finally:
             hook.remove()
         if logits.shape[:2] != (1, len(places)):
-            raise RuntimeError("the output head is not called as expected")
+            raise RuntimeError("the head is not called as expected")
         return logits[0]
+
+    @abstractmethod
+    def hook_head(self, narrow: Narrow) -> RemovableHandle:
+        """Until the hook is removed, the head gets its hidden states, shape (rows, places, hidden), narrowed."""
 
     def at_blanks(self, inputs: Sequence[Input], statements: float) -> Iterator[tuple[Sequence[Input], torch.Tensor]]:
         """Batches of inputs with the logits at their blanks, shape (inputs, vocabulary), in any order.

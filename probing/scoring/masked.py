@@ -8,17 +8,20 @@ next to no padding. To decide, an option's answer is scored first, then its most
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils.hooks import RemovableHandle
 
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import plain
 from probing.scoring.answering import AnsweringModel
 from probing.scoring.batching import telling_out_of_memory
 from probing.scoring.decide import Race
-from probing.scoring.hf_model import REFUSALS, Floats, by_prompt, known, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, Floats, Narrow, by_prompt, known, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 
 Ints = NDArray[np.int64]
@@ -26,6 +29,8 @@ Ids = tuple[int, ...]
 
 # Token positions that a round of deciding fills.
 ROUND = 1024
+# Tokens of the masked inputs that are held at a time: a statement has as many inputs as tokens.
+WINDOW = 2**24
 # What a batch may be padded by, as a share of the budget: about what one more batch costs.
 PADDED = 1 / 16
 
@@ -122,6 +127,23 @@ def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
     return hidden
 
 
+def _parts(window: Window) -> Iterator[Window]:
+    """The window's prompts, as many together as have inputs of few enough tokens."""
+    statements: list[Encoded] = []
+    sizes: list[int] = []
+    tokens, rest = 0, iter(window.statements)
+    for size in window.sizes:
+        options = list(islice(rest, size))
+        more = sum(len(statement.ids) * len(statement.scored) for statement in options)
+        if sizes and tokens + more > WINDOW:
+            yield Window(statements, sizes)
+            statements, sizes, tokens = [], [], 0
+        statements += options
+        sizes.append(size)
+        tokens += more
+    yield Window(statements, sizes)
+
+
 class MaskedModel(AnsweringModel):
     """Log-probability of each token given the rest of the statement, as far as the PLL variant shows it."""
 
@@ -136,7 +158,21 @@ class MaskedModel(AnsweringModel):
     def mask(self) -> int:
         return int(self.tokenizer.mask_token_id)
 
+    def hook_head(self, narrow: Narrow) -> RemovableHandle:
+        """Behind the encoder: the head transforms the states, too, before its last layer."""
+
+        def hook(module: torch.nn.Module, args: Any, output: Any) -> Any:
+            output["last_hidden_state"] = narrow(output["last_hidden_state"])
+            return output
+
+        handle: RemovableHandle = self.network.base_model.register_forward_hook(hook)
+        return handle
+
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
+        for part in _parts(window):
+            yield from self._score_part(part, scoring)
+
+    def _score_part(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         asks = Asks.of(window.statements, scoring.pll, self.mask)
         values = np.full(len(asks.input), np.nan)
         if scoring.decide:

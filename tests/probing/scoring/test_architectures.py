@@ -1,6 +1,7 @@
 """Every architecture that is claimed: equal to the obvious way, and known to be fast or known to be plain."""
 
-from typing import Any
+from collections import Counter
+from typing import Any, cast
 
 import pytest
 import torch
@@ -71,9 +72,14 @@ def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: s
 
 @pytest.mark.parametrize("name", HEAD_APART)
 def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
-    model = masked_model(HEAD_APART[name])
-    answers(model, ASKED)
+    model, seen = masked_model(HEAD_APART[name]), Counter[torch.nn.Module]()
     assert model.fast
+    inside = set(model.network.base_model.modules())
+    for module in set(model.network.modules()) - inside - {model.network}:
+        module.register_forward_pre_hook(lambda part, given: seen.update({part: given[0].shape[:-1].numel()}))
+    before = model.usage.positions
+    answers(model, ASKED)
+    assert 0 < max(seen.values()) < 0.5 * (model.usage.positions - before)
     assert model.usage.notes == []
 
 
@@ -130,3 +136,27 @@ def test_the_self_check_would_see_unmasked_padding(
     monkeypatch.setattr(model.network, "forward", unmasked)
     assert not model.fast
     assert "off by" in model.usage.notes[0]
+
+
+class Recorder:
+    """Places that are only of use on the device that they were sent to."""
+
+    def __init__(self, places: list[int]) -> None:
+        self.places, self.sent = torch.tensor(places), []
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def to(self, device: torch.device) -> torch.Tensor:
+        self.sent.append(device)
+        return self.places
+
+
+@pytest.mark.parametrize("name", ["llama", "bert"])
+def test_places_go_where_the_heads_input_is(name: str) -> None:
+    """Which is another device than the first layer's, where a network is spread over several."""
+    model = causal_model(SHARING[name]) if name in SHARING else masked_model(HEAD_APART[name])
+    places = Recorder([1, 3])
+    logits = model.logits_at(cast(torch.Tensor, places), input_ids=torch.tensor([[5, 6, 7, 8]]))
+    assert logits.shape[0] == 2
+    assert places.sent == [torch.device("cpu")]

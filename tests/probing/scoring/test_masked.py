@@ -1,14 +1,15 @@
 """Masked scoring: the PLL variants by hand, each masked input once, next to no padding."""
 
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from probing.errors import BadInput
 from probing.language_model import PLL, Asked, Scoring
+from probing.scoring import masked
 from probing.scoring.batching import Budget
-from probing.scoring.masked import MaskedModel
+from probing.scoring.masked import Asks, MaskedModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
@@ -79,6 +80,25 @@ def test_each_distinct_masked_input_is_computed_once(pll: PLL) -> None:
     expected(asked(), obvious.masked(other.network, other.tokenizer, pll))
     assert set(found) == set(map(tuple, other.network.seen))
     assert len(found) < len(other.network.seen)
+
+
+@pytest.mark.parametrize("decide", [0, 1])
+def test_long_statements_are_taken_a_few_at_a_time(decide: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their inputs are as many as they have tokens: memory would grow with the square."""
+    wanted, held, of = answers(stub(), asked(), Scoring(decide=decide)), [], Asks.of
+
+    def watched(*given: Any) -> Asks:
+        held.append(of(*given))
+        return held[-1]
+
+    monkeypatch.setattr(masked, "WINDOW", 800)
+    monkeypatch.setattr(Asks, "of", watched)
+    found = answers(stub(), asked(), Scoring(decide=decide))
+    assert 1 < len(held) <= len(asked())
+    assert max(asks.length.sum() for asks in held) <= 800
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one.reduce()[one.exact & other.exact], other.reduce()[one.exact & other.exact])
+        assert one.reduce().argmax() == other.reduce().argmax()
 
 
 def test_padding_is_next_to_nothing() -> None:
