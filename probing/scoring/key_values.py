@@ -61,7 +61,7 @@ class KeyValues:
         """
         new = np.flatnonzero(self._followed & ~self.kept & (place >= 0))[: self.most - self._count]
         end = self._count + len(new)
-        room = min(max(end, 2 * self._count), self.most)
+        room = min(max(end, self._count + self._count // 4), self.most)
         found = [(layer.keys, layer.values) for layer in cache.layers]
         index = _on_devices(place[new], found)
         self._layers = self._layers or [[_no_places(tensor) for tensor in layer] for layer in found]
