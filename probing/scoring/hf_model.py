@@ -146,8 +146,8 @@ class HFModel(ABC):
         if self.network.dtype.itemsize > 2:
             return TOLERANCE
         ids = np.random.default_rng(0).integers(self._vocabulary, size=(1, 12))
-        largest = self.network(input_ids=self.to_device(ids)).logits.abs().max()
-        return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(largest)
+        logits = self.network(input_ids=self.to_device(ids)).logits.nan_to_num(0.0, 0.0, 0.0)
+        return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
 
     def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()

@@ -84,3 +84,11 @@ def test_half_precision_takes_the_fast_way(make: type[HFModel], dtype: torch.dty
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
     assert model.dtype == str(dtype).removeprefix("torch.")
+
+
+@pytest.mark.parametrize("make", [causal, masked])
+def test_a_token_that_a_network_rules_out_does_not_widen_the_self_check(make: type[HFModel]) -> None:
+    model = make(torch.bfloat16)
+    head = model.network.get_output_embeddings()
+    head.register_forward_hook(lambda _, given, logits: logits.index_fill(-1, torch.tensor([3]), -torch.inf))
+    assert 0 < model.tolerance < 1
