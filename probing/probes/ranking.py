@@ -5,9 +5,9 @@ however many they are. A causal model computes the text up to the blank once and
 tokens: at most c times their mean length, and for the second rule also what stands behind the blank, c times.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -47,6 +47,7 @@ class Ranking(MultipleChoice):
     """
 
     name: ClassVar[str] = "ranking"
+    fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
     pair: str = ""
     objects: str = "augmented"
@@ -58,8 +59,8 @@ class Ranking(MultipleChoice):
         if model.card.kind == "causal" and not settings.decide:
             return both_rules(model, asked)
         texts = asked if model.card.kind == "masked" else (before(*each) for each in asked)
-        scoring = Scoring(pll="whole_answer", reduction="mean", decide=int(settings.decide), span="answer")
-        return (Answer(found.reduce("mean"), found.exact) for found in model.score(texts, scoring))
+        scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
+        return (Answer(found.reduce(scoring.reduction), found.exact) for found in model.score(texts, scoring))
 
     def more(self, relation: Relation, item: Item, answer: Answer) -> Row:
         """There may be thousands of candidates: their scores are kept in single precision."""

@@ -74,6 +74,13 @@ def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, m
     )} <= found  # fmt: skip
 
 
+def test_what_the_rules_leave_no_choice_of_is_on_record(pairs: Benchmark, model: FakeModel) -> None:
+    record = run(model, pairs, probe="ranking", progress=False).record["settings"]
+    assert (record["pll"], record["reduction"]) == ("whole_answer", "mean")
+    with pytest.raises(BadInput, match="leaves no choice of pll"):
+        run(model, pairs, probe="ranking", pll="original", progress=False)
+
+
 def test_a_stored_result_is_the_same_after_reading(pairs: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     result = run(model, pairs, out=tmp_path / "out", progress=False)
     again = Ranking().scores(pd.read_parquet(tmp_path / "out" / "items.parquet"))
