@@ -80,7 +80,7 @@ def _add_run(running: argparse.ArgumentParser) -> None:
     add("--template", action="extend", nargs="+", type=int, metavar="N", help="default: 0")
     add("--language", default="", help="of the prompts, where a benchmark has several")
     add("--limit", type=int, metavar="N", help="the first N items of each relation")
-    add("--decide", action="store_true", help="find the best option without scoring all to the end (multiple choice, ranking)")
+    add("--decide", action="store_true", help="score no further than the best option needs (multiple choice, ranking)")
     add("--pll", default="within_word_l2r", choices=get_args(PLL), help="what a masked model hides together")
     add("--reduction", default="sum", choices=get_args(Reduction), help="of token log-probabilities")
     add("--commit", default="", help="of a hub model; default: the newest")
