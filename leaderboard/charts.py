@@ -110,17 +110,15 @@ def _interval(points: Sequence[Point]) -> dict[str, Any]:
     }
 
 
-def dots(
-    points: Sequence[Point], chance: Mapping[str, float] | None = None, title: str = "", wide: bool = False
-) -> go.Figure:
+def dots(points: Sequence[Point], chance: Mapping[str, float] | None = None, title: str = "") -> go.Figure:
     """One row per group: a dot with its interval, and a small tick where guessing would be.
 
-    Starts at 0 and ends at 1, so that pages can be compared, unless `wide` lets the axis follow the figures.
+    Starts at 0 and ends at 1, so that pages can be compared.
     """
     marks = [_dots_trace(points)]
     if ticks := [(chance[p.label], p.label) for p in points if chance and p.label in chance]:
         marks.insert(0, _chance_trace(ticks))
-    axis = {"title": {"text": title}, **({} if wide else {"range": UNIT, "tickformat": ".1f"})}
+    axis = {"title": {"text": title}, "range": UNIT, "tickformat": ".1f"}
     labels = [p.label for p in points]
     rows = _rows(labels)
     return figure(marks, 70 + ROW_HEIGHT * len(points), xaxis=axis, yaxis=rows)
@@ -320,13 +318,6 @@ def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figu
     axis = {"showgrid": False, "tickvals": labels, "ticktext": labels}
     rows = {**axis, "autorange": "reversed"}
     return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis=axis, yaxis=rows)
-
-
-def differences(points: Sequence[Point], title: str) -> go.Figure:
-    """Paired differences around a line at zero."""
-    drawn = dots(points, title=title, wide=True)
-    drawn.add_vline(x=0, line={"color": MUTED, "width": 1})
-    return drawn
 
 
 def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:

@@ -15,7 +15,6 @@ from leaderboard.forms import STORED
 from leaderboard.models import Run
 from probing.analysis.comparison import KEY, common, compare
 from probing.errors import BadInput
-from probing.probes import probe_named
 
 NAMES = ("first", "second", "third", "fourth")
 # What is stored of a model's answer: the words that it ranked, else one.
@@ -68,7 +67,7 @@ def _candidates(asked: str, benchmark: str) -> list[Run]:
 def compared(*numbers: int) -> Comparison:
     """A finished run never changes."""
     runs = Run.objects.in_bulk(numbers)
-    right = probe_named(runs[numbers[0]].benchmark.probe).right
+    right = runs[numbers[0]].benchmark.right
     results = {name: _answers(runs[number], right.column) for name, number in zip(NAMES, numbers, strict=False)}
     dimensions = [name for name in results["first"].columns if name not in {*KEY, right.column, "row"}]
     shared = common(results, right.column)

@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.variants import PART, differences
+from probing.analysis.comparison import Right
 from probing.probes import probe_named
 from probing.settings import Settings
 
@@ -80,6 +81,11 @@ class Benchmark(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("benchmark", args=[self.slug])
+
+    @property
+    def right(self) -> Right:
+        """What its probe's figures count."""
+        return probe_named(self.probe).right
 
     def settings_with(self, options: Mapping[str, Any]) -> Settings:
         """What a run uses, with these options of the probe over the usual ones."""

@@ -56,7 +56,7 @@ ANY_VERSION = "published"
 
 def headline(benchmark: Benchmark) -> str:
     """The one metric that a benchmark is ranked by."""
-    return HEADLINES.get(benchmark.slug) or HEADLINES.get(benchmark.probe, "accuracy")
+    return HEADLINES.get(benchmark.slug) or paired_metric(benchmark)
 
 
 def paired_metric(benchmark: Benchmark) -> str:

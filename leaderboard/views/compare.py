@@ -19,7 +19,6 @@ from leaderboard.tables import Column, Table, link
 from leaderboard.views.page import show
 from probing.analysis.intervals import wilson
 from probing.errors import ProbingError
-from probing.probes import probe_named
 
 SIGNIFICANT = 0.05
 AT_ONCE = 20  # disagreements on a page
@@ -244,7 +243,7 @@ def _beside(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
     labels = _labels(rows)
     heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
     pairs = list(zip(labels, rows, strict=True))
-    even = probe_named(runs[0].benchmark.probe).right.even
+    even = runs[0].benchmark.right.even
     points = [_share(label, row["first"], row, NAMES[0], even) for label, row in pairs if row["result"] == NAMES[1]]
     points += [_share(label, row["second"], row, row["result"], even) for label, row in pairs]
     best = max(sides(runs, rows), key=lambda side: side.score)

@@ -15,7 +15,6 @@ from leaderboard.tables import PAGE_SIZE, Column, Table
 from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
 from probing.catalog import CATALOG
-from probing.probes import probe_named
 from probing.settings import Settings
 
 STATE = Run.State
@@ -38,7 +37,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "live": run.state in queries.OPEN,
         "working": run.state in queries.WORKING,
         "progress": queries.progress(run),
-        "comparable": bool(run.artefact and probe_named(run.benchmark.probe).right.column),
+        "comparable": bool(run.artefact and run.benchmark.right.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
         "skipped": skipped(run),
@@ -50,7 +49,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
     title = f"By {words.dimension(name).lower()}"
-    even = probe_named(run.benchmark.probe).right.even and name != "relation"
+    even = run.benchmark.right.even and name != "relation"
     note = "Each is the plain mean over those relations that have items in it." if even else ""
     return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups), note)
 
