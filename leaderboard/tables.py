@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -53,6 +54,10 @@ class Table(Generic[Row]):
     cards: bool = False
     sortable: bool = True
     export: "Table[Any] | None" = None
+
+    @cached_property
+    def shown(self) -> list[Column[Row]]:
+        return [column for column in self.columns if column.shown]
 
     def parameter(self, word: str) -> str:
         """What the query string calls this table's sort or page."""
@@ -117,10 +122,7 @@ class TableView:
 def view(table: Table[Any], query: QueryDict) -> TableView:
     """The lines of the page that the query string asks for."""
     rows = select(table, query, all_pages=False)
-    lines = [
-        Line(table.band(row), [pair for pair in zip(table.columns, cells, strict=True) if pair[0].shown])
-        for row, cells in zip(rows, table.cells(rows), strict=True)
-    ]
+    lines = [Line(table.band(row), [(column, column.cell(row)) for column in table.shown]) for row in rows]
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
     empty = all(table.band(row) == table.pinned for row in table.rows)
     return TableView(table, _headers(table, query), lines, len(table.rows), empty, csv, _page_links(table, query))
@@ -156,8 +158,7 @@ def link(query: QueryDict, **changes: str | None) -> str:
 
 def _headers(table: Table[Any], query: QueryDict) -> list[Header]:
     sorted_by, descending = table._sorting(query)
-    shown = [column for column in table.columns if column.shown]
-    return [_header(table, query, column, descending if column is sorted_by else None) for column in shown]
+    return [_header(table, query, column, descending if column is sorted_by else None) for column in table.shown]
 
 
 def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending: bool | None) -> Header:
