@@ -4,7 +4,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from leaderboard import queue
+from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 
 
@@ -50,7 +50,7 @@ class RunAdmin(ReadOnly, admin.ModelAdmin):
         for run in runs.exclude(state=Run.State.FINISHED):
             if run.state in Run.FINAL:
                 Run.objects.restart(run)
-            rung += queue.ring(run.pk)
+            rung += queue.enqueue(run.pk)
         if rung:
             self.message_user(request, f"{rung} runs queued.")
         else:

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.variants import PART, differences
-from probing.analysis.comparison import Right
+from leaderboard.changed_settings import PART, differences
+from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
 from probing.settings import Settings
 
@@ -83,9 +83,9 @@ class Benchmark(models.Model):
         return reverse("benchmark", args=[self.slug])
 
     @property
-    def right(self) -> Right:
+    def correctness(self) -> Correctness:
         """What its probe's figures count."""
-        return probe_named(self.probe).right
+        return probe_named(self.probe).correctness
 
     def settings_with(self, options: Mapping[str, Any]) -> Settings:
         """What a run uses, with these options of the probe over the usual ones."""

@@ -93,10 +93,10 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "leaderboard.middleware.TextCompression",
+    "leaderboard.serving.middleware.TextCompression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.http.ConditionalGetMiddleware",
-    "leaderboard.middleware.content_security_policy",
+    "leaderboard.serving.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -160,7 +160,7 @@ RQ_QUEUES = {
         "SERIALIZER": "json",
     },
 }
-RQ = {"WORKER_CLASS": "leaderboard.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
+RQ = {"WORKER_CLASS": "leaderboard.intake.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
 RQ_SHOW_ADMIN_LINK = False
 
 # Files
@@ -180,7 +180,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA / "artefacts"},
     },
-    "staticfiles": {"BACKEND": "leaderboard.static_files.VersionedFiles"},
+    "staticfiles": {"BACKEND": "leaderboard.serving.static_files.VersionedFiles"},
 }
 
 LOGGING = {

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
-from leaderboard import queue
+from leaderboard.intake import queue
 
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from leaderboard import api
+from leaderboard.views import api
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
 from leaderboard.views.compare import compare_view

@@ -17,17 +17,17 @@ from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from probing.catalog import benchmarks_folder, download, open_benchmark
 from probing.curation.command import add_options
-from probing.disk import refuse_occupied
 from probing.errors import BadInput, ProbingError
+from probing.files.folders import refuse_occupied
 from probing.formats.files import text_lines
 from probing.formats.graph_sample import Plan, read_sampling, store
 from probing.formats.knowledge_graph import read_graph
 from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
 from probing.probes.perplexity import By, Perplexity
-from probing.probes.probe import parse
-from probing.result import Result
-from probing.sampling import draw
+from probing.probes.probe import parse, tag_columns
+from probing.results.result import Result
+from probing.statements.sampling import draw
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -165,9 +165,9 @@ def _compare(given: argparse.Namespace) -> None:
         _compare_unified(results)
         return
     probe = probe_named(first.record["probe"])()
-    dimensions = probe.dimensions(first.items)
+    dimensions = tag_columns(probe, first.items.columns)
     shared = [name for name in dimensions if name in second.items]
-    table = compare({"first": first.items, "second": second.items}, shared, probe.right)
+    table = compare({"first": first.items, "second": second.items}, shared, probe.correctness)
     print(f"first: {_asked(first)}   second: {_asked(second)}")
     _print_by_dimension(table.drop(columns="result"))
 
@@ -200,7 +200,7 @@ def _compare_unified(results: dict[str, Result]) -> None:
         print(f"\n{metric}")
         _print_table(part.drop(columns=["metric", "dimension"]))
     print("\ndifference to the first")
-    _print_table(compare(rows, [], probe_named("specificity").right))
+    _print_table(compare(rows, [], probe_named("specificity").correctness))
     matrix = unified.correlation(table)
     print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
     print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probing.benchmark import Benchmark
-from probing.disk import new_folder
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
+from probing.files.archives import fetch
+from probing.files.folders import new_folder
 from probing.formats import FORMATS, format_of
-from probing.source import fetch
 
 # What ships with the project: within the installed library, beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"

@@ -14,7 +14,7 @@ PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2
 Reduction = Literal["sum", "mean"]
 Span = Literal["statement", "answer"]
 Verb = Literal["score", "fill", "generate", "embed"]
-Asked = tuple[Prompt, Sequence[str]]
+Request = tuple[Prompt, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class OptionScores:
 
 
 @dataclass(frozen=True)
-class Filling:
+class BlankDistribution:
     """The distribution at one blank: the best tokens, and where the options stand.
 
     `tokens`, `log_probs`: the k most probable tokens as text without surrounding space, best first.
@@ -146,11 +146,11 @@ class LanguageModel(Protocol):
         """Token positions per batch, as found so far."""
         ...
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         """Log-probabilities of each option's whole statement, token by token."""
         ...
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         """The distribution over the vocabulary at each prompt's scored blank; equal prompts are computed once.
 
         `words` restricts the ranking (not the probabilities) to those of them that are one token.

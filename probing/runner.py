@@ -21,15 +21,15 @@ from tqdm import tqdm
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.disk import alone
 from probing.errors import Incomplete
+from probing.estimate.work import BAR, estimate_work
+from probing.files.folders import alone
 from probing.language_model import PLL, LanguageModel, Reduction
-from probing.partial import Partial
-from probing.probes import checked, probe_of
-from probing.result import Cost, Result, check_complete, join
+from probing.probes import normalised, probe_of
+from probing.results.checkpoint import Partial
+from probing.results.result import Cost, Result, check_complete, join
 from probing.scoring.load import load
 from probing.settings import Part, Settings, parts, skipped
-from probing.work import BAR, expected
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
@@ -75,7 +75,7 @@ def run(
         seed=seed,
         options=probe_options,
     )
-    settings = checked(settings, content)
+    settings = normalised(settings, content)
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
         with alone(target):
@@ -107,7 +107,7 @@ def probe_part(
     """The rows of one part; `on_share` hears, batch by batch, what share of its work is done by now."""
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
     probe, usage = probe_of(settings), model.usage
-    before, ahead = dict(usage.by_verb), expected(benchmark, settings, part, model.card.kind)
+    before, ahead = dict(usage.by_verb), estimate_work(benchmark, settings, part, model.card.kind)
 
     def tell() -> None:
         on_share(ahead.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
@@ -206,7 +206,7 @@ class _Run:
     def probe(self, progress: bool) -> None:
         """Probe and store each part that is not there yet; the bar's time left is by expected work."""
         asked, kind = parts(self.benchmark, self.settings), self.model.card.kind
-        work = {part: expected(self.benchmark, self.settings, part, kind).positions for part in asked}
+        work = {part: estimate_work(self.benchmark, self.settings, part, kind).positions for part in asked}
         done = [part for part in asked if self.partial.has(part)]
         bar = tqdm(
             total=sum(work.values()),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.errors import ProbingError
-from speed.contest import QUICK, WHOLE, Plan, contest
+from speed.comparison import QUICK, WHOLE, Plan, comparison
 from speed.growth import growth
 from speed.machine import describe, square_rate
 from speed.networks import Kind, load
@@ -41,23 +41,23 @@ def _run(kinds: Sequence[Kind], plan: Plan) -> int:
     rate = square_rate()
     machine = describe() | {"square_gflops": round(rate, 1)}
     packages = {name: version(name) for name in PACKAGES}
-    contests = []
+    comparisons = []
     for kind in kinds:
         loaded = load(kind)
-        found = contest(loaded, plan, rate)
+        found = comparison(loaded, plan, rate)
         if kind == "causal":
             found["growth"] = growth(loaded, plan.rounds)
-        contests.append(found)
+        comparisons.append(found)
         if plan is WHOLE:
             _write(kind, {"machine": machine, "versions": packages} | found)
-    _show(machine, contests)
-    return _verdict(missed(contests)) if plan is WHOLE else 0
+    _show(machine, comparisons)
+    return _verdict(missed(comparisons)) if plan is WHOLE else 0
 
 
-def _show(machine: dict[str, Any], contests: list[dict[str, Any]]) -> None:
+def _show(machine: dict[str, Any], comparisons: list[dict[str, Any]]) -> None:
     print(f"{machine['cores']} cores, {machine['processor']}, best matrix product {machine['square_gflops']} GFLOP/s\n")
-    print(table(contests), "\n")
-    for found in contests:
+    print(table(comparisons), "\n")
+    for found in comparisons:
         print(notes(found))
         if "growth" in found:
             print(growth_table(found["growth"]))

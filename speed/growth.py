@@ -5,9 +5,9 @@ from statistics import median
 from typing import Any
 
 from probing.catalog import open_benchmark
-from speed.bounds import bounds
+from speed.lower_bounds import bounds
 from speed.networks import Loaded
-from speed.ways import Ours
+from speed.systems import Ours
 from speed.work import Question, Work
 
 SIZES = (10, 100, 1000)
@@ -16,9 +16,9 @@ TEMPLATE, SUBJECT = "[X] has something to do with [Y].", "Marie Curie"
 
 def growth(loaded: Loaded, rounds: int) -> list[dict[str, Any]]:
     """The same subject with answer spaces of each size; one row per size."""
-    way = Ours("full", loaded.ours())
-    way(_work(SIZES[0]))  # the self-check is no part of the cost
-    return [_row(loaded, way, _work(size), rounds) for size in SIZES]
+    system = Ours("full", loaded.ours())
+    system(_work(SIZES[0]))  # the self-check is no part of the cost
+    return [_row(loaded, system, _work(size), rounds) for size in SIZES]
 
 
 def _work(size: int) -> Work:
@@ -28,9 +28,9 @@ def _work(size: int) -> Work:
     return Work("starter", (), (Question(TEMPLATE, SUBJECT, options, 0),))
 
 
-def _row(loaded: Loaded, way: Ours, work: Work, rounds: int) -> dict[str, Any]:
-    seen, bound = way.observe(work), bounds(loaded, work)
-    seconds = median(_seconds(way, work) for _ in range(rounds))
+def _row(loaded: Loaded, system: Ours, work: Work, rounds: int) -> dict[str, Any]:
+    seen, bound = system.observe(work), bounds(loaded, work)
+    seconds = median(_seconds(system, work) for _ in range(rounds))
     return {
         "options": len(work.questions[0].options),
         "statements": work.statements,
@@ -43,7 +43,7 @@ def _row(loaded: Loaded, way: Ours, work: Work, rounds: int) -> dict[str, Any]:
     }
 
 
-def _seconds(way: Ours, work: Work) -> float:
+def _seconds(system: Ours, work: Work) -> float:
     begin = time.perf_counter()
-    way(work)
+    system(work)
     return time.perf_counter() - begin

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from torch.utils.flop_counter import FlopCounterMode
 
-from speed.ways import Answer, Ours, Peer, Seen, Way
+from speed.systems import Answer, Ours, Peer, Seen, System
 from speed.work import Work
 
 FIRST = 0.1  # the share of the work after which an estimate must be good
@@ -21,21 +21,21 @@ class Agreement(NamedTuple):
     predictions: float
 
 
-def counted(way: Way, work: Work) -> tuple[Seen, float]:
-    """What a way computes, and the floating-point operations of its matrix products, in 10⁹."""
+def counted(system: System, work: Work) -> tuple[Seen, float]:
+    """What a system computes, and the floating-point operations of its matrix products, in 10⁹."""
     with FlopCounterMode(display=False) as counter:
-        seen = way.observe(work)
+        seen = system.observe(work)
     return seen, counter.get_total_flops() / 1e9
 
 
-def side_by_side(ways: Sequence[Way], work: Work, rounds: int) -> dict[str, list[float]]:
-    """Seconds of each way in each round; the ways take turns, so that a slow minute hits them all."""
-    seconds: dict[str, list[float]] = {way.name: [] for way in ways}
+def side_by_side(systems: Sequence[System], work: Work, rounds: int) -> dict[str, list[float]]:
+    """Seconds of each system in each round; the systems take turns, so that a slow minute hits them all."""
+    seconds: dict[str, list[float]] = {system.name: [] for system in systems}
     for _ in range(rounds):
-        for way in ways:
+        for system in systems:
             begin = time.perf_counter()
-            way(work)
-            seconds[way.name].append(time.perf_counter() - begin)
+            system(work)
+            seconds[system.name].append(time.perf_counter() - begin)
     return seconds
 
 
@@ -61,12 +61,12 @@ def accuracy(answers: Sequence[Answer], work: Work) -> float:
     return float(np.mean([a.scores.argmax() == question.answer for a, question in zip(answers, work, strict=True)]))
 
 
-def estimate_error(way: Ours, work: Work) -> float:
+def estimate_error(system: Ours, work: Work) -> float:
     """Relative error of the whole time as estimated when a tenth of the statements is done.
 
     For full scoring: deciding tells its progress in steps, a first look and then prompt by prompt.
     """
-    usage, before, begin = way.model.usage, way.model.usage.statements, time.perf_counter()
+    usage, before, begin = system.model.usage, system.model.usage.statements, time.perf_counter()
     estimates: list[float] = []
 
     def estimate() -> None:
@@ -75,6 +75,6 @@ def estimate_error(way: Ours, work: Work) -> float:
             estimates.append((time.perf_counter() - begin) / share)
 
     usage.on_work = estimate
-    way(work)
+    system(work)
     usage.on_work = None
     return estimates[0] / (time.perf_counter() - begin) - 1

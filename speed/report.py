@@ -5,7 +5,7 @@ from typing import Any
 
 COLUMNS = (
     "model",
-    "way",
+    "system",
     "statements/s",
     "times peer",
     "must be",
@@ -21,9 +21,12 @@ COLUMNS = (
 )
 
 
-def table(contests: Sequence[dict[str, Any]]) -> str:
+def table(comparisons: Sequence[dict[str, Any]]) -> str:
     """As Markdown, so that it can be read in a terminal and pasted into a document."""
-    cells = [COLUMNS, *(_cells(contest["model"]["name"], row) for contest in contests for row in contest["rows"])]
+    cells = [
+        COLUMNS,
+        *(_cells(comparison["model"]["name"], row) for comparison in comparisons for row in comparison["rows"]),
+    ]
     widths = [max(len(row[column]) for row in cells) for column in range(len(COLUMNS))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
@@ -35,7 +38,7 @@ def table(contests: Sequence[dict[str, Any]]) -> str:
 def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
     return (
         model,
-        row["way"],
+        row["system"],
         f"{row['statements_per_second']:,.1f}",
         f"{row['ratio']:.2f}",
         f"≥ {row['must_be']:g}" if row["must_be"] else "",
@@ -51,15 +54,15 @@ def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def notes(contest: dict[str, Any]) -> str:
-    """What the table leaves out of one contest."""
-    asked, budget, training = contest["work"], contest["budget"], contest["model"]["training"]
+def notes(comparison: dict[str, Any]) -> str:
+    """What the table leaves out of one comparison."""
+    asked, budget, training = comparison["work"], comparison["budget"], comparison["model"]["training"]
     lines = [
-        f"{contest['model']['name']}: {asked['statements']:,} statements, template 0 of "
+        f"{comparison['model']['name']}: {asked['statements']:,} statements, template 0 of "
         f"{', '.join(asked['relations'])} ({asked['benchmark']}, {asked['items_per_relation']} items each); "
-        f"accuracy {contest['accuracy']:.2f}; the peer takes {contest['peer_batch']} sequences at a time.",
+        f"accuracy {comparison['accuracy']:.2f}; the peer takes {comparison['peer_batch']} sequences at a time.",
         f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
-        f"  The time estimated after a tenth of the statements was off by {contest['estimate_error']:+.0%}.",
+        f"  The time estimated after a tenth of the statements was off by {comparison['estimate_error']:+.0%}.",
     ]
     if training:
         lines.append(
@@ -79,11 +82,12 @@ def growth_table(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(["Larger answer spaces, full scoring:", *lines])
 
 
-def missed(contests: Sequence[dict[str, Any]]) -> list[str]:
+def missed(comparisons: Sequence[dict[str, Any]]) -> list[str]:
     """What must hold and does not."""
     return [
-        f"{contest['model']['name']}, {row['way']}: {row['ratio']:.2f} times the peer, must be {row['must_be']:g}."
-        for contest in contests
-        for row in contest["rows"]
+        f"{comparison['model']['name']}, {row['system']}: "
+        f"{row['ratio']:.2f} times the peer, must be {row['must_be']:g}."
+        for comparison in comparisons
+        for row in comparison["rows"]
         if row["must_be"] and row["ratio"] < row["must_be"]
     ]

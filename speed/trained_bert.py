@@ -18,8 +18,8 @@ from torch import nn
 from tqdm import tqdm
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
-from probing.disk import new_folder
-from probing.language_model import Asked
+from probing.files.folders import new_folder
+from probing.language_model import Request
 from probing.scoring.tokens import Encoded, Encoder
 from speed.work import work
 
@@ -56,7 +56,7 @@ def trained_bert() -> TrainedBert:
     return TrainedBert(network, AutoTokenizer.from_pretrained(folder), training)
 
 
-def _train(asked: Sequence[Asked], folder: Path) -> None:
+def _train(asked: Sequence[Request], folder: Path) -> None:
     texts = [prompt.fill(option) for prompt, (option,) in asked]
     tokenizer = word_piece([text.text for text in texts])
     statements = Encoder(tokenizer, special_tokens=True).encode(texts)

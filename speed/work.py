@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
-from probing.language_model import Asked
+from probing.language_model import Request
 from probing.template import prompt
 
 BEAR_RELATIONS = ("P30", "P36", "P19")
@@ -25,11 +25,11 @@ class Question:
     answer: int
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> Request:
         return prompt(self.template, self.subject), self.options
 
     @property
-    def true_statement(self) -> Asked:
+    def true_statement(self) -> Request:
         """The item with its right answer as the only option."""
         return prompt(self.template, self.subject), self.options[self.answer : self.answer + 1]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from probing.language_model import Asked, Filling, ModelCard, OptionScores, Scoring, Usage
+from probing.language_model import BlankDistribution, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.template import Statement
 
 FAKE_CARD = ModelCard(
@@ -27,7 +27,7 @@ class FakeModel:
     dtype: str = "float32"
     batch_tokens: int = 1024
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for prompt, options in asked:
             if self.fails_after is not None and self.usage.statements >= self.fails_after:
                 raise KeyboardInterrupt
@@ -36,7 +36,7 @@ class FakeModel:
             self.usage.add("score", len(options), sum(map(len, tokens)))
             yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         """A word is a token; the vocabulary of a prompt is its options, which are ranked among themselves."""
         for prompt, options in asked:
             statements = [prompt.fill(option, "_") for option in options]
@@ -49,7 +49,9 @@ class FakeModel:
             order = [place for place in np.argsort(-log_probs) if np.isfinite(log_probs[place])]
             ranks = np.array([order.index(place) + 1 if place in order else 0 for place in range(len(options))])
             self.usage.add("fill", 1, len(statements[0].text.split()))
-            yield Filling(tuple(options[place] for place in order[:k]), log_probs[order[:k]], log_probs, ranks)
+            yield BlankDistribution(
+                tuple(options[place] for place in order[:k]), log_probs[order[:k]], log_probs, ranks
+            )
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:

@@ -15,21 +15,18 @@ PACKAGES = ("probing", "leaderboard")
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
     {"probing", "probing.errors"},
-    {"probing.benchmark", "probing.template", "probing.disk", "probing.graph"},
-    {"probing.sampling"},
-    {"probing.geography"},
-    {"probing.formats", "probing.language_model", "probing.source"},
-    {
-        *("probing.catalog", "probing.settings", "probing.analysis", "probing.architectures", "probing.prompting"),
-        "probing.curation",
-    },
-    {"probing.probes", "probing.model_files", "probing.meter"},
-    {"probing.result", "probing.work"},
-    {"probing.partial", "probing.scoring"},
+    {"probing.benchmark", "probing.template"},
+    {"probing.language_model", "probing.statements"},
+    {"probing.files"},
+    {"probing.formats", "probing.settings"},
+    {"probing.analysis", "probing.catalog"},
+    {"probing.curation", "probing.probes"},
+    {"probing.estimate", "probing.results"},
+    {"probing.scoring"},
     {"probing.runner"},
-    {"probing.monitor", "probing.__main__"},
+    {"probing.__main__"},
 ]
-LOADS_TORCH = ("probing.scoring.", "probing.runner", "probing.monitor")
+LOADS_TORCH = ("probing.scoring.", "probing.runner")
 
 
 def modules() -> dict[str, ast.Module]:
@@ -95,7 +92,7 @@ def test_no_function_imports_own_modules() -> None:
 
 
 def test_only_jobs_and_commands_of_the_site_import_what_loads_torch() -> None:
-    allowed = ("leaderboard.jobs", "leaderboard.management.commands.")
+    allowed = ("leaderboard.worker.jobs", "leaderboard.management.commands.")
     for module, tree in MODULES.items():
         if module.startswith("leaderboard") and not module.startswith(allowed):
             assert not [name for name in own(tree) if name.startswith(LOADS_TORCH)], module

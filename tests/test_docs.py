@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard import jobs
+from leaderboard.worker import jobs
 from probing.errors import ProbingError
 
 ROOT = Path(__file__).parent.parent

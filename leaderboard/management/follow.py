@@ -6,9 +6,9 @@ from collections.abc import Callable
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
+from leaderboard.lists.queries import progress
 from leaderboard.models import Run
-from leaderboard.queries import progress
-from probing.work import BAR
+from probing.estimate.work import BAR
 
 PAUSE = 0.5  # seconds between two looks
 

@@ -6,12 +6,12 @@ from typing import Any
 
 from django.template import Library
 
-from leaderboard import cells, words
-from leaderboard.cells import Cell
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell
 
 register = Library()
-register.filter("dimension", words.dimension)
-register.filter("metric", words.metric)
+register.filter("dimension", labels.dimension)
+register.filter("metric", labels.metric)
 
 
 @register.filter

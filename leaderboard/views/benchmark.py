@@ -4,11 +4,14 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from leaderboard import benchmarks, cells, charts, queries, sections, words
-from leaderboard.charts import Chart, Point
+from leaderboard import probe_pages
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.breakdowns import bounds, settings_column
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists import queries
 from leaderboard.models import Benchmark, Score
-from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, settings_column
+from leaderboard.stored import benchmarks
 from leaderboard.views.page import show
 from probing import catalog
 from probing.benchmark import Item, Relation
@@ -44,11 +47,11 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "entry": catalog.CATALOG.get(slug),
         "versions": Benchmark.objects.filter(slug=slug).exclude(version=queries.ANY_VERSION).order_by("-created"),
         "best": queries.best_runs(benchmark, 5),
-        "headline": words.metric(queries.headline(benchmark)),
-        "switches": sections.switches(benchmark, request.GET),
+        "headline": labels.metric(queries.headline(benchmark)),
+        "switches": probe_pages.switches(benchmark, request.GET),
     }
     best = queries.best_by_group(benchmark, "relation")
-    shown = context["sections"] = sections.of_benchmark(benchmark, request.GET)
+    shown = context["sections"] = probe_pages.of_benchmark(benchmark, request.GET)
     tables = [relations_table(benchmark, relations, best), *(section.table for section in shown if section.table)]
     return show(request, "benchmark.html", context, tables, [section.chart for section in shown if section.chart])
 
@@ -78,7 +81,7 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
             Column(
                 "template", "Template 0", lambda r: cells.text(r.templates[0], lang=str(r.tags.get("language", "")))
             ),
-            *(Column(name, words.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
+            *(Column(name, labels.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
             Column(
@@ -119,7 +122,7 @@ def _slice(found: Relation | None, asked: str) -> tuple[str, str]:
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     tags = relation.tags if relation else {}
     return [
-        (words.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()
+        (labels.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()
     ]
 
 
@@ -145,12 +148,12 @@ def models_table(scores: list[Score]) -> Table[Score]:
 
 def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
     points = [Point(s.run.name, s.value, s.low, s.high) for s in scores if s.value is not None]
-    title = words.metric(queries.headline(benchmark))
+    title = labels.metric(queries.headline(benchmark))
     return Chart(
         "models",
         f"{title} by model",
-        f"{title} of {words.counted([s.run for s in scores if s.value is not None])}.",
-        charts.dots(points, title=words.within(title)),
+        f"{title} of {labels.counted([s.run for s in scores if s.value is not None])}.",
+        charts.dots(points, title=labels.within(title)),
     )
 
 

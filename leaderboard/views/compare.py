@@ -10,12 +10,14 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard import cells, charts, queries, sections, words
-from leaderboard.cells import Cell
-from leaderboard.charts import Chart, Point
-from leaderboard.comparison import NAMES, Pattern, Row, compared, disagreements, find_runs
+from leaderboard import probe_pages
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.cells import Cell
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.tables import Column, Table, link
+from leaderboard.lists import queries
+from leaderboard.lists.compared_runs import NAMES, Pattern, Row, compared, disagreements, find_runs
 from leaderboard.models import Run
-from leaderboard.tables import Column, Table, link
 from leaderboard.views.page import show
 from probing.analysis.intervals import wilson
 from probing.errors import ProbingError
@@ -43,9 +45,9 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         found = compared(*(run.pk for run in runs))
     except ProbingError as error:
         return render(request, "compare.html", {**context, "chosen": chosen(asked), "error": error}, status=400)
-    metric = words.metric(queries.paired_metric(runs[0].benchmark))
+    metric = labels.metric(queries.paired_metric(runs[0].benchmark))
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
-    shown = sections.of_comparison(runs)
+    shown = probe_pages.of_comparison(runs)
     context |= {
         "chosen": chosen([str(run.pk) for run in runs]),
         "benchmark": runs[0].benchmark,
@@ -62,7 +64,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         *(section.table for section in shown if section.table),
     ]
     figures = [
-        *drawn(runs, found.differences, words.within(metric)),
+        *drawn(runs, found.differences, labels.within(metric)),
         *(section.chart for section in shown if section.chart),
     ]
     return show(request, "compare.html", context, tables, figures)
@@ -107,14 +109,14 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> 
         name="differences",
         caption="Difference to the first" if several else "Second minus first",
         columns=[
-            Column("dimension", "Dimension", lambda row: cells.text(words.dimension(row["dimension"]))),
+            Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
             Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
             *names,
             Column("n", "Items", lambda row: cells.items(row["n"]), align="number"),
             Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
             Column(
                 "second",
-                f"Its {words.within(metric)}" if several else "Second",
+                f"Its {labels.within(metric)}" if several else "Second",
                 lambda row: cells.number(row["second"]),
                 align="number",
             ),
@@ -217,18 +219,18 @@ def drawn(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> list[Chart]:
     return [forest, _scatter(runs, relations, metric)]
 
 
-def _labels(rows: Sequence[Row]) -> list[str]:
+def _group_names(rows: Sequence[Row]) -> list[str]:
     """The groups' names; where two dimensions have the same, with the dimension."""
     times = Counter(group for _, group in {(row["dimension"], row["group"]) for row in rows})
     return [row["group"] if times[row["group"]] == 1 else f"{row['group']} ({row['dimension']})" for row in rows]
 
 
 def _forest(rows: Sequence[Row]) -> Chart:
-    labels = _labels(rows)
-    heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
+    group_names = _group_names(rows)
+    heads = {label: labels.dimension(row["dimension"]) for label, row in zip(group_names, rows, strict=True)}
     points = [
         Point(label, row["difference"], row["low"], row["high"], group="certain" if is_certain(row) else "")
-        for label, row in zip(labels, rows, strict=True)
+        for label, row in zip(group_names, rows, strict=True)
     ]
     certain = sum(map(is_certain, rows))
     summary = (
@@ -240,10 +242,10 @@ def _forest(rows: Sequence[Row]) -> Chart:
 
 
 def _beside(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
-    labels = _labels(rows)
-    heads = {label: words.dimension(row["dimension"]) for label, row in zip(labels, rows, strict=True)}
-    pairs = list(zip(labels, rows, strict=True))
-    even = runs[0].benchmark.right.even
+    group_names = _group_names(rows)
+    heads = {label: labels.dimension(row["dimension"]) for label, row in zip(group_names, rows, strict=True)}
+    pairs = list(zip(group_names, rows, strict=True))
+    even = runs[0].benchmark.correctness.macro
     points = [_share(label, row["first"], row, NAMES[0], even) for label, row in pairs if row["result"] == NAMES[1]]
     points += [_share(label, row["second"], row, row["result"], even) for label, row in pairs]
     best = max(sides(runs, rows), key=lambda side: side.score)

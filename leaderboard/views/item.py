@@ -7,10 +7,11 @@ from typing import NamedTuple
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from leaderboard import benchmarks, cells, items
-from leaderboard.items import ItemsMissing, Row
+from leaderboard.display import cells
+from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
-from leaderboard.tables import Column, Table
+from leaderboard.stored import benchmarks, item_rows
+from leaderboard.stored.item_rows import ItemsMissing, Row
 from leaderboard.views.items import columns, counted
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
@@ -37,7 +38,7 @@ class Option(NamedTuple):
 def item_view(request: HttpRequest, pk: int, relation: str, template: int, index: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
-        row = items.item(run, relation, template, index)
+        row = item_rows.item(run, relation, template, index)
         asked = benchmarks.read(run.benchmark).relation_of(relation, index)
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Item", "run": run}, status=404)
@@ -124,7 +125,7 @@ def ranking(row: Row) -> Table[Word]:
 
 def facts(run: Run, row: Row, told: Sequence[str]) -> Table[tuple[str, cells.Cell]]:
     """What else is stored of an item, named and written as in the list of items."""
-    known = [(column, column.cell(row)) for column in columns(run, items.ends(run)) if column.name not in told]
+    known = [(column, column.cell(row)) for column in columns(run, item_rows.ends(run)) if column.name not in told]
     return Table(
         name="facts",
         caption="What else is stored",

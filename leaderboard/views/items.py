@@ -11,16 +11,25 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import quote_etag
 
-from leaderboard import cells, items, words
-from leaderboard.cells import Cell
-from leaderboard.exports import LOOKED_AT, csv_response
-from leaderboard.forms import ItemsForm
-from leaderboard.items import ItemsMissing, Row
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell
+from leaderboard.display.exports import LOOKED_AT, csv_response
+from leaderboard.display.tables import (
+    PAGE_SIZE,
+    Column,
+    Table,
+    link,
+    page_links,
+    page_number,
+    view,
+)
 from leaderboard.models import Run
-from leaderboard.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemsMissing, Row
+from leaderboard.views.forms import ItemsForm
 from probing.probes.cloze import Cloze
 
-Stored = Mapping[str, set[Any]]  # as items.ends tells it
+Stored = Mapping[str, set[Any]]  # as item_rows.ends tells it
 ALL = "all"
 # What a page shows, if it is stored and not empty throughout; the rest follows it in CSV.
 SHOWN = (
@@ -74,15 +83,15 @@ WRITTEN_NOTE = (
 def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
-        stored = items.ends(run)
+        stored = item_rows.ends(run)
         form = ItemsForm(request.GET, run=run, columns=stored)
-        numbers = items.find(run, form.filter())
+        numbers = item_rows.find(run, form.filter())
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
     if request.GET.get("format") == "csv":
         return _csv(request, run, numbers, stored)
     everything = request.GET.get("columns") == ALL
-    shown = table(columns(run, stored, everything), list(items.rows(run, _page(request, numbers), _read(stored))))
+    shown = table(columns(run, stored, everything), list(item_rows.rows(run, _page(request, numbers), _read(stored))))
     context = {
         "run": run,
         "form": form,
@@ -102,7 +111,7 @@ def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The file itself, streamed."""
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
-        with items.opened(run) as file:
+        with item_rows.opened(run) as file:
             file = storages["artefacts"].open(file.name)
     except ItemsMissing as error:
         return render(request, "problem.html", {"error": error, "title": "Items", "run": run}, status=404)
@@ -121,7 +130,7 @@ def _csv(request: HttpRequest, run: Run, numbers: list[int], stored: Stored) -> 
     shown = columns(run, stored)
     names = [column.name for column in shown]
     spread = wanted[:: 1 + len(wanted) // LOOKED_AT]
-    rows, sample = (_values(shown, items.rows(run, numbers, _read(stored))) for numbers in (wanted, spread))
+    rows, sample = (_values(shown, item_rows.rows(run, numbers, _read(stored))) for numbers in (wanted, spread))
     response = csv_response(names, rows, f"run-{run.pk}-items", sample)
     response["ETag"] = _tag(run, request.GET.urlencode(), *names)
     return response
@@ -166,7 +175,7 @@ def columns(run: Run, stored: Stored, everything: bool = False) -> list[Column[R
 
 
 def _read(stored: Iterable[str]) -> list[str]:
-    return [name for name in stored if name not in items.PER_OPTION]
+    return [name for name in stored if name not in item_rows.PER_OPTION]
 
 
 def _telling(name: str, stored: Stored) -> bool:
@@ -180,7 +189,7 @@ def _column(run: Run, name: str, titles: Mapping[str, str], ends: set[Any], show
         found = cells.stored(row[name], row.get("language", "") if name in IN_LANGUAGE else "")
         return replace(found, href=_address(run, row)) if name == "subject" else found
 
-    title = titles.get(name) or words.dimension(name)
+    title = titles.get(name) or labels.dimension(name)
     return Column(LABELS.get(name, name), title, cell, HELP.get(name, ""), align=_align(name, ends), shown=shown)
 
 

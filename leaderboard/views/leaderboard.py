@@ -5,15 +5,23 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
-from leaderboard import cells, charts, queries, words
-from leaderboard.baseline import HUB_ID as CHANCE
-from leaderboard.cells import Cell
-from leaderboard.charts import Chart, Point
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.breakdowns import bounds, provenance, settings_column
+from leaderboard.display.cells import Cell
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists import queries
+from leaderboard.lists.queries import Slice
+from leaderboard.lists.standings import (
+    FACETS,
+    GAP,
+    Leaderboard,
+    LeaderboardFilter,
+    Standing,
+    leaderboard,
+)
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.queries import Slice
-from leaderboard.standings import FACETS, GAP, Leaderboard, LeaderboardFilter, Standing, leaderboard
-from leaderboard.tables import PAGE_SIZE, Column, Table
-from leaderboard.views.breakdown import bounds, provenance, settings_column
+from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
 from probing.analysis.culture import CROSSED, WITH_GAP
 
@@ -73,15 +81,15 @@ def _grouped(slices: list[Slice], asked: LeaderboardFilter) -> list[tuple[str, l
     """The column chooser: dimension by dimension, each group with whether it is shown."""
     groups: dict[str, list[tuple[Slice, bool]]] = {}
     for part in slices:
-        groups.setdefault(words.dimension(part.dimension), []).append((part, part in asked.slices))
+        groups.setdefault(labels.dimension(part.dimension), []).append((part, part in asked.slices))
     return list(groups.items())
 
 
 def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
-    title = words.metric(queries.headline(asked.benchmark))
+    title = labels.metric(queries.headline(asked.benchmark))
     return Table(
         name="leaderboard",
-        caption=f"{asked.benchmark.title}: {words.within(title)} of every model",
+        caption=f"{asked.benchmark.title}: {labels.within(title)} of every model",
         columns=[
             *_about_model(),
             *settings_column(found.standings, lambda row: row.run),
@@ -130,7 +138,7 @@ def _model(row: Standing) -> Cell:
 
 
 def _main_score(metric: str) -> list[Column[Standing]]:
-    title = words.metric(metric)
+    title = labels.metric(metric)
     return [
         Column(metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
         *bounds(lambda row: row.main),
@@ -154,7 +162,7 @@ def _counted(benchmark: Benchmark) -> list[Column[Standing]]:
 
 
 def _beside_column(metric: str) -> Column[Standing]:
-    return Column(metric, words.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
+    return Column(metric, labels.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
 
 
 def _slice_columns(part: Slice) -> list[Column[Standing]]:
@@ -186,7 +194,7 @@ def _gap_column(part: Slice) -> Column[Standing]:
 
 
 def _slice_column(part: Slice) -> Column[Standing]:
-    title = part.group if part.dimension in CROSSED else f"{words.dimension(part.dimension)}: {part.group}"
+    title = part.group if part.dimension in CROSSED else f"{labels.dimension(part.dimension)}: {part.group}"
     return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="score")
 
 
@@ -202,15 +210,15 @@ def _about_run() -> list[Column[Standing]]:
 
 def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
     """The models whose size is known, if any."""
-    title = words.metric(queries.headline(asked.benchmark))
+    title = labels.metric(queries.headline(asked.benchmark))
     known = [row for row in found.standings if row.main and row.main.value is not None]
     chance = next((row.main.value for row in known if row.run.model.hub_id == CHANCE), None)
     drawn = [row for row in known if row.run.model.parameters and row.run.provenance != PROVENANCE.BASELINE]
     if not drawn:
         return []
-    counted = words.counted([row.run for row in drawn])
+    counted = labels.counted([row.run for row in drawn])
     summary = f"{title} of {counted} against their numbers of parameters. The figures are in the table."
-    plot = charts.against_parameters([_point(row) for row in drawn], chance, words.within(title))
+    plot = charts.against_parameters([_point(row) for row in drawn], chance, labels.within(title))
     return [Chart("scatter", f"{title} and size", summary, plot)]
 
 

@@ -2,11 +2,13 @@
 
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 
-from leaderboard import cells, queries, sections, words
+from leaderboard import probe_pages
+from leaderboard.display import cells, labels
+from leaderboard.display.breakdowns import bounds, provenance, settings_column
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists import queries
 from leaderboard.models import Run, Score
-from leaderboard.sections.section import Section
-from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import bounds, provenance, settings_column
 from leaderboard.views.page import show
 from leaderboard.views.run import dimension_section
 
@@ -47,7 +49,7 @@ def _sections(run: Run, query: QueryDict) -> list[Section]:
     """The newest run's breakdowns, but for relations and templates, which its own page has."""
     found = queries.breakdowns(run, run.scores.order_by("pk"))
     wanted = [dimension_section(run, name, groups) for name, groups in found.items() if name not in queries.LAST]
-    return [*sections.of_run(run, query), *wanted]
+    return [*probe_pages.of_run(run, query), *wanted]
 
 
 def runs_table(runs: list[Run]) -> Table[Row]:
@@ -62,7 +64,7 @@ def runs_table(runs: list[Run]) -> Table[Row]:
             *settings_column(rows, lambda row: row[0]),
             Column("commit", "Commit", lambda row: cells.text(row[0].model.commit[:7])),
             Column("state", "State", lambda row: cells.text(row[0].get_state_display())),
-            Column("metric", "Metric", lambda row: cells.text(words.metric(queries.headline(row[0].benchmark)))),
+            Column("metric", "Metric", lambda row: cells.text(labels.metric(queries.headline(row[0].benchmark)))),
             Column("score", "Score", lambda row: cells.of_score(row[1]), align="score"),
             *bounds(lambda row: row[1]),
             Column("provenance", "Source", lambda row: provenance(row[0]), align="wide"),

@@ -6,9 +6,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from leaderboard.charts import Chart
-from leaderboard.exports import table_response
-from leaderboard.tables import Table, view
+from leaderboard.display.charts import Chart
+from leaderboard.display.exports import table_response
+from leaderboard.display.tables import Table, view
 
 
 def show(

@@ -2,11 +2,12 @@
 
 from django.http import HttpRequest, HttpResponseBase
 
-from leaderboard import cells, queries
+from leaderboard.display import cells
+from leaderboard.display.breakdowns import settings_column
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists import queries
+from leaderboard.lists.queries import Queued
 from leaderboard.models import Run
-from leaderboard.queries import Queued
-from leaderboard.tables import Column, Table
-from leaderboard.views.breakdown import settings_column
 from leaderboard.views.page import show
 
 

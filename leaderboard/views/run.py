@@ -7,12 +7,14 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from leaderboard import cells, queries, sections, words
+from leaderboard import probe_pages
+from leaderboard.display import cells, labels
+from leaderboard.display.breakdowns import dimension_chart, dimension_table
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists import queries
+from leaderboard.lists.queries import Group
 from leaderboard.models import Model, Run, Score
-from leaderboard.queries import Group
-from leaderboard.sections.section import Section
-from leaderboard.tables import PAGE_SIZE, Column, Table
-from leaderboard.views.breakdown import dimension_chart, dimension_table
 from leaderboard.views.page import show
 from probing.catalog import CATALOG
 from probing.settings import Settings
@@ -24,7 +26,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     found = queries.breakdowns(run, scores)
-    shown = sections.of_run(run, request.GET)
+    shown = probe_pages.of_run(run, request.GET)
     covered = {section.name for section in shown}
     shown += [dimension_section(run, name, groups) for name, groups in found.items() if name not in covered]
     context = {
@@ -32,12 +34,12 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "overall": [score for score in scores if score.dimension == "overall"],
         "main": _main(run, scores),
         "sections": shown,
-        "switches": sections.switches(run.benchmark, request.GET),
+        "switches": probe_pages.switches(run.benchmark, request.GET),
         "events": list(run.events.all()),
         "live": run.state in queries.OPEN,
         "working": run.state in queries.WORKING,
         "progress": queries.progress(run),
-        "comparable": bool(run.artefact and run.benchmark.right.column),
+        "comparable": bool(run.artefact and run.benchmark.correctness.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
         "skipped": skipped(run),
@@ -48,8 +50,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
-    title = f"By {words.dimension(name).lower()}"
-    even = run.benchmark.right.even and name != "relation"
+    title = f"By {labels.dimension(name).lower()}"
+    even = run.benchmark.correctness.macro and name != "relation"
     note = "Each is the plain mean over those relations that have items in it." if even else ""
     return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups), note)
 

@@ -3,9 +3,9 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
 
-from leaderboard import hub
-from leaderboard.forms import SubmitForm
-from leaderboard.submissions import Submission, submit
+from leaderboard.intake import hub
+from leaderboard.intake.submissions import Submission, submit
+from leaderboard.views.forms import SubmitForm
 from probing.errors import ProbingError
 
 

@@ -21,18 +21,18 @@ COLUMNS = [
 Rows = Mapping[str, pd.DataFrame]
 
 
-class Right(NamedTuple):
+class Correctness(NamedTuple):
     """What a probe's figures count: the column that is true, false or, where a row does not count, missing.
 
-    `even`: whether relations weigh equally in them, or by their items.
+    `macro`: whether relations weigh equally in them, or by their items.
     """
 
     column: str = "correct"
-    even: bool = False
+    macro: bool = False
 
 
-CORRECT = Right()
-NOTHING = Right("")
+CORRECT = Correctness()
+NO_CORRECTNESS = Correctness("")
 
 
 def common(results: Rows, column: str = "correct") -> dict[str, pd.DataFrame]:
@@ -53,12 +53,12 @@ def common(results: Rows, column: str = "correct") -> dict[str, pd.DataFrame]:
     return {name: keys.merge(rows, on=KEY) for name, rows in asked.items()}
 
 
-def compare(results: Rows, dimensions: list[str], right: Right = CORRECT, seed: int = 0) -> pd.DataFrame:
+def compare(results: Rows, dimensions: list[str], right: Correctness = CORRECT, seed: int = 0) -> pd.DataFrame:
     """The share that is right in each further result minus that in the first on common rows, overall and per group.
 
     `second` is the further one's share. `low`, `high`: 95 % percentile interval of a bootstrap over items, within
     relations where these weigh equally. `gained`, `lost`: items on which it is better or worse; `p`: exact McNemar test
-    on them (with several templates the sign test on items' means), but for an even mean over relations a test that
+    on them (with several templates the sign test on items' means), but for a macro-average over relations a test that
     swaps the two results on items at random; `p_holm`: the same, corrected for all tests of the dimension.
     """
     (_, first), *others = common(results, right.column).items()
@@ -68,7 +68,7 @@ def compare(results: Rows, dimensions: list[str], right: Right = CORRECT, seed: 
         generator = np.random.default_rng(seed)
         for dimension in [OVERALL, "relation", *dimensions]:
             for group, table in members(pairs, dimension).groupby("group", sort=False):
-                figures = _paired(_items(pairs, table), right.even, generator)
+                figures = _paired(_items(pairs, table), right.macro, generator)
                 rows.append({"result": name, "dimension": dimension, "group": group, **figures})
     found = pd.DataFrame(rows)
     found["p_holm"] = found.groupby("dimension")["p"].transform(holm)
@@ -90,9 +90,9 @@ def _items(pairs: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return weighted.groupby([taken["relation"], taken["index"]], sort=False).sum()
 
 
-def _paired(items: pd.DataFrame, even: bool, generator: np.random.Generator) -> dict[str, Any]:
+def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
     """One group's figures: means over its items, or the plain means of its relations' means."""
-    strata = items.groupby(items.index.get_level_values("relation") if even else np.zeros(len(items)), sort=False)
+    strata = items.groupby(items.index.get_level_values("relation") if macro else np.zeros(len(items)), sort=False)
     sums, change = strata.sum(), items["second"] - items["first"]
     first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
     gained, lost = int((change > 1e-9).sum()), int((change < -1e-9).sum())
@@ -108,7 +108,7 @@ def _paired(items: pd.DataFrame, even: bool, generator: np.random.Generator) -> 
         "high": float(high),
         "gained": gained,
         "lost": lost,
-        "p": _swapped(shares, generator) if even and len(parts) > 1 else _mcnemar(gained, lost),
+        "p": _swapped(shares, generator) if macro and len(parts) > 1 else _mcnemar(gained, lost),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from tqdm import tqdm
 
-from probing.curation.answers import AGENT, Answers, NotThere
+from probing.curation.http_cache import AGENT, HttpCache, NotThere
 from probing.curation.query import chunks
 from probing.errors import BadInput
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 class Articles:
     """`url`: where a site's `api.php` and `rest.php` lie, with {site} for its language code."""
 
-    answers: Answers
+    answers: HttpCache
     url: str = WIKIPEDIA
 
     def __post_init__(self) -> None:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import probing
 from probing.curation import culture, geography, graph, multiple_choice, specificity
-from probing.curation.answers import Answers
 from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.cultures import PAIRS, own_pair, pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
+from probing.curation.http_cache import HttpCache
 from probing.curation.predicates import PREDICATES
 from probing.curation.query import Query
-from probing.disk import alone
 from probing.errors import BadInput
-from probing.geography.fact_types import FACT_TYPES
+from probing.files.folders import alone
+from probing.statements.geography.fact_types import FACT_TYPES
 
 DAY = 24 * 60 * 60  # seconds
 
@@ -58,7 +58,7 @@ def _curate(given: argparse.Namespace) -> None:
     if not (0 <= given.interval <= DAY and 1 <= given.timeout <= DAY):  # which nan is not
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
     out = given.out.resolve()
-    with alone(out), Answers(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
+    with alone(out), HttpCache(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
         make(Endpoint(answers, given.endpoint), out)
     print(f"The benchmark is in {given.out}; how it was made is in its manifest.json.")
     print(f"On the site: python manage.py import_benchmark {given.format} {given.out}")

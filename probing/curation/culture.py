@@ -14,15 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.account import NO_ITEM, Account, write_lines, write_manifest
 from probing.curation.articles import Article, Articles, SortKey
 from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint, number
-from probing.curation.hierarchy import SUBCLASS, TERRITORY, Parents, ancestors, parents, parents_query
+from probing.curation.hierarchy import (
+    SUBCLASS,
+    TERRITORY,
+    Parents,
+    ancestors,
+    parents,
+    parents_query,
+)
 from probing.curation.predicates import PREDICATES, Predicate
 from probing.curation.query import Query, articles, chunks
-from probing.disk import new_folder
+from probing.curation.triple_counts import NO_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
+from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
 
 NO_ARTICLE = "the subject has no article on the sites"
@@ -95,14 +102,14 @@ class Curation:
         self.labels: dict[str, Mapping[str, str]] = {}
         self.by_country: dict[str, dict[str, int]] = {}
 
-    def facts(self, culture: Culture) -> tuple[list[Fact], Account]:
+    def facts(self, culture: Culture) -> tuple[list[Fact], TripleCounts]:
         """Steps 1 to 4."""
-        account = Account()
-        found = self.find(culture, account)
-        sizes = self.sort(found, account)
-        return self.widen_and_name(found, sizes, account), account
+        triple_counts = TripleCounts()
+        found = self.find(culture, triple_counts)
+        sizes = self.sort(found, triple_counts)
+        return self.widen_and_name(found, sizes, triple_counts), triple_counts
 
-    def find(self, culture: Culture, account: Account) -> dict[str, Found]:
+    def find(self, culture: Culture, triple_counts: TripleCounts) -> dict[str, Found]:
         found: dict[str, Found] = defaultdict(Found)
         by_country = self.by_country[culture.region] = {}
         queries = list(find_queries(self.predicate, culture, self.plan.least))
@@ -114,21 +121,23 @@ class Curation:
                 about.countries.add(country)
                 if "title" in row:
                     about.articles.add((_site(row["site"]), row["title"]))
-        account.found = sum(len(about.objects) for about in found.values())
+        triple_counts.found = sum(len(about.objects) for about in found.values())
         return found
 
-    def sort(self, found: Mapping[str, Found], account: Account) -> dict[str, int]:
+    def sort(self, found: Mapping[str, Found], triple_counts: TripleCounts) -> dict[str, int]:
         """Subject -> the size of its largest article, largest first."""
         weights = self.articles.weigh((each for about in found.values() for each in about.articles), self.plan.sort)
         sizes = {
             subject: max((weights.get(each, 0) for each in about.articles), default=0)
             for subject, about in found.items()
         }
-        account.drop(NO_ARTICLE, sum(len(found[subject].objects) for subject, size in sizes.items() if not size))
+        triple_counts.drop(NO_ARTICLE, sum(len(found[subject].objects) for subject, size in sizes.items() if not size))
         kept = sorted((subject for subject in sizes if sizes[subject]), key=lambda each: (-sizes[each], number(each)))
         return {subject: sizes[subject] for subject in kept}
 
-    def widen_and_name(self, found: Mapping[str, Found], sizes: Mapping[str, int], account: Account) -> list[Fact]:
+    def widen_and_name(
+        self, found: Mapping[str, Found], sizes: Mapping[str, int], triple_counts: TripleCounts
+    ) -> list[Fact]:
         facts: list[Fact] = []
         for subjects in chunks(list(sizes)):
             if len(facts) < self.plan.at_most:
@@ -136,11 +145,11 @@ class Curation:
                 self._name((*subjects, *filter(_is_item, (each for several in objects.values() for each in several))))
             for subject in subjects:
                 if len(facts) >= self.plan.at_most:
-                    account.drop(LESS_KNOWN, len(found[subject].objects))
-                elif named := self._named(subject, found[subject].objects, objects[subject], account):
+                    triple_counts.drop(LESS_KNOWN, len(found[subject].objects))
+                elif named := self._named(subject, found[subject].objects, objects[subject], triple_counts):
                     countries = tuple(sorted(found[subject].countries, key=number))
                     facts.append(Fact(subject, tuple(sorted(named)), countries, sizes[subject]))
-        account.kept = sum(len(fact.objects) for fact in facts)
+        triple_counts.kept = sum(len(fact.objects) for fact in facts)
         return facts
 
     def augment(self, facts: Sequence[Fact]) -> list[tuple[Fact, int]]:
@@ -162,18 +171,18 @@ class Curation:
     def _name(self, items: Iterable[str]) -> None:
         self.labels |= self.endpoint.labels(set(items) - set(self.labels), self.pair.languages)
 
-    def _named(self, subject: str, before: set[str], now: set[str], account: Account) -> list[str]:
+    def _named(self, subject: str, before: set[str], now: set[str], triple_counts: TripleCounts) -> list[str]:
         """The objects that can be said with the subject."""
-        account.added += len(now - before)
-        account.drop(GONE, len(before - now))
+        triple_counts.added += len(now - before)
+        triple_counts.drop(GONE, len(before - now))
         items = set(filter(_is_item, now))
-        account.drop(NO_ITEM, len(now - items))
+        triple_counts.drop(NO_ITEM, len(now - items))
         if language := self._unnamed(subject):
-            account.drop(UNNAMED_SUBJECT.format(language), len(items))
+            triple_counts.drop(UNNAMED_SUBJECT.format(language), len(items))
             return []
         for object in items:
             if language := self._unnamed(object):
-                account.drop(UNNAMED_OBJECT.format(language))
+                triple_counts.drop(UNNAMED_OBJECT.format(language))
         return [object for object in items if not self._unnamed(object)]
 
     def _unnamed(self, item: str) -> str:
@@ -191,11 +200,11 @@ def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> 
             texts = wordings.templates(plan.predicates, language, plan.templates)
             lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
             write_lines(new / TEMPLATES / language / TEMPLATE_FILE, lines)
-        accounts = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
+        counts_by_predicate = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")
-        write_manifest(new, "culture", endpoint, _settings(plan, articles), accounts)
-    return _without_facts(plan, accounts)
+        write_manifest(new, "culture", endpoint, _settings(plan, articles), counts_by_predicate)
+    return _without_facts(plan, counts_by_predicate)
 
 
 def find_queries(predicate: Predicate, culture: Culture, least: int = 0) -> Iterator[Query]:
@@ -245,25 +254,25 @@ def _write_pair(
         curated = [(culture, *work.facts(culture)) for culture in pair.cultures]
         augmented = iter(work.augment([fact for _, facts, _ in curated for fact in facts]))
         about = {}
-        for culture, facts, account in curated:
+        for culture, facts, triple_counts in curated:
             beside = [next(augmented) for _ in facts]
             more = [fact for fact, _ in beside]
             _write_facts(folder / pair.name / "dlama_raw", work, culture, facts)
             _write_facts(folder / pair.name / "dlama", work, culture, more)
-            about[culture.region] = account.to_json() | {
+            about[culture.region] = triple_counts.to_json() | {
                 "subjects": len(facts),
-                "objects_by_augmentation": sum(len(fact.objects) for fact in more) - account.kept,
+                "objects_by_augmentation": sum(len(fact.objects) for fact in more) - triple_counts.kept,
                 "ancestors_without_label": sum(unnamed for _, unnamed in beside),
                 "found_by_country": work.by_country[culture.region],
             }
         yield predicate.id, about
 
 
-def _without_facts(plan: Plan, accounts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+def _without_facts(plan: Plan, counts_by_predicate: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for pair in plan.pairs:
         for culture in pair.cultures:
-            counts = [about[culture.region]["found_by_country"] for about in accounts[pair.name].values()]
+            counts = [about[culture.region]["found_by_country"] for about in counts_by_predicate[pair.name].values()]
             if empty := [country for country in culture.sites if not any(each[country] for each in counts)]:
                 found[culture.region] = empty
     return found

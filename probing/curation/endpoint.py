@@ -12,7 +12,7 @@ from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 from tqdm import tqdm
 
-from probing.curation.answers import AGENT, Answers, OverLimit, TookTooLong
+from probing.curation.http_cache import AGENT, HttpCache, OverLimit, TookTooLong
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
 
@@ -34,7 +34,7 @@ Labels = Mapping[str, Mapping[str, str]]
 class Endpoint:
     """`shapes` counts the queries that were needed, whether asked now or answered before."""
 
-    def __init__(self, answers: Answers, url: str = WIKIDATA) -> None:
+    def __init__(self, answers: HttpCache, url: str = WIKIDATA) -> None:
         if not re.match(r"https?://\w", url):
             raise BadInput(f"{url!r:.80} is no address.", "Give --endpoint such as https://example.org/sparql.")
         self.url, self.answers = url, answers

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from probing.curation.account import NO_ITEM, Account
 from probing.curation.endpoint import Endpoint, number
 from probing.curation.query import MOST_LINKS, Query, current, stated
+from probing.curation.triple_counts import NO_ITEM, TripleCounts
 from probing.errors import BadInput
 
 
@@ -37,7 +37,7 @@ def facts_query(property: str, least: int, current_only: bool = False) -> Query:
 
 
 def subjects_of(
-    endpoint: Endpoint, property: str, least: int, account: Account, current_only: bool = False
+    endpoint: Endpoint, property: str, least: int, triple_counts: TripleCounts, current_only: bool = False
 ) -> list[Subject]:
     """The best known first."""
     rows = endpoint.rows(facts_query(property, least, current_only))
@@ -49,8 +49,8 @@ def subjects_of(
     subjects = [
         _subject(id, links[id], values[id]) for id in sorted(values, key=lambda each: (-links[each], number(each)))
     ]
-    account.found += sum(map(len, values.values()))
-    account.drop(NO_ITEM, sum(subject.others for subject in subjects))
+    triple_counts.found += sum(map(len, values.values()))
+    triple_counts.drop(NO_ITEM, sum(subject.others for subject in subjects))
     return subjects
 
 

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probing.curation.account import NO_ITEM, Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import labelled
 from probing.curation.quality import Judge, report
 from probing.curation.query import Query, chunks, current, is_a_kind_of, sitelinks
-from probing.disk import new_folder
+from probing.curation.triple_counts import NO_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
+from probing.files.folders import new_folder
 from probing.formats.geography import FILES
-from probing.geography.fact_types import FACT_TYPES, FactType
-from probing.geography.sentences import Sentence, sentences
+from probing.statements.geography.fact_types import FACT_TYPES, FactType
+from probing.statements.geography.sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT
 
 REPORT = "report.json"
@@ -104,13 +104,13 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path, judge: Judge | None = N
     """Write the benchmark into a new folder, whole or not at all; `judge` has its say in the report."""
     with new_folder(folder) as new:
         triples: list[Triple] = []
-        accounts = {}
+        counts_by_predicate = {}
         places = {kind: _places(endpoint, kind, plan.top) for kind in dict.fromkeys(each.kind for each in plan.chosen)}
         for fact_type in plan.chosen:
-            account = Account()
-            found = list(_triples(endpoint, fact_type, places[fact_type.kind], account))
+            triple_counts = TripleCounts()
+            found = list(_triples(endpoint, fact_type, places[fact_type.kind], triple_counts))
             triples += found
-            accounts[fact_type.key] = account.to_json() | {
+            counts_by_predicate[fact_type.key] = triple_counts.to_json() | {
                 "places": len(places[fact_type.kind]),
                 "subjects": len(found),
             }
@@ -121,7 +121,7 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path, judge: Judge | None = N
         text = json.dumps(report(worded, judge), ensure_ascii=False, indent=1)
         (new / REPORT).write_text(text + "\n", encoding="utf-8")
         settings = {"fact_types": plan.fact_types, "top": plan.top}
-        write_manifest(new, "geography", endpoint, settings, accounts)
+        write_manifest(new, "geography", endpoint, settings, counts_by_predicate)
 
 
 def places_query(kind: str, top: int) -> Query:
@@ -156,8 +156,10 @@ def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
     return [row["subject"] for row in endpoint.rows(places_query(kind, top))]
 
 
-def _triples(endpoint: Endpoint, fact_type: FactType, places: Sequence[str], account: Account) -> Iterator[Triple]:
-    objects = _objects(endpoint, fact_type.property, places, account)
+def _triples(
+    endpoint: Endpoint, fact_type: FactType, places: Sequence[str], triple_counts: TripleCounts
+) -> Iterator[Triple]:
+    objects = _objects(endpoint, fact_type.property, places, triple_counts)
     labels = endpoint.labels([*objects, *(item for several in objects.values() for item in several)], [LANGUAGE])
     seen: set[str] = set()
     for place in places:
@@ -165,23 +167,25 @@ def _triples(endpoint: Endpoint, fact_type: FactType, places: Sequence[str], acc
             continue
         name = _usable(labels, place)
         if not name or name in seen:
-            account.drop(SAME_SUBJECT if name else UNNAMED_SUBJECT, len(several))
+            triple_counts.drop(SAME_SUBJECT if name else UNNAMED_SUBJECT, len(several))
             continue
-        if named := _named(labels, several, account):
+        if named := _named(labels, several, triple_counts):
             seen.add(name)
-            account.kept += len(named)
+            triple_counts.kept += len(named)
             yield Triple(fact_type, (place, name), tuple((id, text) for text, id in named.items()))
 
 
-def _objects(endpoint: Endpoint, property: str, places: Sequence[str], account: Account) -> dict[str, list[str]]:
+def _objects(
+    endpoint: Endpoint, property: str, places: Sequence[str], triple_counts: TripleCounts
+) -> dict[str, list[str]]:
     """Place -> the items that the property names, the best known first."""
     rows = endpoint.all_rows([values_query(property, given) for given in chunks(places)])
-    account.found += len({(row["subject"], row["object"]) for row in rows})
+    triple_counts.found += len({(row["subject"], row["object"]) for row in rows})
     found: dict[str, dict[str, int]] = defaultdict(dict)
     for row in rows:
         if row["object"].startswith("Q"):
             found[row["subject"]][row["object"]] = int(row.get("object_sitelinks", 0))
-    account.drop(NO_ITEM, account.found - sum(map(len, found.values())))
+    triple_counts.drop(NO_ITEM, triple_counts.found - sum(map(len, found.values())))
     return {place: _best_known(links) for place, links in found.items()}
 
 
@@ -189,7 +193,7 @@ def _best_known(links: Mapping[str, int]) -> list[str]:
     return sorted(links, key=lambda item: (-links[item], number(item)))
 
 
-def _named(labels: Labels, items: Sequence[str], account: Account) -> dict[str, str]:
+def _named(labels: Labels, items: Sequence[str], triple_counts: TripleCounts) -> dict[str, str]:
     """Name -> item, each name once."""
     found: dict[str, str] = {}
     for item in items:
@@ -197,7 +201,7 @@ def _named(labels: Labels, items: Sequence[str], account: Account) -> dict[str, 
         if name and name not in found:
             found[name] = item
         else:
-            account.drop(SAME_OBJECT if name else UNNAMED_OBJECT)
+            triple_counts.drop(SAME_OBJECT if name else UNNAMED_OBJECT)
     return found
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.account import Account, write_manifest
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import facts_query, labelled, subjects_of
 from probing.curation.query import Query, best, chunks
-from probing.disk import new_folder
+from probing.curation.triple_counts import TripleCounts, write_manifest
 from probing.errors import BadInput
+from probing.files.folders import new_folder
 from probing.formats.knowledge_graph import ENTITIES, TEMPLATES
-from probing.graph import HEAD_SLOT, TAIL_SLOT, Triple
+from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Triple
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 TRIPLES = "triples.tsv"
@@ -48,18 +48,18 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
         texts = wordings.several(endpoint, plan.properties, LANGUAGE, plan.templates)
         triples: list[Triple] = []
         names: dict[str, str] = {}
-        accounts = {}
+        counts_by_predicate = {}
         for property in plan.properties:
-            account = Account()
-            triples += _triples(endpoint, property, plan, names, account)
-            accounts[property] = account.to_json()
+            triple_counts = TripleCounts()
+            triples += _triples(endpoint, property, plan, names, triple_counts)
+            counts_by_predicate[property] = triple_counts.to_json()
         if not triples:
             raise BadInput("There are no such triples.", "Lower the number of sitelinks, or check the properties.")
         sentences = {name: _sentence(several[0]) for name, several in texts.items()}
         (new / TEMPLATES).write_text(json.dumps(sentences, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         _write_table(new / TRIPLES, triples)
         _write_table(new / ENTITIES[0], _entities(endpoint, triples, names))
-        write_manifest(new, "graph", endpoint, _settings(plan), accounts)
+        write_manifest(new, "graph", endpoint, _settings(plan), counts_by_predicate)
 
 
 def categories_query(items: tuple[str, ...]) -> Query:
@@ -73,22 +73,22 @@ def queries(plan: Plan) -> Iterator[Query]:
 
 
 def _triples(
-    endpoint: Endpoint, property: str, plan: Plan, names: dict[str, str], account: Account
+    endpoint: Endpoint, property: str, plan: Plan, names: dict[str, str], triple_counts: TripleCounts
 ) -> Iterator[Triple]:
     """The triples that can be said, best known subjects first; their items' names are added to `names`."""
-    subjects = subjects_of(endpoint, property, plan.least, account, current_only=True)
+    subjects = subjects_of(endpoint, property, plan.least, triple_counts, current_only=True)
     found = [Triple(subject.id, property, item) for subject in subjects for item in subject.objects]
-    account.drop(LESS_KNOWN, len(found[plan.at_most :]))
+    triple_counts.drop(LESS_KNOWN, len(found[plan.at_most :]))
     kept = found[: plan.at_most]
     labels: Labels = endpoint.labels({item for each in kept for item in (each.head, each.tail)}, [LANGUAGE])
     for triple in kept:
         head, tail = (_plain(labelled(labels, item, LANGUAGE)) for item in (triple.head, triple.tail))
         if head and tail:
             names |= {triple.head: head, triple.tail: tail}
-            account.kept += 1
+            triple_counts.kept += 1
             yield triple
         else:
-            account.drop(UNNAMED)
+            triple_counts.drop(UNNAMED)
 
 
 def _entities(endpoint: Endpoint, triples: Iterable[Triple], names: Mapping[str, str]) -> Iterator[Sequence[str]]:

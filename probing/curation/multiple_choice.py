@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.account import Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, number
 from probing.curation.facts import facts_query, labelled, subjects_of
 from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
 from probing.curation.query import Query
-from probing.disk import new_folder
+from probing.curation.triple_counts import TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
+from probing.files.folders import new_folder
 from probing.formats.bear import DOMAINS, METADATA, MULTIPLE, SINGLE
 
 SEVERAL = "the subject has several answers"
@@ -79,25 +79,25 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
     """Write the benchmark into a new folder, whole or not at all."""
     with new_folder(folder) as new:
         texts = wordings.several(endpoint, plan.properties, plan.language, plan.templates)
-        metadata, accounts = {}, {}
+        metadata, counts_by_predicate = {}, {}
         for property in plan.properties:
-            account = Account()
-            chosen = choose(endpoint, property, plan, account)
+            triple_counts = TripleCounts()
+            chosen = choose(endpoint, property, plan, triple_counts)
             metadata[property] = _about(chosen, texts[property])
             write_lines(new / f"{property}.jsonl", list(_lines(chosen)))
-            accounts[property] = account.to_json()
+            counts_by_predicate[property] = triple_counts.to_json()
         _write(new / METADATA, metadata)
         _write(new / DOMAINS, {name: {"domains": domains} for name in metadata if (domains := _domains(name, plan))})
-        write_manifest(new, "multiple-choice", endpoint, _settings(plan), accounts)
+        write_manifest(new, "multiple-choice", endpoint, _settings(plan), counts_by_predicate)
 
 
-def choose(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> dict[str, list[Item]]:
+def choose(endpoint: Endpoint, property: str, plan: Plan, triple_counts: TripleCounts) -> dict[str, list[Item]]:
     """Answer -> its items, equally many for each."""
     by_answer: dict[str, list[Item]] = defaultdict(list)
-    for item in _items(endpoint, property, plan, account):
+    for item in _items(endpoint, property, plan, triple_counts):
         by_answer[item.answer].append(item)
     for answer in _containing(endpoint, set(by_answer)):
-        account.drop(TOO_WIDE, len(by_answer.pop(answer)))
+        triple_counts.drop(TOO_WIDE, len(by_answer.pop(answer)))
     each = _balance([len(several) for several in by_answer.values()], plan)
     if not each:
         step = "Lower the number of sitelinks."
@@ -105,10 +105,10 @@ def choose(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> d
     rich = {answer: several[:each] for answer, several in by_answer.items() if len(several) >= each}
     best = sorted(rich, key=lambda answer: (-sum(item.links for item in rich[answer]), number(answer)))
     kept = sorted(best[: plan.answers], key=number)
-    account.kept = each * len(kept)
-    account.drop(TOO_FEW, sum(len(several) for several in by_answer.values() if len(several) < each))
-    account.drop(NO_PLACE, sum(len(by_answer[answer]) for answer in best[plan.answers :]))
-    account.drop(ENOUGH, sum(len(by_answer[answer]) - each for answer in kept))
+    triple_counts.kept = each * len(kept)
+    triple_counts.drop(TOO_FEW, sum(len(several) for several in by_answer.values() if len(several) < each))
+    triple_counts.drop(NO_PLACE, sum(len(by_answer[answer]) for answer in best[plan.answers :]))
+    triple_counts.drop(ENOUGH, sum(len(by_answer[answer]) - each for answer in kept))
     return {answer: rich[answer] for answer in kept}
 
 
@@ -118,10 +118,10 @@ def queries(plan: Plan) -> Iterator[Query]:
     yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
 
 
-def _items(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> Iterator[Item]:
+def _items(endpoint: Endpoint, property: str, plan: Plan, triple_counts: TripleCounts) -> Iterator[Item]:
     """Every fact that makes an item by itself, about the best known subjects first."""
-    subjects = subjects_of(endpoint, property, plan.least, account)
-    account.drop(SEVERAL, sum(len(each.objects) for each in subjects if len(each.objects) + each.others > 1))
+    subjects = subjects_of(endpoint, property, plan.least, triple_counts)
+    triple_counts.drop(SEVERAL, sum(len(each.objects) for each in subjects if len(each.objects) + each.others > 1))
     single = [each for each in subjects if len(each.objects) == 1 and not each.others]
     labels = endpoint.labels([item for each in single for item in (each.id, *each.objects)], [plan.language])
     names: dict[str, str] = {}
@@ -132,7 +132,7 @@ def _items(endpoint: Endpoint, property: str, plan: Plan, account: Account) -> I
         name, answer_name = (labelled(labels, item, plan.language) for item in (each.id, each.objects[0]))
         reason = _fault(name, answer_name, names[answer_name.casefold()] == each.objects[0], seen)
         if reason:
-            account.drop(reason)
+            triple_counts.drop(reason)
         else:
             seen.add(name.casefold())
             yield Item(each.id, name, each.links, each.objects[0], answer_name)
@@ -175,7 +175,7 @@ def _about(chosen: Mapping[str, Sequence[Item]], templates: Sequence[str]) -> di
 
 
 def _lines(chosen: Mapping[str, Sequence[Item]]) -> Iterator[dict[str, Any]]:
-    """Answers take turns, so that the first lines of a relation are mixed as well."""
+    """HttpCache take turns, so that the first lines of a relation are mixed as well."""
     places = list(chosen)
     for turn in zip_longest(*chosen.values()):
         for item in turn:

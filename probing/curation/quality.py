@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, Protocol
 
-from probing.geography.sentences import Sentence
-from probing.geography.wording import VERBS, words
+from probing.statements.geography.sentences import Sentence
+from probing.statements.geography.wording import VERBS, words
 from probing.template import ANSWER_SLOT, upper_first
 
 DIGITS = 4  # of a probability

@@ -12,14 +12,14 @@ from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from probing.curation.account import Account, write_lines, write_manifest
 from probing.curation.endpoint import Endpoint, Labels, number
 from probing.curation.facts import Subject, facts_query, labelled, subjects_of
 from probing.curation.hierarchy import PART, SUBCLASS, TERRITORY, Parents, parents, parents_query
 from probing.curation.query import Query
 from probing.curation.single_token import Check, single_token
-from probing.disk import new_folder
+from probing.curation.triple_counts import TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
+from probing.files.folders import new_folder
 from probing.formats.stest import CASCADE, PAIRS, RELATIONS
 
 LONGEST = 5  # steps of a path
@@ -97,11 +97,11 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
     """Write the benchmark into a new folder, whole or not at all."""
     checks = [single_token(name) for name in plan.tokenizers]
     with new_folder(folder) as new:
-        about, accounts = [], {}
+        about, counts_by_predicate = [], {}
         for name in plan.relations:
-            triples, pairs = Account(), Account()
+            triples, pairs = TripleCounts(), TripleCounts()
             lines = list(_lines(endpoint, name, plan, checks, triples, pairs))
-            accounts[name] = {"triples": triples.to_json(), "pairs": pairs.to_json()}
+            counts_by_predicate[name] = {"triples": triples.to_json(), "pairs": pairs.to_json()}
             if lines:
                 write_lines(new / PAIRS / f"{name}.jsonl", lines)
                 about += _about(name)
@@ -116,7 +116,7 @@ def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
             "tokenizers": plan.tokenizers,
             "longest_path": LONGEST,
         }
-        write_manifest(new, "specificity", endpoint, settings, accounts)
+        write_manifest(new, "specificity", endpoint, settings, counts_by_predicate)
 
 
 def queries(plan: Plan) -> Iterator[Query]:
@@ -150,7 +150,7 @@ def candidates(subject: Subject, above: Parents) -> list[Pair]:
 
 
 def _lines(
-    endpoint: Endpoint, name: str, plan: Plan, checks: Sequence[Check], triples: Account, pairs: Account
+    endpoint: Endpoint, name: str, plan: Plan, checks: Sequence[Check], triples: TripleCounts, pairs: TripleCounts
 ) -> Iterator[dict[str, Any]]:
     chain = CHAINS[name]
     subjects = subjects_of(endpoint, chain.first, plan.least, triples, current_only=True)
@@ -179,21 +179,21 @@ def _drawn(
     checks: Sequence[Check],
     plan: Plan,
     relation: str,
-    account: Account,
+    triple_counts: TripleCounts,
 ) -> list[Pair]:
     """One pair of each subject, of as many subjects as are wanted: drawn by the seed, listed by subject."""
     random = Random(f"{plan.seed}:{relation}")
     fits = _Fitting(labels, checks)
     one_each = []
     for subject in sorted(found, key=number):
-        account.found += len(found[subject])
-        usable = [pair for pair in found[subject] if not fits.problem(pair, account)]
+        triple_counts.found += len(found[subject])
+        usable = [pair for pair in found[subject] if not fits.problem(pair, triple_counts)]
         if usable:
             one_each.append(random.choice(usable))
-            account.drop(NOT_DRAWN, len(usable) - 1)
+            triple_counts.drop(NOT_DRAWN, len(usable) - 1)
     kept = random.sample(one_each, min(plan.at_most, len(one_each)))
-    account.kept = len(kept)
-    account.drop(ENOUGH, len(one_each) - len(kept))
+    triple_counts.kept = len(kept)
+    triple_counts.drop(ENOUGH, len(one_each) - len(kept))
     return sorted(kept, key=lambda pair: number(pair.subject))
 
 
@@ -204,7 +204,7 @@ class _Fitting:
         self.labels, self.checks = labels, checks
         self.known: dict[str, bool] = {}
 
-    def problem(self, pair: Pair, account: Account) -> str:
+    def problem(self, pair: Pair, triple_counts: TripleCounts) -> str:
         """Why it cannot be asked, which is counted."""
         subject, fine, coarse = (
             labelled(self.labels, item, LANGUAGE) for item in (pair.subject, pair.fine, pair.coarse)
@@ -215,7 +215,7 @@ class _Fitting:
             reason = SAME_NAME
         else:
             reason = "" if self._single(fine) and self._single(coarse) else LONG_ANSWER
-        account.drop(reason, bool(reason))
+        triple_counts.drop(reason, bool(reason))
         return reason
 
     def _single(self, word: str) -> bool:

@@ -12,8 +12,8 @@ from pathlib import Path
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest, read_lines, text_lines
-from probing.geography.fact_types import FACT_TYPES, FactType
-from probing.geography.sentences import Sentence, sentences
+from probing.statements.geography.fact_types import FACT_TYPES, FactType
+from probing.statements.geography.sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 FILES = ("triples.jsonl", "triples.csv")

@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from probing.disk import new_folder
+from probing.files.folders import new_folder
 from probing.formats.files import JsonObject, present, read_lines, read_object
-from probing.graph import Graph, Triple
-from probing.sampling import Sampling, Sentence
+from probing.statements.graph import Graph, Triple
+from probing.statements.sampling import Sampling, Sentence
 
 SAMPLING = "sampling.json"
 SENTENCES = "sentences.jsonl"

@@ -6,7 +6,7 @@ A folder holds, each plain or gzipped:
   or `.csv`;
 - names, in one of three ways: `entities.tsv` or `entities.csv` (id, name, any number of categories);
   `entity2wikidata.json` (FB15k-237); nothing, where entities are WordNet synsets such as `land_reform.n.01`;
-- `sampling.json`, if the sample should be another than the default (fields of `probing.sampling.Sampling`);
+- `sampling.json`, if the sample should be another than the default (fields of `probing.statements.sampling.Sampling`);
 - `sentences.jsonl`, if the sample was drawn before: then that is the benchmark, and no triples are needed.
 """
 
@@ -23,8 +23,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest, present, read_object, text_lines
 from probing.formats.graph_sample import SAMPLING, SENTENCES, read_sampling, read_sentences
-from probing.graph import HEAD_SLOT, TAIL_SLOT, Graph, Triple
-from probing.sampling import Sentence, draw
+from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Graph, Triple
+from probing.statements.sampling import Sentence, draw
 from probing.template import ANSWER_SLOT
 
 TEMPLATES = "relation_mapping.json"

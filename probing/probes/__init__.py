@@ -37,7 +37,7 @@ def probe_of(settings: Settings) -> Probe:
     return make(probe_named(settings.probe), settings.options)
 
 
-def checked(settings: Settings, benchmark: Benchmark) -> Settings:
+def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
     """The same settings in one spelling (order, repetitions, default options), or `BadInput`."""
     for name, choice in (("pll", PLL), ("reduction", Reduction)):
         if getattr(settings, name) not in get_args(choice):

@@ -3,22 +3,23 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from probing.analysis.comparison import CORRECT, Right
+from probing.analysis.comparison import CORRECT, Correctness
 from probing.analysis.culture import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel
-from probing.probes.probe import UNSCORED, Row
+from probing.probes.columns import VERSION_TAGS, RowColumns
+from probing.probes.probe import UNSCORED, Row, tag_columns
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 
 
-class Columns(TypedDict):
+class AnsweringColumns(RowColumns):
     """What every row has; any further column is a tag.
 
     `prediction_label`: the whole response. `correct`: whether a valid object's label is a substring of it, letter by
@@ -26,11 +27,6 @@ class Columns(TypedDict):
     `correct_exact`: whether it is a label and nothing else. `rank` and `margin` are always empty.
     """
 
-    relation: str
-    template: int
-    index: int
-    subject: str
-    subject_id: str
     answer: int
     answers: list[int]
     answer_label: str
@@ -43,10 +39,6 @@ class Columns(TypedDict):
     statement: str
 
 
-# Tags that say the same as the relation, or the same in every row.
-VERSION = ("predicate", "objects")
-
-
 @dataclass(frozen=True)
 class Answering:
     """One row per item.
@@ -56,8 +48,10 @@ class Answering:
     """
 
     name: ClassVar[str] = "answering"
+    main_metric: ClassVar[str] = "accuracy_substring"
+    columns: ClassVar[frozenset[str]] = frozenset(AnsweringColumns.__annotations__) | VERSION_TAGS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
-    right: ClassVar[Right] = CORRECT
+    correctness: ClassVar[Correctness] = CORRECT
 
     pair: str = ""
     objects: str = "augmented"
@@ -79,10 +73,7 @@ class Answering:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return answering_scores(rows, self.dimensions(rows))
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [name for name in rows.columns if name not in (*Columns.__annotations__, *VERSION)]
+        return answering_scores(rows, tag_columns(self, rows.columns))
 
 
 def row(relation: Relation, item: Item, question: str, response: str) -> Row:

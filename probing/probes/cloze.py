@@ -6,17 +6,18 @@ Encoders rank their vocabulary there; generators go on with the text behind an i
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from probing.analysis.cloze import cloze_scores
-from probing.analysis.comparison import Right
+from probing.analysis.comparison import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
-from probing.language_model import Continuation, Filling, LanguageModel
-from probing.probes.probe import UNSCORED, Row
+from probing.language_model import BlankDistribution, Continuation, LanguageModel
+from probing.probes.columns import RowColumns
+from probing.probes.probe import UNSCORED, Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt, upper_first
 
@@ -33,7 +34,7 @@ INSTRUCTIONS = (
 )
 
 
-class Columns(TypedDict):
+class ClozeColumns(RowColumns):
     """What every row has; any further column is a tag.
 
     `rank`: the answer's place, from 1: among the ranked tokens where `method` is "top", by the token that completes
@@ -42,12 +43,7 @@ class Columns(TypedDict):
     token of the model's vocabulary; empty where no tokens were ranked. `margin` is always empty.
     """
 
-    relation: str
-    template: int
-    index: int
     id: str
-    subject: str
-    subject_id: str
     answer: int
     answers: list[int]
     answer_label: str
@@ -73,8 +69,10 @@ class Cloze:
     """
 
     name: ClassVar[str] = "cloze"
+    main_metric: ClassVar[str] = "accuracy"
+    columns: ClassVar[frozenset[str]] = frozenset(ClozeColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
-    right: ClassVar[Right] = Right(even=True)
+    correctness: ClassVar[Correctness] = Correctness(macro=True)
     k: int = 5
     closed: bool = False
     instruction: int = 2
@@ -107,10 +105,7 @@ class Cloze:
         )
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return cloze_scores(rows, self.dimensions(rows), self.tokens)
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [column for column in rows.columns if column not in Columns.__annotations__]
+        return cloze_scores(rows, tag_columns(self, rows.columns), self.tokens)
 
     def _filled(
         self, model: LanguageModel, asked: Sequence[tuple[Item, Prompt]], relation: Relation
@@ -194,7 +189,7 @@ def spellings(text: Prompt, answer: str) -> list[str]:
     return [answer] if text.pieces[0] else [answer, f" {answer}"]
 
 
-def place(filling: Filling, answer: str) -> int | None:
+def place(filling: BlankDistribution, answer: str) -> int | None:
     """Where the answer stands in the ranking, from 1: as what the tokenizer makes of it, or as what reads the same.
 
     The tokenizer thus decides about case: an uncased one knows no other.

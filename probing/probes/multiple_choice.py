@@ -2,32 +2,28 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
-from probing.analysis.comparison import CORRECT, Right
+from probing.analysis.comparison import CORRECT, Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
-from probing.language_model import Asked, LanguageModel
-from probing.probes.probe import Row
+from probing.language_model import LanguageModel, Request
+from probing.probes.columns import RowColumns
+from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt
 
 OTHER_BLANK = "…"  # how a blank that is not scored is shown
 
 
-class Columns(TypedDict):
+class MultipleChoiceColumns(RowColumns):
     """What every row has; any further column is a tag. Options are indices into the answer space."""
 
-    relation: str
-    template: int
-    index: int
-    subject: str
-    subject_id: str
     answer: int
     answers: list[int]
     prediction: int
@@ -58,8 +54,10 @@ class MultipleChoice:
     """
 
     name: ClassVar[str] = "multiple_choice"
+    main_metric: ClassVar[str] = "accuracy"
+    columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {}
-    right: ClassVar[Right] = CORRECT
+    correctness: ClassVar[Correctness] = CORRECT
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
@@ -71,7 +69,7 @@ class MultipleChoice:
             about = {"relation": relation.label, "template": template}
             yield about | row(relation, text, item, answer.scores, answer.exact) | self.more(relation, item, answer)
 
-    def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
+    def answers(self, model: LanguageModel, asked: Iterable[Request], settings: Settings) -> Iterator[Answer]:
         """What the options of each prompt are ranked by."""
         for found in model.score(asked, settings.scoring):
             yield Answer(found.reduce(settings.reduction), found.exact)
@@ -84,10 +82,7 @@ class MultipleChoice:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return accuracy_scores(rows, self.dimensions(rows))
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [column for column in rows.columns if column not in Columns.__annotations__]
+        return accuracy_scores(rows, tag_columns(self, rows.columns))
 
 
 def not_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:

@@ -4,17 +4,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar, Literal, NamedTuple, TypedDict
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import NOTHING, Right
+from probing.analysis.comparison import NO_CORRECTNESS, Correctness
 from probing.analysis.perplexity import perplexity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
+from probing.probes.columns import RowColumns
 from probing.probes.probe import Row
 from probing.settings import Settings
 from probing.template import Prompt
@@ -24,14 +25,9 @@ By = Literal["token", "word"]
 WHOLE = Prompt(("", ""), verbatim=True)
 
 
-class Columns(TypedDict):
+class PerplexityColumns(RowColumns):
     """What every row has; any further column is a tag. `repetitions`: those that drew the statement."""
 
-    relation: str
-    template: int
-    index: int
-    subject: str
-    subject_id: str
     statement: str
     true: bool
     repetitions: list[int]
@@ -60,8 +56,10 @@ class Perplexity:
     """
 
     name: ClassVar[str] = "perplexity"
+    main_metric: ClassVar[str] = "superiority"
+    columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
-    right: ClassVar[Right] = NOTHING
+    correctness: ClassVar[Correctness] = NO_CORRECTNESS
     by: By = "token"
     public_code: bool = False
 
@@ -128,9 +126,6 @@ class Perplexity:
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return perplexity_scores(rows)
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [column for column in rows.columns if column not in Columns.__annotations__]
 
 
 def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:

@@ -1,12 +1,12 @@
 """What a probe is, and how its options are given."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, ClassVar, Protocol, get_args
 
 import pandas as pd
 
-from probing.analysis.comparison import Right
+from probing.analysis.comparison import Correctness
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
@@ -22,12 +22,15 @@ class Probe(Protocol):
 
     The values of an option that has only a few are its type, a `Literal`.
     `fixed`: settings that it leaves no choice of, so that a run records what was done and another choice is refused.
-    `right`: what two results are compared by.
+    `main_metric`: the metric that models are ranked by. `correctness`: what two results are compared by.
+    `columns`: the declared columns of the rows; any further column is a tag.
     """
 
     name: ClassVar[str]
+    main_metric: ClassVar[str]
+    columns: ClassVar[frozenset[str]]
     fixed: ClassVar[Mapping[str, Any]]
-    right: ClassVar[Right]
+    correctness: ClassVar[Correctness]
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
@@ -42,9 +45,10 @@ class Probe(Protocol):
         """Tidy scores of stored rows."""
         ...
 
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        """The tags that the rows carry."""
-        ...
+
+def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
+    """Return those of the columns that are tags, in their order."""
+    return [column for column in columns if column not in probe.columns]
 
 
 def options(probe: Probe) -> dict[str, Any]:

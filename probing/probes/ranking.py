@@ -17,18 +17,17 @@ from probing.analysis.culture import ranking_scores
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
-from probing.language_model import Asked, LanguageModel, OptionScores, Scoring
-from probing.probes.multiple_choice import Answer, Columns, MultipleChoice, ranked
-from probing.probes.probe import Row
+from probing.language_model import LanguageModel, OptionScores, Request, Scoring
+from probing.probes.columns import VERSION_TAGS
+from probing.probes.multiple_choice import Answer, MultipleChoice, MultipleChoiceColumns, ranked
+from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt
 
-# Tags that say the same as the relation, or the same in every row.
-VERSION = ("predicate", "objects")
 TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
 
 
-class RankingColumns(Columns):
+class RankingColumns(MultipleChoiceColumns):
     """`prediction_cultures`: in which the predicted candidate is a valid object. `..._statement`: the second rule's."""
 
     prediction_cultures: list[str]
@@ -47,6 +46,8 @@ class Ranking(MultipleChoice):
     """
 
     name: ClassVar[str] = "ranking"
+    main_metric: ClassVar[str] = "p_at_1"
+    columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
     pair: str = ""
@@ -55,7 +56,7 @@ class Ranking(MultipleChoice):
     def __post_init__(self) -> None:
         object.__setattr__(self, "pair", pair_named(self.pair))
 
-    def answers(self, model: LanguageModel, asked: Iterable[Asked], settings: Settings) -> Iterator[Answer]:
+    def answers(self, model: LanguageModel, asked: Iterable[Request], settings: Settings) -> Iterator[Answer]:
         if model.card.kind == "causal" and not settings.decide:
             return both_rules(model, asked)
         texts = asked if model.card.kind == "masked" else (before(*each) for each in asked)
@@ -81,13 +82,10 @@ class Ranking(MultipleChoice):
         return frame.astype({name: TYPES[name] for name in TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return ranking_scores(rows, self.dimensions(rows))
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [name for name in rows.columns if name not in (*RankingColumns.__annotations__, *VERSION)]
+        return ranking_scores(rows, tag_columns(self, rows.columns))
 
 
-def both_rules(model: LanguageModel, asked: Iterable[Asked]) -> Iterator[Answer]:
+def both_rules(model: LanguageModel, asked: Iterable[Request]) -> Iterator[Answer]:
     """Each prompt up to its blank and then whole, side by side, so that the two share what they have in common."""
     twice = (each for text, options in asked for each in (before(text, options), (text, options)))
     found = model.score(twice, Scoring())
@@ -95,7 +93,7 @@ def both_rules(model: LanguageModel, asked: Iterable[Asked]) -> Iterator[Answer]
         yield Answer(answer_means(cut), cut.exact, whole.reduce("sum"))
 
 
-def before(text: Prompt, options: Sequence[str]) -> Asked:
+def before(text: Prompt, options: Sequence[str]) -> Request:
     """The prompt without what follows the scored blank; the space before the blank goes to the options."""
     left = text.pieces[text.scored]
     kept = left.rstrip(" ")

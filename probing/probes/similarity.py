@@ -21,6 +21,7 @@ class Similarity(MultipleChoice):
     """Multiple choice by cosine: an option's score is that of its vector and the subject's; templates do not matter."""
 
     name: ClassVar[str] = "similarity"
+    main_metric: ClassVar[str] = "relatedness"
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

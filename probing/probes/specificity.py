@@ -12,17 +12,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import Right
+from probing.analysis.comparison import Correctness
 from probing.analysis.specificity import specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
-from probing.language_model import Asked, Filling, LanguageModel, Scoring
-from probing.probes import multiple_choice
-from probing.probes.multiple_choice import not_finite, row
+from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
+from probing.probes.multiple_choice import MultipleChoiceColumns, not_finite, row
 from probing.probes.probe import Row
 from probing.probes.similarity import cosines
-from probing.prompting import PROMPTINGS, Name, Question
 from probing.settings import Settings
+from probing.statements.prompting import PROMPTINGS, Name, Question
 from probing.template import Prompt
 
 BEST = 100  # words kept of each distribution: ten of them are nearly always shared by all models
@@ -31,7 +30,7 @@ NONE = np.full(2, np.nan)
 Pair = NDArray[np.float64]
 
 
-class Columns(multiple_choice.Columns):
+class SpecificityColumns(MultipleChoiceColumns):
     """What every row has.
 
     `*_log_prob`, `*_rank`: at the blank, NaN and 0 where the answer is not a single token of the vocabulary; ranks are
@@ -63,8 +62,10 @@ class Specificity:
     """One row per pair. `shots`: demonstrations before each question of few-shot prompting."""
 
     name: ClassVar[str] = "specificity"
+    main_metric: ClassVar[str] = "specificity"
+    columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
-    right: ClassVar[Right] = Right("specific", even=True)
+    correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
     prompting: Name = "vanilla"
     shots: int = 10
 
@@ -96,7 +97,7 @@ class Specificity:
                 **_columns(question, blank, hidden, cosine, clause),
             }
 
-    def _clauses(self, model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair | None]:
+    def _clauses(self, model: LanguageModel, asked: Sequence[Request]) -> Iterator[Pair | None]:
         """Causal models do not see a cascade's clause from its first blank; here it is scored behind each option."""
         if self.prompting == "cascade" and model.card.kind == "causal":
             return _clause_scores(model, asked)
@@ -107,9 +108,6 @@ class Specificity:
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return specificity_scores(rows)
-
-    def dimensions(self, rows: pd.DataFrame) -> list[str]:
-        return [column for column in rows.columns if column not in Columns.__annotations__]
 
 
 def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
@@ -124,23 +122,23 @@ def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
 
 def _blanks(
     model: LanguageModel, questions: Sequence[Question], pairs: Sequence[tuple[str, ...]]
-) -> Iterator[tuple[Filling, Filling]]:
+) -> Iterator[tuple[BlankDistribution, BlankDistribution]]:
     """What stands at each item's blank, and there with its subject hidden.
 
-    Asked side by side, so that the two share the demonstrations before them.
+    Request side by side, so that the two share the demonstrations before them.
     """
     both = zip(questions, pairs, strict=True)
     found = model.fill(((prompt, pair) for question, pair in both for prompt in (question.prompt, question.bare)), BEST)
     return zip(found, found, strict=True)
 
 
-def _single(blank: Filling) -> bool:
+def _single(blank: BlankDistribution) -> bool:
     """Whether both options are single tokens."""
     return bool(np.isfinite(blank.options).all())
 
 
 def _whole_answers(
-    model: LanguageModel, asked: Sequence[Asked], blanks: Sequence[Filling], settings: Settings
+    model: LanguageModel, asked: Sequence[Request], blanks: Sequence[BlankDistribution], settings: Settings
 ) -> Iterator[Pair]:
     """Each option's score by all of its tokens; that of a single token is known from the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
@@ -149,7 +147,7 @@ def _whole_answers(
         yield blank.options if _single(blank) else next(rest).reduce(settings.reduction)
 
 
-def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pair]:
+def _clause_scores(model: LanguageModel, asked: Sequence[Request]) -> Iterator[Pair]:
     """Log-probability of each option and of the clause behind it, up to the second blank."""
     clauses = ((Prompt((prompt.pieces[0], prompt.pieces[1].rstrip())), pair) for prompt, pair in asked)
     for found in model.score(clauses, Scoring()):
@@ -157,14 +155,18 @@ def _clause_scores(model: LanguageModel, asked: Sequence[Asked]) -> Iterator[Pai
         yield np.array([tokens[start:].sum() for tokens, start in zip(found.log_probs, starts, strict=True)])
 
 
-def _all_finite(blank: Filling, hidden: Filling, cosine: Pair, scores: Pair, clause: Pair | None) -> bool:
+def _all_finite(
+    blank: BlankDistribution, hidden: BlankDistribution, cosine: Pair, scores: Pair, clause: Pair | None
+) -> bool:
     """Whether all that was asked is a number, but for an option at a blank that is not a single token."""
     numbers = [blank.log_probs, hidden.log_probs, cosine, scores, *([] if clause is None else [clause])]
     known = [np.isfinite(each.options) | np.isnan(each.options) & (each.ranks == 0) for each in (blank, hidden)]
     return all(np.isfinite(each).all() for each in numbers) and all(each.all() for each in known)
 
 
-def _columns(question: Question, blank: Filling, hidden: Filling, cosine: Pair, clause: Pair | None) -> dict[str, Any]:
+def _columns(
+    question: Question, blank: BlankDistribution, hidden: BlankDistribution, cosine: Pair, clause: Pair | None
+) -> dict[str, Any]:
     """The row's own columns, with the pair's two values side by side: options are coarse, fine."""
     pairs = {
         "log_prob": blank.options,

@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
-from probing.model_files import locate, refuse_pickles
+from probing.files.model_files import locate, refuse_pickles
 from probing.scoring.load import BROKEN, first_line
 
 

@@ -18,14 +18,22 @@ from torch.utils.hooks import RemovableHandle
 
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
-from probing.scoring import plain
-from probing.scoring.answering import AnsweringModel
+from probing.scoring import reference
 from probing.scoring.batching import nodes_kept, telling_out_of_memory
-from probing.scoring.decide import Race
-from probing.scoring.hf_model import REFUSALS, Floats, Input, Narrow, by_prompt, known, log_sum_exp
-from probing.scoring.key_values import KeyValues
+from probing.scoring.hf_model import (
+    REFUSALS,
+    Floats,
+    Input,
+    Narrow,
+    by_prompt,
+    known,
+    log_sum_exp,
+)
+from probing.scoring.kv_cache import KVCache
 from probing.scoring.prefix_tree import Ints, PrefixTree
+from probing.scoring.pruning import OptionPruning
 from probing.scoring.tokens import Encoded, Window
+from probing.scoring.verbs import AnsweringModel
 
 R = TypeVar("R")
 
@@ -83,7 +91,7 @@ class CausalModel(AnsweringModel):
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
         if not self._shares(sequences):
-            found = self._plain(sequences)
+            found = self._reference(sequences)
             log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
             return by_prompt(window, log_probs)
         scored = _scored(window.statements)
@@ -98,12 +106,12 @@ class CausalModel(AnsweringModel):
         self, window: Window, tree: PrefixTree, scored: NDArray[np.bool_], scoring: Scoring
     ) -> Iterator[OptionScores]:
         """First what many statements share; then, a token a round, 1, 2, 4 ... of each prompt's best options."""
-        race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
+        pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
         values = np.full(len(tree.token), np.nan)
-        inner, store = tree.inner, KeyValues(tree, self._most_kept)
+        inner, store = tree.inner, KVCache(tree, self._most_kept)
         computed = np.zeros(len(tree.token), bool)
         wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
-        first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
+        first, statements, before = self.first_pass.share, len(window.statements), self.usage.positions
         self._compute(tree, wanted, values, statements=first * statements, store=store)
         looked = self.usage.positions - before
         most, told = 1, first
@@ -112,8 +120,8 @@ class CausalModel(AnsweringModel):
             found = np.where(scored, values[tree.paths], 0.0)
             missing = np.isnan(found)
             sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
-            advancing = race.next(sums, complete, most)
-            done = self.first_look.done(looked, self.usage.positions - before) if len(advancing) else 1.0
+            advancing = pruning.next(sums, complete, most)
+            done = self.first_pass.done(looked, self.usage.positions - before) if len(advancing) else 1.0
             self.usage.add("score", (done - told) * statements)
             told = done
             if not len(advancing):
@@ -125,18 +133,18 @@ class CausalModel(AnsweringModel):
             wanted = nodes[inner[nodes] & ~computed[nodes] & reached]
             self._compute(tree, wanted, values, store=store)
             most *= 2
-        self.first_look.learn(looked, self.usage.positions - before)
+        self.first_pass.learn(looked, self.usage.positions - before)
         found[missing] = 0.0
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
-    def _plain(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
+    def _reference(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
         def work(batch: Sequence[int]) -> dict[int, Floats]:
-            rows = plain.causal_log_probs(self.network, [sequences[index] for index in batch])
+            rows = reference.causal_log_probs(self.network, [sequences[index] for index in batch])
             return dict(zip(batch, rows, strict=True))
 
         found: dict[int, Floats] = {}
         total = sum(map(len, sequences))
-        for batch in plain.equal_lengths(sequences, self.budget):
+        for batch in reference.equal_lengths(sequences, self.budget):
             positions = len(batch) * len(sequences[batch[0]])
             for part in self.budget.run(work, batch, positions):
                 found.update(part)
@@ -150,7 +158,7 @@ class CausalModel(AnsweringModel):
         values: Floats,
         *,
         statements: float = 0.0,
-        store: KeyValues | None = None,
+        store: KVCache | None = None,
     ) -> None:
         """Compute nodes (ascending); fill in `values` for their children, the log-probability of each node's token.
 
@@ -171,7 +179,7 @@ class CausalModel(AnsweringModel):
         tree: PrefixTree,
         nodes: Ints,
         statements: float,
-        store: KeyValues | None = None,
+        store: KVCache | None = None,
     ) -> Iterator[R]:
         """Do the verb's work on the nodes (ascending), packed into rows, a batch of rows at a time."""
         if not len(nodes):
@@ -189,7 +197,7 @@ class CausalModel(AnsweringModel):
             done = filled - sum(row.repeated for row in batch)
             self.usage.add(verb, statements * done / own, positions, positions - filled)
 
-    def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KeyValues | None) -> tuple[Ints, torch.Tensor]:
+    def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KVCache | None) -> tuple[Ints, torch.Tensor]:
         """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
         packed = Packed.of(tree, rows)
         children, parents = tree.children(packed.place)
@@ -201,7 +209,7 @@ class CausalModel(AnsweringModel):
 
     @torch.inference_mode()
     def _tree_logits(
-        self, tree: PrefixTree, packed: Packed, places: Ints, store: KeyValues | None = None
+        self, tree: PrefixTree, packed: Packed, places: Ints, store: KVCache | None = None
     ) -> torch.Tensor:
         """Logits at some places of the rows, shape (places, vocabulary)."""
         table, past = packed.table, packed.past
@@ -248,7 +256,7 @@ class CausalModel(AnsweringModel):
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
         """Whether these sequences can be computed as a tree."""
-        return self.fast and max(map(len, sequences)) <= self._attention_window
+        return self.use_fast_path and max(map(len, sequences)) <= self._attention_window
 
     @cached_property
     def _most_kept(self) -> int:
@@ -262,8 +270,8 @@ class CausalModel(AnsweringModel):
 
     @cached_property
     @telling_out_of_memory()
-    def fast(self) -> bool:
-        """Whether the network heeds tree masks, position ids and kept keys; tried once against the plain way.
+    def use_fast_path(self) -> bool:
+        """Whether the network heeds tree masks, position ids and kept keys: compared once with the reference.
 
         The tree fills a row wider than those in use: a network may go by places in it (GPT-Neo's window does).
         """
@@ -273,16 +281,16 @@ class CausalModel(AnsweringModel):
         sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
         compared = sequences[::-8]  # the last of the row among them
         self._refuse_foresight(compared[0])
-        expected = np.concatenate([plain.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
+        expected = np.concatenate([reference.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
             off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
         except REFUSALS as error:
             return self.refused(error)  # the network takes no such mask or cache
-        return bool(off <= self.tolerance) or self.note_plain(f"off by {off:.2g} in the self-check")
+        return bool(off <= self.tolerance) or self.note_reference(f"off by {off:.2g} in the self-check")
 
     def _refuse_foresight(self, sequence: Sequence[int]) -> None:
         """Raise where a token's log-probability depends on what follows it (an encoder with a causal head)."""
-        whole, cut = (plain.causal_log_probs(self.network, [s])[0, 1:] for s in (sequence, sequence[:-1]))
+        whole, cut = (reference.causal_log_probs(self.network, [s])[0, 1:] for s in (sequence, sequence[:-1]))
         if np.abs(whole[:-1] - cut).max() > self.tolerance:
             raise UnsupportedModel(
                 f"{self.card.architecture} sees the tokens that it is to predict.",
@@ -296,14 +304,14 @@ class CausalModel(AnsweringModel):
         everything = Row(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
         children, log_probs = self._forward(wide, [everything], None)
         at_once[children] = known(log_probs)
-        store, early = KeyValues(narrow, len(narrow.token)), narrow.depth < 5
+        store, early = KVCache(narrow, len(narrow.token)), narrow.depth < 5
         for part in (early, ~early):
             self._compute(narrow, np.flatnonzero(narrow.inner & part), in_two, store=store)
         for tree, values in ((wide, at_once), (narrow, in_two)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
 
 
-def _rows(tree: PrefixTree, nodes: Ints, store: KeyValues | None) -> list[Row]:
+def _rows(tree: PrefixTree, nodes: Ints, store: KVCache | None) -> list[Row]:
     """The nodes, and what before them is needed and not kept, in rows of about one length, the longest first."""
     longest, nothing = max(ROW, 2 * int(tree.depth.max())), np.zeros(0, np.int64)
     if not store:

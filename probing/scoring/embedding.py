@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from probing.errors import BadInput
-from probing.scoring import plain
+from probing.scoring import reference
 from probing.scoring.hf_model import HFModel
 from probing.scoring.tokens import Encoded
 from probing.template import Statement
@@ -35,7 +35,7 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
             vectors = (states[_own(s)].mean(0).cpu().numpy() for states, s in zip(hidden, statements, strict=True))
             return dict(zip(batch, vectors, strict=True))
 
-        for batch in plain.equal_lengths([statement.ids for statement in encoded], model.budget):
+        for batch in reference.equal_lengths([statement.ids for statement in encoded], model.budget):
             positions = len(batch) * len(encoded[batch[0]].ids)
             for part in model.budget.run(work, batch, positions):
                 found.update(part)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from probing.language_model import Asked, Filling, Kind
+from probing.language_model import BlankDistribution, Kind, Request
 from probing.scoring.hf_model import HFModel, Input, pieces
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
@@ -28,7 +28,7 @@ class Blank:
     options: Ints
 
 
-def blanks(asked: Sequence[Asked], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
+def blanks(asked: Sequence[Request], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
     """Tokenize prompts and their options. A causal model sees the text left of the blank, without its last space."""
     statements: list[Statement] = []
     for prompt, options in asked:
@@ -97,7 +97,7 @@ class Filler:
         self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
         self._texts: dict[int, str] = {}
 
-    def fill(self, asked: Iterable[Asked]) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request]) -> Iterator[BlankDistribution]:
         for group in grouped(asked, WINDOW):
             found = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
             users: dict[Input, list[int]] = {}
@@ -105,7 +105,7 @@ class Filler:
                 self.model.refuse_nothing(blank.ids)
                 self.model.refuse_unfit(blank.ids)
                 users.setdefault((blank.ids, blank.position), []).append(index)
-            answers: dict[int, Filling] = {}
+            answers: dict[int, BlankDistribution] = {}
             for batch, logits in self.model.at_blanks(list(users), len(group)):
                 inputs = iter(batch)
                 for piece in pieces(logits):
@@ -114,7 +114,7 @@ class Filler:
                     answers.update(zip(chain.from_iterable(askers), fillings, strict=True))
             yield from (answers[index] for index in range(len(group)))
 
-    def _fillings(self, logits: torch.Tensor, asked: Sequence[Sequence[Ints]]) -> Iterator[Filling]:
+    def _fillings(self, logits: torch.Tensor, asked: Sequence[Sequence[Ints]]) -> Iterator[BlankDistribution]:
         """What distributions say to all who ask for them; `asked` has the options of each, row by row.
 
         The device is waited for at the end only.
@@ -139,7 +139,9 @@ class Filler:
         ends = np.cumsum(counts)[:-1]
         for row, ids, scores, places in zip(rows, options, np.split(found, ends), np.split(ranks, ends), strict=True):
             single = ids >= 0
-            yield Filling(texts[row], values[row], np.where(single, scores, np.nan), np.where(single, places, 0))
+            yield BlankDistribution(
+                texts[row], values[row], np.where(single, scores, np.nan), np.where(single, places, 0)
+            )
 
     def _texts_of(self, tokens: torch.Tensor) -> list[tuple[str, ...]]:
         return [tuple(map(self._text, row)) for row in tokens.tolist()]

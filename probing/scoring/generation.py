@@ -9,7 +9,7 @@ from transformers import GenerationConfig, LogitsProcessorList, PreTrainedTokeni
 
 from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
 from probing.language_model import Continuation
-from probing.scoring import plain
+from probing.scoring import reference
 from probing.scoring.hf_model import HFModel
 
 WINDOW = 512
@@ -28,7 +28,7 @@ def generate(
         distinct = list(dict.fromkeys(inputs))
         total = sum(len(ids) + tokens for ids in distinct)
         answers: dict[Ids, Continuation] = {}
-        for indices in plain.equal_lengths(distinct, model.budget):
+        for indices in reference.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
             positions, done = len(batch) * (len(batch[0]) + tokens), 0
             for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):

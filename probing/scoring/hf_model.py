@@ -12,10 +12,10 @@ from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.errors import BadInput, UnsupportedModel
-from probing.language_model import Asked, Kind, ModelCard, OptionScores, Scoring, Usage
-from probing.scoring import plain
+from probing.language_model import Kind, ModelCard, OptionScores, Request, Scoring, Usage
+from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory
-from probing.scoring.decide import FirstLook
+from probing.scoring.pruning import FirstPassShare
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ class HFModel(ABC):
         self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
         self.card = card or self._card_of(network)
         self.usage = Usage()
-        self.first_look = FirstLook()
+        self.first_pass = FirstPassShare()
         config = network.config.get_text_config()
         self._vocabulary: int = config.vocab_size
         self.longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
@@ -85,11 +85,11 @@ class HFModel(ABC):
         """Record what the network made of the fast way; memory that ran out says nothing about it."""
         if is_out_of_memory(error):
             raise error
-        return self.note_plain(type(error).__name__)
+        return self.note_reference(type(error).__name__)
 
-    def note_plain(self, reason: str) -> bool:
+    def note_reference(self, reason: str) -> bool:
         """Record that the fast way is not taken; False, for the self-checks to return."""
-        self.usage.notes.append(f"scored the plain way: {reason}")
+        self.usage.notes.append(f"scored the reference implementation: {reason}")
         return False
 
     @property
@@ -122,7 +122,7 @@ class HFModel(ABC):
         `statements`: how many are done by all of this.
         """
         total = sum(len(ids) for ids, _ in inputs)
-        for indices in plain.equal_lengths([ids for ids, _ in inputs], self.budget):
+        for indices in reference.equal_lengths([ids for ids, _ in inputs], self.budget):
             batch = [inputs[index] for index in indices]
             positions = len(batch) * len(batch[0][0])
             yield from self.budget.run(lambda part: (part, self._blank_logits(part)), batch, positions)
@@ -134,7 +134,7 @@ class HFModel(ABC):
         length = len(batch[0][0])
         ids = self.to_device(np.array([ids for ids, _ in batch]))
         places = self.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
-        if self.fast:
+        if self.use_fast_path:
             return self.logits_at(places, input_ids=ids)
         logits: torch.Tensor = self.network(input_ids=ids).logits.flatten(0, 1)[places]
         return logits
@@ -142,14 +142,14 @@ class HFModel(ABC):
     @cached_property
     @torch.inference_mode()
     def tolerance(self) -> float:
-        """How far a token's log-probability may lie from the plain way's in the self-check."""
+        """How far a token's log-probability may lie from the reference implementation's in the self-check."""
         if self.network.dtype.itemsize > 2:
             return TOLERANCE
         ids = np.random.default_rng(0).integers(self._vocabulary, size=(1, 12))
         logits = self.network(input_ids=self.to_device(ids)).logits.nan_to_num(0.0, 0.0, 0.0)
         return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
             encoder = encoder.apart()
@@ -190,12 +190,12 @@ class HFModel(ABC):
 
     def check(self) -> None:
         """The self-check, so that loading and not the first part takes its time; `usage.notes` say if it fails."""
-        _ = self.fast
+        _ = self.use_fast_path
 
     @property
     @abstractmethod
-    def fast(self) -> bool:
-        """Whether the fast way equals the plain way on this network; tried once."""
+    def use_fast_path(self) -> bool:
+        """Whether the fast way equals the reference implementation on this network; tried once."""
 
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...

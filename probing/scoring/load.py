@@ -20,13 +20,13 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from probing.architectures import kind_of, known_model_types
 from probing.errors import BadInput, UnsupportedModel
+from probing.files.architectures import kind_of, known_model_types
+from probing.files.model_files import ModelFiles, locate, refuse_code, refuse_pickles
 from probing.language_model import Kind, ModelCard
-from probing.model_files import ModelFiles, locate, refuse_code, refuse_pickles
-from probing.scoring.answering import AnsweringModel
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
+from probing.scoring.verbs import AnsweringModel
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.

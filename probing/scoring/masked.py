@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from torch.utils.hooks import RemovableHandle
 
 from probing.language_model import PLL, OptionScores, Scoring
-from probing.scoring import plain
-from probing.scoring.answering import AnsweringModel
+from probing.scoring import reference
 from probing.scoring.batching import telling_out_of_memory
-from probing.scoring.decide import Race
 from probing.scoring.hf_model import REFUSALS, Floats, Narrow, by_prompt, known, log_sum_exp
+from probing.scoring.pruning import OptionPruning
 from probing.scoring.tokens import Encoded, Window
+from probing.scoring.verbs import AnsweringModel
 
 Ints = NDArray[np.int64]
 Ids = tuple[int, ...]
@@ -189,11 +189,11 @@ class MaskedModel(AnsweringModel):
         """
         table = asks.of_statement
         scored = table >= 0
-        race = Race(np.array(window.sizes), scored.sum(axis=1), scoring)
+        pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
         prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
         costs = Costs.of(asks, prompts)
         wanted = np.concatenate([row[s.answer][:1] for row, s in zip(table, window.statements, strict=True)])
-        first, statements, before = self.first_look.share, len(window.statements), self.usage.positions
+        first, statements, before = self.first_pass.share, len(window.statements), self.usage.positions
         self._compute(asks, np.unique(asks.input[wanted]), values, first * statements)
         looked = self.usage.positions - before
         most, leaders_only, told = scoring.decide, True, first
@@ -201,8 +201,8 @@ class MaskedModel(AnsweringModel):
             missing = scored & np.isnan(values[table])
             found = np.where(scored & ~missing, values[table], 0.0)
             complete = np.logical_not(missing.any(axis=1))
-            advancing = race.next(found.sum(axis=1), complete, most)
-            done = self.first_look.done(looked, self.usage.positions - before) if len(advancing) else 1.0
+            advancing = pruning.next(found.sum(axis=1), complete, most)
+            done = self.first_pass.done(looked, self.usage.positions - before) if len(advancing) else 1.0
             self.usage.add("score", (done - told) * statements)
             told = done
             if not len(advancing):
@@ -212,16 +212,16 @@ class MaskedModel(AnsweringModel):
             else:
                 wanted = table[advancing, costs.dearest(found, missing)[advancing]]
             leaders_only = False
-            most = max(ROUND // (race.running(advancing) * int(asks.length.max())), 1)
+            most = max(ROUND // (pruning.running(advancing) * int(asks.length.max())), 1)
             self._compute(asks, np.unique(asks.input[wanted]), values, 0)
-        self.first_look.learn(looked, self.usage.positions - before)
+        self.first_pass.learn(looked, self.usage.positions - before)
         return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
 
     def _compute(self, asks: Asks, inputs: Ints, values: Floats, statements: float) -> None:
         """Fill in the values of all asks of the given inputs; `statements`: how many are done by this."""
         order = inputs[np.argsort(asks.length[inputs], kind="stable")]
         total = int(asks.length[inputs].sum())
-        work = self._forward if self.fast else self._forward_plain
+        work = self._forward if self.use_fast_path else self._forward_reference
         found: list[tuple[Ints, torch.Tensor]] = []
         start = 0
         while start < len(order):
@@ -257,29 +257,31 @@ class MaskedModel(AnsweringModel):
         log_probs = logits[where, self.to_device(asks.target[answered])].float() - log_sum_exp(logits)[where]
         return answered, log_probs.clamp(max=0.0)
 
-    def _forward_plain(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
+    def _forward_reference(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
         """The same without padding and with the head everywhere."""
         answered, values = [], []
-        for batch in plain.equal_lengths([asks.inputs[i] for i in inputs], self.budget):
+        for batch in reference.equal_lengths([asks.inputs[i] for i in inputs], self.budget):
             chosen, rows = asks.of_inputs(inputs[batch])
             shown = [asks.inputs[i] for i in inputs[batch]]
             answered.append(chosen)
-            values.append(plain.masked_log_probs(self.network, shown, rows, asks.position[chosen], asks.target[chosen]))
+            values.append(
+                reference.masked_log_probs(self.network, shown, rows, asks.position[chosen], asks.target[chosen])
+            )
         return np.concatenate(answered), torch.from_numpy(np.concatenate(values))
 
     @cached_property
     @telling_out_of_memory()
-    def fast(self) -> bool:
-        """Whether padding and a head at few positions leave the numbers alone; tried once against the plain way."""
+    def use_fast_path(self) -> bool:
+        """Whether padding and a head at few positions leave the scores unchanged: compared once with the reference."""
         generator = np.random.default_rng(0)
         ids = generator.integers(self.network.config.get_text_config().vocab_size, size=(6, 12))
         inputs = [(*map(int, row[: 6 + i % 4]), self.mask, *map(int, row[9:])) for i, row in enumerate(ids)]
         count = np.arange(len(inputs))
         asks = Asks(inputs, count, np.array([6 + i % 4 for i in count]), ids[:, 8], count[:, None])
-        order, expected = self._forward_plain(asks, count)
+        order, expected = self._forward_reference(asks, count)
         try:
             found = self._forward(asks, count)[1]
         except REFUSALS as error:
             return self.refused(error)  # the network's parts do not fit together this way
         off = float((found.double().cpu()[order] - expected).abs().max())
-        return off <= self.tolerance or self.note_plain(f"off by {off:.2g} in the self-check")
+        return off <= self.tolerance or self.note_reference(f"off by {off:.2g} in the self-check")

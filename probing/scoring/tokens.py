@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
-from probing.language_model import Asked, Span
+from probing.language_model import Request, Span
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -131,7 +131,7 @@ class _Apart(Encoder):
 
 
 def windows(
-    asked: Iterable[Asked], encoder: Encoder, other: str = "", span: Span = "statement", size: int = WINDOW
+    asked: Iterable[Request], encoder: Encoder, other: str = "", span: Span = "statement", size: int = WINDOW
 ) -> Iterator[Window]:
     """Tokenized windows of whole prompts; the next one is prepared while the model works on this one.
 
@@ -153,9 +153,9 @@ def windows(
             yield window
 
 
-def grouped(asked: Iterable[Asked], size: int) -> Iterator[list[Asked]]:
+def grouped(asked: Iterable[Request], size: int) -> Iterator[list[Request]]:
     """Consecutive prompts with at most `size` options together."""
-    group: list[Asked] = []
+    group: list[Request] = []
     count = 0
     for prompt, options in asked:
         if group and count + len(options) > size:

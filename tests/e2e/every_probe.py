@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from leaderboard import artefacts, benchmarks, jobs
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.stored import artefacts, benchmarks
+from leaderboard.worker import jobs
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG, EMBEDDED
-from probing.language_model import Asked, Continuation, Filling
-from probing.probes import checked, probe_of
-from probing.result import Cost, Result, join
+from probing.language_model import BlankDistribution, Continuation, Request
+from probing.probes import normalised, probe_of
+from probing.results.result import Cost, Result, join
 from probing.runner import probe_part, record
 from probing.settings import parts
 from probing.template import prompt
@@ -34,12 +35,12 @@ CARDS = (
 class Pupil(FakeModel):
     """Scores well what it `knows`; at a blank it puts the right word somewhere among common ones."""
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         for blank, options in asked:
             place = random.Random(blank.fill(options[0]).text).randrange(len(WORDS))
             tokens = (*WORDS[:place], options[0], *WORDS[place:])[:k]
             ranks = np.array([place + 1, *[0] * (len(options) - 1)])
-            yield Filling(tokens, -np.arange(1.0, len(tokens) + 1), np.full(len(options), -1.0), ranks)
+            yield BlankDistribution(tokens, -np.arange(1.0, len(tokens) + 1), np.full(len(options), -1.0), ranks)
 
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
@@ -72,7 +73,7 @@ def learnt(content: Content, name: str, share: float) -> Iterator[str]:
 def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
     """A finished run, as a worker leaves it."""
     limit = None if on.probe == "perplexity" else ITEMS  # what is false stands behind what is true
-    settings = checked(replace(on.settings_with({}), limit=limit), content)
+    settings = normalised(replace(on.settings_with({}), limit=limit), content)
     rows = join(probe_part(pupil, content, settings, part) for part in parts(content, settings))
     cost, now = Cost(0.1, pupil.usage.statements, pupil.usage.positions), datetime.now(UTC)
     about = record(pupil, content, settings, cost=cost, start=now, load_seconds=0.1, items=len(rows))

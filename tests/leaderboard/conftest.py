@@ -1,6 +1,7 @@
 """What the site's tests share: a data folder of their own, tiny models, and a hub that serves them."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,15 @@ import pytest
 from django.db import connections
 from pytest_django.fixtures import Settings
 
-from leaderboard import benchmarks
-from leaderboard.models import Benchmark
+from leaderboard.lists.compared_runs import compared
+from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.ranking import predicted, varied, versions
 from leaderboard.settings import embedded_redis_socket
+from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
+from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2
 
 
@@ -68,3 +72,59 @@ def small(db: Any, bear_folder: BearFolder) -> Benchmark:
 def pairs(db: Any) -> Benchmark:
     """The starter pairs, imported."""
     return benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0]
+
+
+@dataclass
+class Site:
+    benchmark: Benchmark
+    first: Run
+    second: Run
+    published: Run
+    running: Run
+    failed: Run
+
+    @property
+    def addresses(self) -> list[str]:
+        """Every kind of page."""
+        first = f"/runs/{self.first.pk}/"
+        return [
+            "/",
+            "/?columns=domain:Geographic&published=ranked",
+            f"/models/{self.first.model.hub_id}/",
+            first,
+            f"/runs/{self.running.pk}/",
+            f"/runs/{self.failed.pk}/",
+            f"{first}items/",
+            f"{first}items/?correct=no&template=1",
+            f"{first}items/P30/0/1/",
+            f"/compare/?m={self.first.pk}&m={self.second.pk}",
+            "/compare/",
+            "/benchmarks/",
+            "/benchmarks/small/",
+            "/benchmarks/small/relations/P30/",
+            "/submit/",
+            "/queue/",
+            "/methods/",
+            "/api/",
+        ]
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
+    for remembered in (compared, predicted, varied, versions):
+        remembered.cache_clear()
+
+
+@pytest.fixture
+def site(small: Benchmark) -> Site:
+    return Site(
+        benchmark=small,
+        first=make.measured(small, make.model("org/first"), skill=1, seed=1),
+        second=make.measured(small, make.model("org/second", kind="masked"), skill=3, seed=2),
+        published=make.published(small),
+        running=make.running(make.model("org/running"), small),
+        failed=make.run(
+            make.model("org/failed"), small, Run.State.FAILED, code="no-space", message="The disk is full."
+        ),
+    )

@@ -11,11 +11,11 @@ import pandas as pd
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 
-from leaderboard import benchmarks
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
+from leaderboard.stored import benchmarks
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
-from probing.language_model import Asked, OptionScores, Scoring
+from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import Settings
 from probing.template import prompt
@@ -110,7 +110,7 @@ class Skilled(FakeModel):
     right: Set[str] = frozenset()
     chance: np.random.Generator = field(default_factory=np.random.default_rng)
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for blank, options in asked:
             texts = [blank.fill(option).text for option in options]
             scores = self.chance.normal(-30, 1, len(options)) + [self.skill * (text in self.right) for text in texts]

@@ -1,7 +1,7 @@
 import pytest
 from django.test import Client
 
-from leaderboard import queue
+from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run
 
 
@@ -26,7 +26,7 @@ def test_a_maintainer_can_cancel(admin_client: Client, run: Run) -> None:
 def test_a_maintainer_can_queue_a_failed_run_again(
     admin_client: Client, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queue, "ring", lambda run_id: True)
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
     Run.objects.fail(run, "internal", "It broke.")
     assert "1 runs queued" in act(admin_client, run, "requeue")
     run.refresh_from_db()

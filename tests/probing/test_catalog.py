@@ -12,9 +12,9 @@ from threading import Thread
 
 import pytest
 
-from probing import source
 from probing.catalog import CATALOG, Entry, download, entry, open_benchmark
 from probing.errors import BadInput, DigestMismatch, NoSpace, SourceUnavailable
+from probing.files import archives
 from probing.formats import FORMATS, bear
 from probing.probes import PROBES
 from probing.settings import Settings
@@ -166,7 +166,7 @@ def test_a_path_that_climbs_out_of_a_wanted_folder_is_refused(
 def test_an_archive_that_unpacks_without_end_is_refused(
     serve: Serve, bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "LARGEST_ARCHIVE", 100)
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 100)
     serve(packed(bear_folder.write()))
     with pytest.raises(SourceUnavailable, match="larger than 100 bytes"):
         download("bear", tmp_path / "bear")

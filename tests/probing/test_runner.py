@@ -12,8 +12,8 @@ import probing
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
 from probing.language_model import ModelCard
-from probing.probes import checked
-from probing.result import Result
+from probing.probes import normalised
+from probing.results.result import Result
 from probing.runner import merged, probe_part, run
 from probing.settings import Part, Settings
 from tests.conftest import BearFolder
@@ -176,7 +176,7 @@ def test_a_setting_that_the_probe_does_not_use_is_refused(
     probe: str, choice: dict, words: str, benchmark: Benchmark
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        checked(Settings(probe=probe, **choice), benchmark)
+        normalised(Settings(probe=probe, **choice), benchmark)
 
 
 def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
@@ -220,12 +220,12 @@ def test_bad_settings_are_refused_before_a_model_is_loaded(
     benchmark: Benchmark, settings: Settings, words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        checked(settings, benchmark)
+        normalised(settings, benchmark)
 
 
 def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) -> None:
-    one = checked(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
-    other = checked(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
+    one = normalised(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
+    other = normalised(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
     assert one.digest == other.digest
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 
 from speed.measure import agreement, ratio
-from speed.ways import Answer
+from speed.systems import Answer
 
 
 def answer(*scores: float, exact: tuple[bool, ...] = ()) -> Answer:

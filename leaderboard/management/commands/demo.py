@@ -19,12 +19,13 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from leaderboard import benchmarks, queue
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.commands.submit import MARKS
 from leaderboard.management.follow import follow
 from leaderboard.models import Run
-from leaderboard.submissions import submit
+from leaderboard.stored import benchmarks
 from probing.catalog import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"

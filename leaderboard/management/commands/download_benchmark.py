@@ -5,8 +5,8 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard import benchmarks
 from leaderboard.management.base import PlainCommand
+from leaderboard.stored import benchmarks
 from probing.catalog import download, entry
 
 

@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from leaderboard import benchmarks
 from leaderboard.management.base import PlainCommand
+from leaderboard.stored import benchmarks
 from probing.formats import FORMATS
 
 

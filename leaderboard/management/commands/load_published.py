@@ -4,8 +4,8 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard import published
 from leaderboard.management.base import PlainCommand
+from leaderboard.stored import published
 
 
 class Command(PlainCommand):

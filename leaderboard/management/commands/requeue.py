@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from leaderboard import queue
+from leaderboard.intake import queue
 from leaderboard.management.base import PlainCommand
 
 
@@ -14,4 +14,4 @@ class Command(PlainCommand):
     def run(self, **options: Any) -> None:
         if not queue.reachable():
             raise CommandError(queue.UNREACHABLE)
-        self.say(f"{queue.restore()} runs queued.")
+        self.say(f"{queue.requeue_lost()} runs queued.")

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
-from leaderboard import queue
+from leaderboard.intake import queue
 
 
 class Command(rqworker.Command):
@@ -23,5 +23,5 @@ class Command(rqworker.Command):
         with queue.embedded_server():
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
-            queue.restore()
+            queue.requeue_lost()
             super().handle(*args, **options)

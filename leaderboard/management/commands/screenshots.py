@@ -14,7 +14,7 @@ from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import Browser, sync_playwright
 
-from leaderboard import queries
+from leaderboard.lists import queries
 from leaderboard.management.base import PlainCommand
 
 WIDTHS = {"wide": (1280, 900), "phone": (360, 780)}

@@ -5,10 +5,10 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from leaderboard import benchmarks
+from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.follow import follow
-from leaderboard.submissions import submit
+from leaderboard.stored import benchmarks
 from probing.probes import probe_named
 from probing.probes.probe import parse
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from probing.analysis.comparison import Right, common, compare, holm
+from probing.analysis.comparison import Correctness, common, compare, holm
 from probing.errors import BadInput
 
 
@@ -103,7 +103,7 @@ def test_common_rows_come_in_the_order_of_the_first() -> None:
     assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()
 
 
-EVEN = Right(even=True)
+EVEN = Correctness(macro=True)
 
 
 def by_relation(**correct: str) -> pd.DataFrame:
@@ -164,4 +164,4 @@ def test_the_interval_of_an_even_mean_draws_within_relations() -> None:
 def test_another_column_can_say_what_is_right() -> None:
     first, second = by_relation(P1="yn"), by_relation(P1="nn")
     named = {name: rows.rename(columns={"correct": "specific"}) for name, rows in (("a", first), ("b", second))}
-    assert compare(named, [], Right("specific")).iloc[0]["difference"] == -0.5
+    assert compare(named, [], Correctness("specific")).iloc[0]["difference"] == -0.5

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.answers import Answers
 from probing.curation.articles import Articles
 from probing.curation.endpoint import Endpoint
+from probing.curation.http_cache import HttpCache
 from tests.probing.curation.servers import Server, serving, sparql, wikipedia
 from tests.probing.curation.world import World
 
@@ -20,8 +20,8 @@ class Source:
         self.sparql, self.wikipedia, self.cache = sparql, wikipedia, cache
         self.endpoint_url, self.wikipedia_url = f"{sparql.url}/sparql", wikipedia.url + "/{site}"
 
-    def answers(self, timeout: float = 30) -> Answers:
-        return Answers(self.cache, interval=0, first_pause=0.001, attempts=4, timeout=timeout)
+    def answers(self, timeout: float = 30) -> HttpCache:
+        return HttpCache(self.cache, interval=0, first_pause=0.001, attempts=4, timeout=timeout)
 
     def endpoint(self, timeout: float = 30) -> Endpoint:
         return Endpoint(self.answers(timeout), self.endpoint_url)

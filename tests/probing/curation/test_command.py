@@ -10,11 +10,11 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from transformers import BertConfig, BertForMaskedLM
 
-from leaderboard import benchmarks
+from leaderboard.stored import benchmarks
 from probing.__main__ import main
-from probing.curation.account import MANIFEST
 from probing.curation.geography import REPORT
-from probing.disk import alone
+from probing.curation.triple_counts import MANIFEST
+from probing.files.folders import alone
 from probing.runner import run
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world

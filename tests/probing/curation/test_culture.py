@@ -1,4 +1,4 @@
-"""Culture facts: the five steps, the account of every triple, resumption, and what our reader makes of the files."""
+"""Culture facts: the five steps, the count of every triple, resumption, and what our reader makes of the files."""
 
 import json
 from collections.abc import Callable
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from probing.curation.account import MANIFEST
 from probing.curation.articles import Articles
 from probing.curation.culture import Plan, curate, queries
 from probing.curation.cultures import Culture, Pair, own_pair, pair
 from probing.curation.endpoint import Endpoint
 from probing.curation.predicates import HISTORICAL, PREDICATES, SOVEREIGN
+from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source, contents

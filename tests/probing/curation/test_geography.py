@@ -1,4 +1,4 @@
-"""Geography facts: the best known places, current values, the account, the report, our reader."""
+"""Geography facts: the best known places, current values, the triple_counts, the report, our reader."""
 
 import json
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from probing.curation.account import MANIFEST
 from probing.curation.geography import KINDS, REPORT, Plan, curate, queries
+from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
-from probing.geography.fact_types import FACT_TYPES
+from probing.statements.geography.fact_types import FACT_TYPES
 from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import SOMETHING, World
 

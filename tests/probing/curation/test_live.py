@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from probing.curation import culture, geography, graph, multiple_choice, specificity
-from probing.curation.answers import Answers
 from probing.curation.articles import Articles
 from probing.curation.cultures import Culture, Pair
 from probing.curation.endpoint import Endpoint
+from probing.curation.http_cache import HttpCache
 from probing.curation.query import Query
 
 pytestmark = [
@@ -30,18 +30,18 @@ QUERIES: list[Query] = [
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> Iterator[Answers]:
-    with Answers(tmp_path / "answers.sqlite") as answers:
+def answers(tmp_path: Path) -> Iterator[HttpCache]:
+    with HttpCache(tmp_path / "answers.sqlite") as answers:
         yield answers
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.about)
-def test_wikidata_answers_a_page_of_every_query_in_time(answers: Answers, query: Query) -> None:
+def test_wikidata_answers_a_page_of_every_query_in_time(answers: HttpCache, query: Query) -> None:
     page = query if query.limit else replace(query, order=f"?{query.columns[0]}", limit=100)
     assert isinstance(Endpoint(answers).rows(page), list)
 
 
-def test_a_small_culture_is_curated(answers: Answers, tmp_path: Path) -> None:
+def test_a_small_culture_is_curated(answers: HttpCache, tmp_path: Path) -> None:
     plan = culture.Plan((MALTESE,), ("P36", "P37"), at_most=5)
     culture.curate(Endpoint(answers), Articles(answers), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from probing.curation.quality import Worded, report
-from probing.geography.fact_types import FACT_TYPES
-from probing.geography.sentences import sentences
+from probing.statements.geography.fact_types import FACT_TYPES
+from probing.statements.geography.sentences import sentences
 
 
 class Strict:

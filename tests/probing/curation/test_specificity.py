@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from probing.curation.account import MANIFEST
 from probing.curation.facts import Subject
 from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries
+from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source
@@ -42,7 +42,7 @@ def lines(folder: Path, relation: str = "P19") -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "S-TEST" / f"{relation}.jsonl").read_text().splitlines()]
 
 
-def account(folder: Path, relation: str = "P19") -> Any:
+def triple_counts(folder: Path, relation: str = "P19") -> Any:
     return json.loads((folder / MANIFEST).read_text())["triples"][relation]
 
 
@@ -71,7 +71,7 @@ def test_it_writes_s_tests_format(serve: Serve, world: World, tmp_path: Path) ->
     assert line["sub_label"] == "Writer 0"
     assert (line["obj_value"], line["obj2_value"]) in [(1, 2), (1, 3), (2, 3)]
     assert len(lines(folder)) == 3
-    assert account(folder) == {
+    assert triple_counts(folder) == {
         "triples": {"found": 3, "added": 0, "dropped": {}, "kept": 3},
         "pairs": {"found": 9, "added": 0, "dropped": {"another pair of the subject was drawn": 6}, "kept": 3},
     }
@@ -97,7 +97,7 @@ def test_answers_must_be_one_token_of_every_tokenizer(serve: Serve, world: World
     world.item("Q3", "Africa")
     folder = curated(serve(world), tmp_path / "out", tokenizers=(str(tmp_path / "tokenizer"),))
     assert {(line["obj_label"], line["obj2_label"]) for line in lines(folder)} == {("Peru", "Africa")}
-    assert account(folder)["pairs"]["dropped"] == {"an answer is more than one token": 6}
+    assert triple_counts(folder)["pairs"]["dropped"] == {"an answer is more than one token": 6}
 
 
 def test_what_cannot_be_asked_is_counted(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_what_cannot_be_asked_is_counted(serve: Serve, world: World, tmp_path: P
     world.item("Q4", "YATE")
     world.claim("Q3", "P131", "Q4")
     folder = curated(serve(world), tmp_path / "out", at_most=2)
-    assert account(folder)["pairs"]["dropped"] == {
+    assert triple_counts(folder)["pairs"]["dropped"] == {
         "a name is missing": 9,
         "another pair of the subject was drawn": 3,
         "both answers have the same name": 3,

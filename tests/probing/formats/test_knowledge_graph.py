@@ -13,7 +13,7 @@ from probing.errors import BadBenchmark
 from probing.formats import format_of
 from probing.formats.graph_sample import Plan, read_sampling, store
 from probing.formats.knowledge_graph import plain_id, read, read_graph
-from probing.sampling import Sampling, draw
+from probing.statements.sampling import Sampling, draw
 
 
 class GraphFolder:

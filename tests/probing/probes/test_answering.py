@@ -11,7 +11,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats import dlama
 from probing.probes.answering import Answering, normalised, row
-from probing.result import Result
+from probing.results.result import Result
 from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel

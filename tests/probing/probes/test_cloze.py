@@ -9,9 +9,9 @@ import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, NonFiniteScores
-from probing.language_model import Asked, Continuation, Filling
+from probing.language_model import BlankDistribution, Continuation, Request
 from probing.probes.cloze import INSTRUCTIONS, Cloze, near
-from probing.probes.probe import Row
+from probing.probes.probe import Row, tag_columns
 from probing.runner import probe_part
 from probing.settings import Part, Settings
 from tests.fakes import FAKE_CARD, FakeModel
@@ -40,11 +40,11 @@ class Encoder(FakeModel):
     def __post_init__(self) -> None:
         self.card = replace(FAKE_CARD, kind="masked")
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         self.words = words
         for _, options in asked:
             ranks = np.array([self.ranks.get(option, 0) for option in options])
-            yield Filling(self.tokens, np.array(self.log_probs), np.full(len(options), np.nan), ranks)
+            yield BlankDistribution(self.tokens, np.array(self.log_probs), np.full(len(options), np.nan), ranks)
 
 
 @dataclass
@@ -184,7 +184,7 @@ def test_options_that_cannot_be_are_refused(options: dict[str, int]) -> None:
 
 def test_a_model_that_answers_too_little_gives_no_result() -> None:
     class Silent(Encoder):
-        def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
             return iter(list(super().fill(asked, k, words))[:1])
 
     benchmark = Benchmark("small", "1", "0", (RELATION,))
@@ -199,4 +199,4 @@ def test_a_frame_has_the_same_types_whatever_is_empty() -> None:
 
 def test_tags_are_dimensions() -> None:
     probe = Cloze()
-    assert set(probe.dimensions(probe.frame(rows(Encoder())))) == {"leak", "fact_type", "head"}
+    assert set(tag_columns(probe, probe.frame(rows(Encoder())).columns)) == {"leak", "fact_type", "head"}

@@ -8,8 +8,8 @@ import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import NonFiniteScores
-from probing.language_model import Asked, OptionScores, Scoring
-from probing.probes.multiple_choice import Columns, MultipleChoice
+from probing.language_model import OptionScores, Request, Scoring
+from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns
 from probing.probes.probe import Row
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -24,7 +24,7 @@ class Says(FakeModel):
     scores: tuple[float, ...] = ()
     exact: tuple[bool, ...] = ()
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         exact = np.array(self.exact or [True] * len(self.scores))
         for _ in asked:
             yield OptionScores(tuple(np.array([score]) for score in self.scores), (slice(0, 1),) * 3, exact)
@@ -40,7 +40,7 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     rows = list(PROBE.rows(model, benchmark["P30"], 1, Settings()))
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
-    assert rows[0].keys() == Columns.__annotations__.keys() | {"domain", "cardinality"}
+    assert rows[0].keys() == MultipleChoiceColumns.__annotations__.keys() | {"domain", "cardinality"}
 
 
 def test_the_prediction_is_the_best_option() -> None:

@@ -11,8 +11,8 @@ import torch
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
-from probing.language_model import Asked, OptionScores, Scoring
-from probing.probes.perplexity import Columns, Measured, Perplexity
+from probing.language_model import OptionScores, Request, Scoring
+from probing.probes.perplexity import Measured, Perplexity, PerplexityColumns
 from probing.probes.probe import make, options, parse
 from probing.runner import run
 from probing.scoring.load import load
@@ -30,7 +30,7 @@ class Says(FakeModel):
 
     tokens: tuple[float, ...] = TOKENS
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for _ in asked:
             whole = scoring.start or self.card.kind == "masked"
             tokens = np.array(self.tokens if whole else self.tokens[1:])
@@ -94,7 +94,7 @@ def test_its_options_are_read_from_the_command_line() -> None:
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:
     asked = relation(item(0, "Oslo is fine", "true"), item(1, "Rome is fine", "false"))
     first, second = Perplexity().rows(model, asked, 0, Settings())
-    assert first.keys() == Columns.__annotations__.keys()
+    assert first.keys() == PerplexityColumns.__annotations__.keys()
     assert (first["statement"], first["true"], first["repetitions"]) == ("Oslo is fine", True, [1, 1, 3])
     assert (second["index"], second["true"], second["words"], second["tokens"]) == (1, False, 3, 3)
     assert first["scores"] == [first["log_prob"]]

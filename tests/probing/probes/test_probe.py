@@ -9,7 +9,7 @@ from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.probe import choices, make, options, parse
-from probing.prompting import PROMPTINGS
+from probing.statements.prompting import PROMPTINGS
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ def test_a_candidate_without_tokens_is_refused() -> None:
 
 def test_equal_candidates_are_won_by_the_first_label() -> None:
     @dataclass
-    class Indifferent(FakeModel):
+    class UniformModel(FakeModel):
         def score(self, asked: object, scoring: object) -> Iterator[OptionScores]:
             for _, options in asked:
                 yield OptionScores(
@@ -121,5 +121,5 @@ def test_equal_candidates_are_won_by_the_first_label() -> None:
                 )
 
     relation = Relation("P1", ("[X] is [Y].",), ("ab", "b", "ba"), (Item(0, "it", (1,)),))
-    row = next(Ranking().rows(Indifferent(), relation, 0, Settings()))
+    row = next(Ranking().rows(UniformModel(), relation, 0, Settings()))
     assert (row["prediction_label"], row["rank"]) == ("ab", 2)

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
-from probing.language_model import Asked, Filling, OptionScores, Scoring
+from probing.language_model import BlankDistribution, OptionScores, Request, Scoring
 from probing.probes.probe import Row, make
-from probing.probes.specificity import Columns, Specificity
+from probing.probes.specificity import Specificity, SpecificityColumns
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
 
@@ -27,15 +27,15 @@ RELATION = Relation("lies", ("[X] lies in [Y].",), (), ITEMS, cascades=("[X] lie
 class Recorded(FakeModel):
     """Remembers what it was asked."""
 
-    filled: list[Asked] = field(default_factory=list)
-    scored: list[Asked] = field(default_factory=list)
+    filled: list[Request] = field(default_factory=list)
+    scored: list[Request] = field(default_factory=list)
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         for each in asked:
             self.filled.append(each)
             yield from super().fill([each], k, words)
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for each in asked:
             self.scored.append(each)
             yield from super().score([each], scoring)
@@ -48,7 +48,7 @@ def rows(model: FakeModel, relation: Relation = RELATION, **options: object) -> 
 def test_it_yields_one_row_per_pair_with_the_columns_it_promises() -> None:
     found = rows(FakeModel())
     assert [row["index"] for row in found] == [0, 1, 2]
-    assert all(row.keys() == Columns.__annotations__.keys() for row in found)
+    assert all(row.keys() == SpecificityColumns.__annotations__.keys() for row in found)
     assert (found[0]["answer_label"], found[0]["coarse_label"], found[0]["prompting"]) == (
         "France",
         "Europe",
@@ -76,9 +76,9 @@ def test_an_answer_of_several_tokens_leaves_the_pair_undecided_but_scored() -> N
 def test_equal_probabilities_are_no_preference() -> None:
     @dataclass
     class Even(FakeModel):
-        def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
             for _, options in asked:
-                yield Filling((), np.zeros(0), np.full(len(options), -1.0), np.ones(len(options), int))
+                yield BlankDistribution((), np.zeros(0), np.full(len(options), -1.0), np.ones(len(options), int))
 
     row = rows(Even())[0]
     assert (row["specific"], row["correct"]) == (False, False)
@@ -130,11 +130,11 @@ def test_unknown_options_are_refused(options: dict[str, object], fault: str) -> 
 def test_a_broken_network_is_not_taken_for_a_small_vocabulary() -> None:
     @dataclass
     class Broken(FakeModel):
-        def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
             for _, options in asked:
-                yield Filling((), np.zeros(0), np.full(len(options), np.nan), np.ones(len(options), int))
+                yield BlankDistribution((), np.zeros(0), np.full(len(options), np.nan), np.ones(len(options), int))
 
-        def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+        def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
             for _, options in asked:
                 nan = np.array([np.nan])
                 yield OptionScores((nan,) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool))
@@ -149,7 +149,7 @@ class Damaged(FakeModel):
 
     place: str = ""
 
-    def fill(self, asked: Iterable[Asked], k: int, words: Sequence[str] = ()) -> Iterator[Filling]:
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         for number, filling in enumerate(super().fill(asked, k, words)):
             damaged = self.place == ("hidden" if number % 2 else "blank")
             lost = self.place == "hidden distribution" and number % 2
@@ -160,7 +160,7 @@ class Damaged(FakeModel):
                 log_probs=filling.log_probs * (np.nan if lost else 1),
             )
 
-    def score(self, asked: Iterable[Asked], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for found in super().score(asked, scoring):
             damaged = self.place == "clause" and scoring.span == "statement"
             yield replace(found, log_probs=tuple(each * (np.inf if damaged else 1) for each in found.log_probs))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from probing.language_model import Asked, LanguageModel, OptionScores, Scoring
+from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.template import prompt
 from tests.probing.scoring.obvious import Score, statements
 
@@ -12,7 +12,7 @@ CLOSE = 1e-3  # of a statement's sum, float32
 
 CONTINENTS = ["Africa", "Asia", "Europe", "South America", "North America", "Oceania", "South Africa"]
 METALS = ["gold", "golden", "Gold", "a liquid", "bromine", "oxygen", "violin"]
-ASKED: list[Asked] = [
+ASKED: list[Request] = [
     *((prompt("[X] is located in [Y].", subject), CONTINENTS) for subject in ("Chad", "Peru", "the river Danube")),
     *((prompt("[Y] is what [X] is made of.", subject), METALS) for subject in ("a trumpet", "Titan")),
     (prompt("The capital of [X] is [Y], in short.", "Norway"), ["Oslo", "Oslo Oslo", "Nairobi", "Élysée"]),
@@ -20,12 +20,12 @@ ASKED: list[Asked] = [
 ]
 
 
-def expected(asked: Sequence[Asked], reference: Score) -> list[list[list[float]]]:
+def estimate_work(asked: Sequence[Request], reference: Score) -> list[list[list[float]]]:
     """For each prompt, for each option, the log-probability of each token."""
     return [[reference(statement) for statement in statements(each)] for each in asked]
 
 
-def answers(model: LanguageModel, asked: Sequence[Asked], scoring: Scoring = Scoring()) -> list[OptionScores]:  # noqa: B008
+def answers(model: LanguageModel, asked: Sequence[Request], scoring: Scoring = Scoring()) -> list[OptionScores]:  # noqa: B008
     return list(model.score(asked, scoring))
 
 

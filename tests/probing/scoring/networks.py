@@ -87,7 +87,7 @@ SHARING: dict[str, Build] = {
     "falcon, multi-query": of(hf.FalconForCausalLM, **FALCON, alibi=False, multi_query=True),
 }
 
-# Networks that heed no tree mask: found out by the self-check, scored the plain way, with a note.
+# Networks that heed no tree mask: found out by the self-check, scored the reference implementation, with a note.
 PLAIN_CAUSAL: dict[str, Build] = {
     "mistral, window narrower than the statements": of(hf.MistralForCausalLM, **GROUPED, sliding_window=5),
     "gemma2, window narrower than the statements": of(
@@ -165,7 +165,7 @@ HEAD_APART: dict[str, Build] = {
     ),
 }
 
-# Networks whose numbers depend on padding: scored the plain way.
+# Networks whose numbers depend on padding: scored the reference implementation.
 PLAIN_MASKED: dict[str, Build] = {
     "fnet": of(
         hf.FNetForMaskedLM,

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-from probing.language_model import Asked
+from probing.language_model import Request
 from probing.template import Statement
 
 Score = Callable[[Statement], list[float]]
 
 
-def statements(asked: Asked, blank: str = "") -> list[Statement]:
+def statements(asked: Request, blank: str = "") -> list[Statement]:
     prompt, options = asked
     return [prompt.fill(option, blank) for option in options]
 

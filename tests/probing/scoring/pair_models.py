@@ -10,9 +10,9 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from probing.scoring.answering import AnsweringModel
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
+from probing.scoring.verbs import AnsweringModel
 from tests.probing.scoring.networks import of
 
 LONGEST = 1024

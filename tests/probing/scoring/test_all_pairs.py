@@ -10,10 +10,10 @@ from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.prompting import PROMPTINGS
-from probing.result import Result
+from probing.results.result import Result
 from probing.runner import run
 from probing.scoring.causal import CausalModel
+from probing.statements.prompting import PROMPTINGS
 from tests.probing.scoring import pair_models
 from tests.probing.scoring.networks import of
 

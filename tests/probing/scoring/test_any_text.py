@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
-from probing.language_model import PLL, Asked, OptionScores, Scoring
+from probing.language_model import PLL, OptionScores, Request, Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 from probing.scoring.tokens import windows
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import assert_decided, assert_equal, expected
+from tests.probing.scoring.compare import assert_decided, assert_equal, estimate_work
 from tests.probing.scoring.networks import HEAD_APART, SHARING
 from tests.probing.scoring.obvious import Score, statements
 from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
@@ -63,14 +63,14 @@ def masked(tokenizer: str) -> MaskedModel:
     return MaskedModel(HEAD_APART["bert"](len(made)), made, batch_tokens=256)
 
 
-def windowed(model: HFModel, asked: list[Asked], scoring: Scoring, size: int) -> list[OptionScores]:
+def windowed(model: HFModel, asked: list[Request], scoring: Scoring, size: int) -> list[OptionScores]:
     found = list(windows(asked, model.encoder, model.blank, size=size))
     assume(all(statement.scored for window in found for statement in window.statements))  # else an error, tested apart
     return list(chain.from_iterable(model._score_window(window, scoring) for window in found))
 
 
-def assert_right(found: list[OptionScores], asked: list[Asked], scoring: Scoring, reference: Score) -> None:
-    wanted = expected(asked, reference)
+def assert_right(found: list[OptionScores], asked: list[Request], scoring: Scoring, reference: Score) -> None:
+    wanted = estimate_work(asked, reference)
     if scoring.decide == 0:
         assert_equal(found, wanted)
     else:
@@ -81,7 +81,7 @@ def assert_right(found: list[OptionScores], asked: list[Asked], scoring: Scoring
 @SOME
 @given(ASKED, SCORING, st.integers(1, 9), st.integers(1, 300))
 def test_a_causal_model_scores_any_text(
-    tokenizer: str, asked: list[Asked], scoring: Scoring, window: int, batch: int
+    tokenizer: str, asked: list[Request], scoring: Scoring, window: int, batch: int
 ) -> None:
     model = causal(tokenizer)
     model.budget.tokens = batch
@@ -93,7 +93,7 @@ def test_a_causal_model_scores_any_text(
 @SOME
 @given(ASKED, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))
 def test_a_masked_model_scores_any_text(
-    tokenizer: str, asked: list[Asked], scoring: Scoring, pll: PLL, window: int, batch: int
+    tokenizer: str, asked: list[Request], scoring: Scoring, pll: PLL, window: int, batch: int
 ) -> None:
     model = masked(tokenizer)
     model.budget.tokens = batch
@@ -104,7 +104,7 @@ def test_a_masked_model_scores_any_text(
 @pytest.mark.parametrize(("tokenizer", "special"), list(product(TOKENIZERS, [False, True])))
 @SOME
 @given(ASKED)
-def test_the_answer_is_what_the_options_characters_became(tokenizer: str, special: bool, asked: list[Asked]) -> None:
+def test_the_answer_is_what_the_options_characters_became(tokenizer: str, special: bool, asked: list[Request]) -> None:
     """Each token that holds a character of the option, and no other."""
     model: HFModel = masked(tokenizer) if special else causal(tokenizer)
     shift = len(model.encoder.start)

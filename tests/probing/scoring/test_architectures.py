@@ -12,7 +12,7 @@ from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 from probing.scoring.prefix_tree import Ints, PrefixTree
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
+from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, estimate_work
 from tests.probing.scoring.networks import HEAD_APART, PLAIN_CAUSAL, PLAIN_MASKED, SHARING, Build
 from tests.tiny_models import byte_level_bpe, word_piece
 
@@ -37,10 +37,10 @@ def measured(request: pytest.FixtureRequest) -> tuple[HFModel, Wanted]:
     """A model and what the obvious way says."""
     if request.param in CAUSAL:
         causal = causal_model(CAUSAL[request.param])
-        return causal, expected(ASKED, obvious.causal(causal.network, causal.tokenizer))
+        return causal, estimate_work(ASKED, obvious.causal(causal.network, causal.tokenizer))
     masked = masked_model(MASKED[request.param])
     reference = obvious.masked(masked.network, masked.tokenizer, "within_word_l2r")
-    return masked, expected(ASKED, reference)
+    return masked, estimate_work(ASKED, reference)
 
 
 def test_scores_equal_the_obvious_way(measured: tuple[HFModel, Wanted]) -> None:
@@ -58,7 +58,7 @@ def test_deciding_finds_the_same_best_options(measured: tuple[HFModel, Wanted], 
 def test_it_shares_prefixes(name: str) -> None:
     model = causal_model(SHARING[name])
     answers(model, ASKED)
-    assert model.fast
+    assert model.use_fast_path
     assert model.usage.notes == []
 
 
@@ -66,14 +66,14 @@ def test_it_shares_prefixes(name: str) -> None:
 def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: str) -> None:
     model = causal_model(PLAIN_CAUSAL[name])
     answers(model, ASKED)
-    assert not model.fast
+    assert not model.use_fast_path
     assert_says_plain(model)
 
 
 @pytest.mark.parametrize("name", HEAD_APART)
 def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
     model, seen = masked_model(HEAD_APART[name]), Counter[torch.nn.Module]()
-    assert model.fast
+    assert model.use_fast_path
     inside = set(model.network.base_model.modules())
     for module in set(model.network.modules()) - inside - {model.network}:
         module.register_forward_pre_hook(lambda part, given: seen.update({part: given[0].shape[:-1].numel()}))
@@ -87,7 +87,7 @@ def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
 def test_a_network_that_padding_disturbs_is_scored_plainly_with_a_note(name: str) -> None:
     model = masked_model(PLAIN_MASKED[name])
     answers(model, ASKED)
-    assert not model.fast
+    assert not model.use_fast_path
     assert_says_plain(model)
 
 
@@ -99,13 +99,13 @@ def test_half_precision_neither_hides_nor_feigns_a_network_that_needs_the_plain_
     name: str, dtype: torch.dtype
 ) -> None:
     model = causal_model(CAUSAL[name], dtype) if name in CAUSAL else masked_model(MASKED[name], dtype)
-    assert model.fast == (name in SHARING or name in HEAD_APART)
+    assert model.use_fast_path == (name in SHARING or name in HEAD_APART)
 
 
 def assert_says_plain(model: HFModel) -> None:
     """Once, however much is scored."""
     assert len(model.usage.notes) == 1
-    assert model.usage.notes[0].startswith("scored the plain way: ")
+    assert model.usage.notes[0].startswith("scored the reference implementation: ")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
@@ -118,7 +118,7 @@ def test_the_self_check_would_see_a_wrong_mask(name: str, dtype: torch.dtype, mo
 
     monkeypatch.setattr(CausalModel, "_tree_mask", everything)
     model = causal_model(SHARING[name], dtype)
-    assert not model.fast
+    assert not model.use_fast_path
     assert "off by" in model.usage.notes[0]
 
 
@@ -134,7 +134,7 @@ def test_the_self_check_would_see_unmasked_padding(
         return forward(input_ids=input_ids, attention_mask=torch.ones_like(input_ids))
 
     monkeypatch.setattr(model.network, "forward", unmasked)
-    assert not model.fast
+    assert not model.use_fast_path
     assert "off by" in model.usage.notes[0]
 
 

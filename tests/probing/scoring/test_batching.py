@@ -11,7 +11,7 @@ import torch
 from transformers import BertConfig, PreTrainedModel
 
 from probing.errors import OutOfMemory
-from probing.language_model import Asked, Scoring
+from probing.language_model import Request, Scoring
 from probing.scoring import batching
 from probing.scoring.batching import START, Budget, ceiling
 from probing.scoring.causal import CausalModel
@@ -23,20 +23,20 @@ from tests.probing.scoring.stubs import bigram, random_table, right_neighbour, w
 
 CPU = torch.device("cpu")
 WORDS = [f"w{i}" for i in range(300)]
-ASKED: list[Asked] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in range(10)]
+ASKED: list[Request] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in range(10)]
 
 
 def causal(plain: bool) -> CausalModel:
     tokenizer = whole_words(WORDS)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.fast = not plain
+    model.use_fast_path = not plain
     return model
 
 
 def masked(plain: bool) -> MaskedModel:
     tokenizer = word_pieces(WORDS)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.fast = not plain
+    model.use_fast_path = not plain
     return model
 
 
@@ -188,9 +188,9 @@ def test_memory_is_given_back_once_nothing_holds_it(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("make", [causal, masked])
 @pytest.mark.parametrize("limit", [1, 60])
 def test_memory_that_runs_out_in_the_self_check_is_an_error(make: Callable[[bool], HFModel], limit: int) -> None:
-    """In the plain way as in the fast one: it says nothing about what the network can do."""
+    """In the reference implementation as in the fast one: it says nothing about what the network can do."""
     one = make(plain=False)
-    del one.__dict__["fast"]
+    del one.__dict__["use_fast_path"]
     one.network.limit = limit
     with pytest.raises(OutOfMemory) as caught:
         one.check()

@@ -59,7 +59,7 @@ def test_a_single_number_that_is_none_is_not_taken_for_an_unknown_one(decide: in
     whole = whole_words([f"w{i}" for i in range(299)])
     pieces = word_pieces([*words, *(f"w{i}" for i in range(291))])
     for model in (CausalModel(bigram(table), whole), MaskedModel(right_neighbour(table), pieces)):
-        model.__dict__.update(fast=True)
+        model.__dict__.update(use_fast_path=True)
         last = model.tokenizer.convert_ids_to_tokens(295)
         (scores,) = answers(model, [(prompt(f"w1 [Y] {last} w2", ""), ["w3", "w4", "w5"])], Scoring(decide=decide))
         assert not np.isfinite(scores.reduce()).all()

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from probing.errors import BadInput, UnsupportedModel
-from probing.language_model import Asked, Scoring
+from probing.language_model import Request, Scoring
 from probing.scoring.causal import ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
+from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, estimate_work
 from tests.probing.scoring.networks import PLAIN_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
@@ -33,7 +33,7 @@ def stub(
     tokenizer = whole_words(words, start)
     network = bigram(random_table(len(tokenizer)) if table is None else table)
     model = CausalModel(network, tokenizer, batch_tokens=batch_tokens)
-    assert model.fast
+    assert model.use_fast_path
     return model
 
 
@@ -94,7 +94,7 @@ def test_the_end_token_stands_in_for_a_missing_start_token() -> None:
     assert model.encoder.start == (tokenizer.eos_token_id,)
 
 
-def prefixes(model: CausalModel, asked: list[Asked]) -> set[tuple[int, ...]]:
+def prefixes(model: CausalModel, asked: list[Request]) -> set[tuple[int, ...]]:
     """The distinct beginnings of the statements that something follows."""
     found = set()
     for each in asked:
@@ -104,7 +104,7 @@ def prefixes(model: CausalModel, asked: list[Asked]) -> set[tuple[int, ...]]:
     return found
 
 
-def computed(model: CausalModel, asked: list[Asked], scoring: Scoring = Scoring()) -> int:  # noqa: B008
+def computed(model: CausalModel, asked: list[Request], scoring: Scoring = Scoring()) -> int:  # noqa: B008
     before = model.usage.positions - model.usage.padding
     answers(model, asked, scoring)
     return model.usage.positions - model.usage.padding - before
@@ -159,7 +159,7 @@ def test_deciding_computes_less_and_finds_the_same() -> None:
     model, usual = stub(WORDS[:100], table=table), table[:, 1:].argmax(dim=1).tolist()
     options = [f"w{i} w{usual[i + 1]} w{usual[usual[i + 1] + 1]}" for i in range(100)]
     asked = [(prompt("[X] [Y]", f"w{i}"), options) for i in range(5)]
-    full, wanted = computed(model, asked), expected(asked, obvious.causal(model.network, model.tokenizer))
+    full, wanted = computed(model, asked), estimate_work(asked, obvious.causal(model.network, model.tokenizer))
     assert computed(model, asked, Scoring(decide=1)) < 0.5 * full
     for best, reduction in product([1, 3], ["sum", "mean"]):
         scoring = Scoring(decide=best, reduction="mean" if reduction == "mean" else "sum")
@@ -183,8 +183,8 @@ def test_a_statement_longer_than_the_window_is_scored_plainly() -> None:
     asked = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 30)]
     reference = obvious.causal(model.network, model.tokenizer)
     for each in asked:
-        assert_equal(answers(model, [each]), expected([each], reference))
-    assert model.fast
+        assert_equal(answers(model, [each]), estimate_work([each], reference))
+    assert model.use_fast_path
 
 
 def test_the_two_ways_differ_where_the_window_is_narrow() -> None:

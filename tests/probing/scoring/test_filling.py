@@ -9,62 +9,62 @@ import torch
 
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.language_model import Asked, Filling
-from probing.prompting import few_shot
+from probing.language_model import BlankDistribution, Request
 from probing.scoring import causal as causal_module
 from probing.scoring import hf_model
-from probing.scoring.answering import AnsweringModel
 from probing.scoring.causal import CausalModel
 from probing.scoring.filling import blanks
+from probing.scoring.verbs import AnsweringModel
+from probing.statements.prompting import few_shot
 from probing.template import Prompt, prompt
 from tests.probing.scoring.networks import SHARING
 from tests.probing.scoring.pair_models import byte_level, causal, masked, word_piece
 from tests.tiny_models import byte_level_bpe
 
 
-def behind_examples(shots: int = 10) -> list[Asked]:
+def behind_examples(shots: int = 10) -> list[Request]:
     """Each question, and the same with its subject hidden."""
     relation = open_benchmark("pairs")["lies_in"]
     questions = few_shot(relation, 0, shots, seed=0)
     return [(text, relation.options_of(q.item)) for q in questions for text in (q.prompt, q.bare)]
 
 
-def texts(asked: Sequence[Asked]) -> list[str]:
+def texts(asked: Sequence[Request]) -> list[str]:
     return [text.fill(option, option).text for text, options in asked for option in options]
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[Asked]:
+def asked() -> list[Request]:
     return behind_examples()
 
 
 @pytest.fixture(scope="module")
-def model(asked: list[Asked]) -> AnsweringModel:
+def model(asked: list[Request]) -> AnsweringModel:
     found = causal(byte_level(texts(asked)))
-    assert found.fast
+    assert found.use_fast_path
     return found
 
 
-def distinct(model: AnsweringModel, asked: Sequence[Asked]) -> int:
+def distinct(model: AnsweringModel, asked: Sequence[Request]) -> int:
     """How many different beginnings the inputs have."""
     found = blanks(asked, model.encoder, model.kind, model.blank)
     return len({blank.ids[:end] for blank in found for end in range(1, len(blank.ids) + 1)})
 
 
-def computed(model: AnsweringModel, asked: Sequence[Asked]) -> int:
+def computed(model: AnsweringModel, asked: Sequence[Request]) -> int:
     before = model.usage.positions
     list(model.fill(asked, 10))
     return model.usage.positions - before
 
 
-def test_examples_are_computed_once_for_both_questions_behind_them(model: AnsweringModel, asked: list[Asked]) -> None:
+def test_examples_are_computed_once_for_both_questions_behind_them(model: AnsweringModel, asked: list[Request]) -> None:
     found = computed(model, asked)
     assert distinct(model, asked) <= found <= 1.1 * distinct(model, asked)
     alone = sum(computed(model, [each]) for each in asked)
     assert found < 0.6 * alone
 
 
-def assert_same(found: Sequence[Filling], wanted: Sequence[Filling]) -> None:
+def assert_same(found: Sequence[BlankDistribution], wanted: Sequence[BlankDistribution]) -> None:
     for one, other in zip(found, wanted, strict=True):
         np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-4)
         np.testing.assert_allclose(one.options, other.options, atol=1e-4)
@@ -72,11 +72,11 @@ def assert_same(found: Sequence[Filling], wanted: Sequence[Filling]) -> None:
 
 
 @pytest.mark.parametrize("budget", [1, 100, 700, 5000])
-def test_shared_prefixes_equal_the_plain_way_whatever_the_budget(asked: list[Asked], budget: int) -> None:
+def test_shared_prefixes_equal_the_plain_way_whatever_the_budget(asked: list[Request], budget: int) -> None:
     shared, alone = (causal(byte_level(texts(asked)), batch_tokens=budget) for _ in range(2))
-    alone.fast = False
+    alone.use_fast_path = False
     some = [*asked[:24], *asked[:2], (Prompt(("It is ", ".")), ["France", "Europe"])]
-    assert shared.fast
+    assert shared.use_fast_path
     assert_same(list(shared.fill(some, 5)), list(alone.fill(some, 5)))
     assert shared.usage.statements == pytest.approx(len(some))
 
@@ -91,16 +91,16 @@ def test_prompts_longer_than_the_window_are_filled_plainly() -> None:
     """A sliding window takes hold there: its own mask is the right one."""
     tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
     model, plain = (CausalModel(SHARING["mistral, window wider than the statements"](400), tokenizer) for _ in range(2))
-    plain.fast = False
+    plain.use_fast_path = False
     asked = [(prompt("[X] is [Y].", "Titan " * length), ["gas"]) for length in (5, 30)]
     assert_same(list(model.fill(asked, 5)), list(plain.fill(asked, 5)))
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_equal_prompts_are_computed_once_and_answered_each(asked: list[Asked], kind: str) -> None:
+def test_equal_prompts_are_computed_once_and_answered_each(asked: list[Request], kind: str) -> None:
     model = causal(byte_level(texts(asked))) if kind == "causal" else masked(word_piece(texts(asked)))
     text = Prompt(("It is ", "."))
-    assert model.fast
+    assert model.use_fast_path
     alone = computed(model, [(text, ["France"])])
     pairs = [("France", "Europe"), ("Peru", "France")]
     assert computed(model, [(text, pair) for pair in pairs]) == alone
@@ -109,7 +109,7 @@ def test_equal_prompts_are_computed_once_and_answered_each(asked: list[Asked], k
     assert first.options[1] != second.options[0]
 
 
-def test_distributions_are_not_kept(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distributions_are_not_kept(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
     model = causal(byte_level(texts(asked)), batch_tokens=200)
     real, seen, most = model.at_blanks, [], 0
 
@@ -128,7 +128,7 @@ def test_distributions_are_not_kept(asked: list[Asked], monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("words", [(), ("France", "Europe", "Asia")])
 def test_reading_distributions_a_few_at_a_time_changes_nothing(
-    asked: list[Asked], words: Sequence[str], monkeypatch: pytest.MonkeyPatch
+    asked: list[Request], words: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = causal(byte_level(texts(asked)))
     some = [*asked[:9], asked[0], (asked[1][0], ["no single token", "France"])]
@@ -138,24 +138,24 @@ def test_reading_distributions_a_few_at_a_time_changes_nothing(
     assert [filling.tokens for filling in model.fill(some, 5, words)] == [filling.tokens for filling in wanted]
 
 
-def test_a_row_in_which_no_prompt_ends_says_nothing(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_in_which_no_prompt_ends_says_nothing(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
     model = causal(byte_level(texts(asked)), batch_tokens=1)
     monkeypatch.setattr(causal_module, "ROW", 1)
     monkeypatch.setattr(causal_module.PrefixTree, "even_rows", lambda tree, nodes, length: [(nodes[:5], 0), (nodes, 5)])
     plain = causal(byte_level(texts(asked)))
-    plain.fast = False
-    model.fast = True
+    plain.use_fast_path = False
+    model.use_fast_path = True
     assert_same(list(model.fill(asked[:1], 5)), list(plain.fill(asked[:1], 5)))
 
 
 @pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("others", [0, 1])
-def test_a_blank_with_nothing_before_it_is_an_error(asked: list[Asked], fast: bool, others: int) -> None:
+def test_a_blank_with_nothing_before_it_is_an_error(asked: list[Request], fast: bool, others: int) -> None:
     """A tokenizer without a start token, a template that begins with the blank: alone, and among others."""
     tokenizer = byte_level(texts(asked))
     tokenizer.bos_token = tokenizer.eos_token = None
     model = causal(tokenizer)
-    model.fast = fast
+    model.use_fast_path = fast
     with pytest.raises(BadInput, match="nothing stands before the blank"):
         list(model.fill([*asked[:others], (Prompt(("", " is nice")), ["France"])], 3))
 
@@ -167,7 +167,7 @@ def test_a_prompt_that_is_too_long_is_an_error() -> None:
         list(model.fill([(Prompt(("7" * 128 + " ", "")), ["7"])], 1))
 
 
-def test_memory_that_runs_out_changes_nothing(asked: list[Asked], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_runs_out_changes_nothing(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
     model = causal(byte_level(texts(asked)), batch_tokens=2000)
     wanted = list(model.fill(asked[:20], 5))
     forward = model.network.forward

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from probing.formats.knowledge_graph import read_graph
-from probing.graph import Graph
 from probing.probes.perplexity import Perplexity
-from probing.sampling import Sampling, draw
 from probing.scoring.load import load
+from probing.statements.graph import Graph
+from probing.statements.sampling import Sampling, draw
 
 
 @pytest.fixture(scope="module")

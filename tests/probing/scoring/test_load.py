@@ -13,8 +13,15 @@ from safetensors.torch import load_file, save_file
 from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, T5Config
 
 from probing.__main__ import main
-from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsafeModel, UnsupportedModel
-from probing.model_files import locate
+from probing.errors import (
+    BadInput,
+    ModelNotFound,
+    ProbingError,
+    SourceUnavailable,
+    UnsafeModel,
+    UnsupportedModel,
+)
+from probing.files.model_files import locate
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import DTYPES, _placement, load
 from probing.scoring.masked import MaskedModel
@@ -248,7 +255,7 @@ def test_the_self_check_is_done_and_noted_by_then(tmp_path: Path) -> None:
     PLAIN_CAUSAL["bloom"](len(tokenizer)).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     (note,) = load(str(tmp_path), device="cpu").usage.notes
-    assert note.startswith("scored the plain way")
+    assert note.startswith("scored the reference implementation")
 
 
 def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from probing.errors import BadInput
-from probing.language_model import PLL, Asked, Scoring
+from probing.language_model import PLL, Request, Scoring
 from probing.scoring import masked
 from probing.scoring.batching import Budget
 from probing.scoring.masked import Asks, MaskedModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, expected
+from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, estimate_work
 from tests.probing.scoring.networks import HEAD_APART
 from tests.probing.scoring.stubs import SPECIAL, random_table, right_neighbour, word_pieces
 from tests.tiny_models import word_piece
@@ -26,7 +26,7 @@ def stub() -> MaskedModel:
     """A token by its right neighbour; the self-check is behind it."""
     tokenizer = word_pieces(PIECES)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer)
-    assert model.fast
+    assert model.use_fast_path
     model.network.seen.clear()
     return model
 
@@ -56,7 +56,7 @@ def test_each_variant_hides_what_it_says(pll: PLL, right_neighbours: list[int]) 
 def test_each_variant_equals_the_obvious_way(pll: PLL) -> None:
     tokenizer = word_piece()
     model = MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
-    wanted = expected(ASKED, obvious.masked(model.network, tokenizer, pll))
+    wanted = estimate_work(ASKED, obvious.masked(model.network, tokenizer, pll))
     assert_equal(answers(model, ASKED, Scoring(pll=pll)), wanted)
     for best in (1, 3):
         assert_decided(answers(model, ASKED, Scoring(pll=pll, decide=best)), wanted, best)
@@ -64,7 +64,7 @@ def test_each_variant_equals_the_obvious_way(pll: PLL) -> None:
     assert_decided(answers(model, ASKED, mean), wanted, 1, "mean")
 
 
-def asked() -> list[Asked]:
+def asked() -> list[Request]:
     """Options of one to three pieces, in prompts of different lengths."""
     options = ["w1", "w12", "w123", "w2", "w21", "w21 c", "a", "ab"]
     return [(prompt(f"[X] b [Y] d{' c' * i}", f"w{i}"), options) for i in range(6)]
@@ -77,7 +77,7 @@ def test_each_distinct_masked_input_is_computed_once(pll: PLL) -> None:
     found = [tuple(token for token in row if token != SPECIAL.index("[PAD]")) for row in model.network.seen]
     assert len(found) == len(set(found))
     other = stub()
-    expected(asked(), obvious.masked(other.network, other.tokenizer, pll))
+    estimate_work(asked(), obvious.masked(other.network, other.tokenizer, pll))
     assert set(found) == set(map(tuple, other.network.seen))
     assert len(found) < len(other.network.seen)
 

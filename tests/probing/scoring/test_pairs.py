@@ -12,9 +12,9 @@ import pytest
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.probes.specificity import Specificity
-from probing.prompting import PROMPTINGS, Question
-from probing.scoring.answering import AnsweringModel
+from probing.scoring.verbs import AnsweringModel
 from probing.settings import Settings
+from probing.statements.prompting import PROMPTINGS, Question
 from probing.template import Prompt
 from tests.probing.scoring import pair_models
 from tests.probing.scoring.obvious import predictions
@@ -84,7 +84,7 @@ def rows(model: AnsweringModel, relation: Relation, prompting: str, **options: i
     return probe.frame(list(probe.rows(model, relation, 0, Settings())))
 
 
-def expected(answer: Answer, questions: list[Question]) -> Iterator[tuple[float, float, float, float]]:
+def estimate_work(answer: Answer, questions: list[Question]) -> Iterator[tuple[float, float, float, float]]:
     seen: dict[tuple[Prompt, str], float] = {}
     for question in questions:
         coarse, fine = question.item.options
@@ -100,7 +100,7 @@ def test_it_equals_obvious_code(model: AnsweringModel, benchmark: Benchmark, pro
     answer = (causal if model.kind == "causal" else masked)(model)
     for relation in benchmark.relations:
         found = rows(model, relation, prompting, shots=3)
-        wanted = np.array(list(expected(answer, list(PROMPTINGS[prompting](relation, 0, 3, 0)))))
+        wanted = np.array(list(estimate_work(answer, list(PROMPTINGS[prompting](relation, 0, 3, 0)))))
         columns = ["fine_log_prob", "coarse_log_prob", "fine_natural_log_prob", "coarse_natural_log_prob"]
         np.testing.assert_allclose(found[columns].to_numpy(float), wanted, atol=1e-3, rtol=0)
         single = np.isfinite(wanted[:, :2]).all(axis=1)

@@ -10,7 +10,7 @@ from lm_pub_quiz import Evaluator
 
 from probing.benchmark import Benchmark
 from probing.formats import bear
-from probing.language_model import PLL, Asked, Reduction, Scoring
+from probing.language_model import PLL, Reduction, Request, Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
@@ -45,7 +45,7 @@ def compare(model: HFModel, kind: str, benchmark: Benchmark, scoring: Scoring, *
     peer = Evaluator.from_model(model.network, tokenizer=model.tokenizer, model_type=kind, device="cpu", **settings)
     for relation in benchmark.relations[:: len(benchmark.relations) // RELATIONS]:
         item, options = relation.items[0], relation.answer_space[:12]
-        asked: list[Asked] = [(prompt(template, item.subject), options) for template in relation.templates]
+        asked: list[Request] = [(prompt(template, item.subject), options) for template in relation.templates]
         for template, found in zip(relation.templates, answers(model, asked, scoring), strict=True):
             theirs = peer.score_answers(
                 template=template, answers=options, subject=item.subject, reduction=scoring.reduction, batch_size=64

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from probing.language_model import Asked, Scoring
+from probing.language_model import Request, Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.tokens import WINDOW, Encoder, windows
 from probing.template import prompt
@@ -58,7 +58,7 @@ class Stream:
     def __init__(self, prompts: int, options: Sequence[str]) -> None:
         self.prompts, self.options, self.taken = prompts, options, 0
 
-    def __iter__(self) -> Iterator[Asked]:
+    def __iter__(self) -> Iterator[Request]:
         for _ in range(self.prompts):
             self.taken += 1
             yield prompt("w1 [Y]", ""), self.options

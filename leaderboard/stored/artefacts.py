@@ -1,0 +1,54 @@
+"""Files of runs in the artefact storage: the parts while it goes on, the result folder when it is finished."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pandas as pd
+from django.core.files.base import ContentFile
+from django.core.files.storage import Storage, storages
+
+from leaderboard.models import Run, RunPart
+from probing.files.folders import space
+from probing.results.result import Result
+
+
+def storage() -> Storage:
+    return storages["artefacts"]
+
+
+def folder(run: Run) -> str:
+    return f"runs/{run.pk}"
+
+
+def store_part(part: RunPart, rows: pd.DataFrame) -> None:
+    _store(_part_name(part), rows.to_parquet(index=False))
+
+
+def read_part(part: RunPart) -> pd.DataFrame:
+    with storage().open(_part_name(part)) as file:
+        return pd.read_parquet(file)
+
+
+def store_result(run: Run, result: Result) -> None:
+    """The same three files that the library writes: items.parquet, scores.csv, run.json."""
+    with TemporaryDirectory() as scratch:
+        result.save(Path(scratch) / "result")
+        for path in (Path(scratch) / "result").iterdir():
+            _store(f"{folder(run)}/{path.name}", path.read_bytes())
+
+
+def remove_parts(run: Run) -> None:
+    """Once the result is there, its parts are in it."""
+    for part in run.parts.all():
+        storage().delete(_part_name(part))
+
+
+def _part_name(part: RunPart) -> str:
+    return f"{folder(part.run)}/parts/{part.pk}.parquet"
+
+
+def _store(name: str, content: bytes) -> None:
+    """A name holds its newest content; storages by themselves would choose another name."""
+    with space(Path(name)):
+        storage().delete(name)
+        storage().save(name, ContentFile(content))

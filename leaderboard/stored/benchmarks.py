@@ -1,0 +1,98 @@
+"""Benchmarks on the site: every version that was ever imported stays, one of them is current."""
+
+import shutil
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+
+from leaderboard.models import Benchmark
+from leaderboard.stored import chance
+from probing import catalog
+from probing.benchmark import Benchmark as Content
+from probing.errors import BadInput
+from probing.files.folders import new_folder
+from probing.formats import FORMATS
+
+
+def current(slug: str) -> Benchmark:
+    """The version that new runs use."""
+    benchmark = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
+    if benchmark is None:
+        known = Benchmark.objects.filter(current=True).exclude(path="").values_list("slug", flat=True)
+        choice = f"Choose from: {', '.join(known)}." if known else "Import one with manage.py import_benchmark."
+        raise BadInput(f"There is no benchmark {slug!r} here.", choice)
+    return benchmark
+
+
+def read(benchmark: Benchmark) -> Content:
+    """The relations and items, from the files of that version."""
+    return _read(benchmark.format, settings.DATA / benchmark.path, benchmark.digest, benchmark.slug)
+
+
+@lru_cache(maxsize=8)
+def _read(format: str, folder: Path, digest: str, slug: str) -> Content:
+    content = FORMATS[format](folder)
+    if content.digest != digest:
+        raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
+    return replace(content, slug=slug)
+
+
+def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple[Benchmark, bool]:
+    """Copy a folder's files below the data folder as the current version of `slug`; False if they are it."""
+    if format not in FORMATS:
+        raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
+    content = FORMATS[format](folder)
+    slug = slug or folder.resolve().name.lower().split(".")[0]
+    same = Benchmark.objects.filter(slug=slug, digest=content.digest)
+    if same.filter(current=True).exclude(path="").exists():
+        return same.get(current=True), False
+    path = _copy(folder, slug, content)
+    with transaction.atomic():
+        Benchmark.objects.filter(slug=slug, current=True).update(current=False)
+        benchmark, _ = Benchmark.objects.update_or_create(
+            slug=slug, version=content.version, defaults=_facts(format, content, slug, title) | {"path": path}
+        )
+        chance.store_chance(benchmark, content, benchmark.settings_with({}))
+    return benchmark, True
+
+
+def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, object]:
+    known = catalog.CATALOG.get(slug)
+    about = {
+        "title": title or (known.title if known else slug),
+        "digest": content.digest,
+        "format": format,
+        "probe": known.probe if known else content.probe,
+        "settings": dict(known.settings) if known else {},
+        "relations": len(content.relations),
+        "items": content.size,
+        "current": True,
+    }
+    return about | ({"citation": known.citation, "licence": known.licence, "source": known.source} if known else {})
+
+
+def _copy(source: Path, slug: str, content: Content) -> str:
+    """The folder's files, or the archive, and what was read beside it; whole or not at all.
+
+    Returns the path below the data folder.
+    """
+    path = f"benchmarks/{slug}@{content.version}"
+    target = settings.DATA / path
+    if not target.exists():
+        with new_folder(target) as new:
+            if source.is_dir():
+                shutil.copytree(source, new, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+            for file in content.files:
+                if not file.resolve().is_relative_to(source.resolve()) or source.is_file():
+                    _copy_file(file.resolve(), source.resolve(), new)
+    return path
+
+
+def _copy_file(file: Path, source: Path, new: Path) -> None:
+    """To where it lay below the folder that holds both."""
+    shared = next(folder for folder in source.parents if file.is_relative_to(folder))
+    (new / file.relative_to(shared)).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, new / file.relative_to(shared))

@@ -1,0 +1,228 @@
+"""/api/v1/ : the same lists as the pages, as JSON. Fields are only ever added."""
+
+import json
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import Any
+
+from django.http import Http404, HttpRequest, JsonResponse, QueryDict
+from django.views.decorators.csrf import csrf_exempt
+
+from leaderboard.display.tables import page_number
+from leaderboard.intake.submissions import submit
+from leaderboard.lists import queries
+from leaderboard.lists.queries import Slice
+from leaderboard.lists.standings import FACETS, Standing, leaderboard
+from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.stored import benchmarks, item_rows
+from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.views.forms import ItemsForm
+from leaderboard.views.leaderboard import read_filter
+from leaderboard.views.submit import submitter
+from probing.errors import BadInput, ProbingError
+
+Json = dict[str, Any]
+View = Callable[..., Json]
+ITEMS = 200  # a page
+READ = ("GET", "HEAD")
+SEE = "See /api/ for what there is."
+
+
+def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
+    """A view that returns a dict, as JSON; every error has the one shape {"error": {code, message, next_step}}.
+
+    No CSRF token is asked for, as nothing here goes by cookies.
+    """
+
+    def decorate(view: View) -> Callable[..., JsonResponse]:
+        @wraps(view)
+        def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> JsonResponse:
+            if request.method not in methods:
+                return not_allowed(request, methods)
+            try:
+                return JsonResponse(view(request, *args, **kwargs))
+            except Http404 as error:
+                return problem(404, "not-found", str(error), SEE)
+            except ProbingError as error:
+                return problem(400 if error.permanent else 503, error.code, error.message, error.next_step)
+
+        return csrf_exempt(wrapped)
+
+    return decorate
+
+
+def problem(status: int, code: str, message: str, next_step: str = "") -> JsonResponse:
+    return JsonResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status=status)
+
+
+def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
+    said = f"{request.path} does not answer {request.method}, only {' and '.join(methods)}."
+    response = problem(405, "method-not-allowed", said, SEE)
+    response["Allow"] = ", ".join(methods)
+    return response
+
+
+def one_of(name: str, asked: str | None, known: Collection[str]) -> None:
+    """A page says what it left out; a program would take everything for what it asked for, so it is told."""
+    if asked and asked not in known:
+        choice = f"Choose from: {', '.join(known)}." if known else "There is none to choose."
+        raise BadInput(f"There is no {name} {asked!r} here.", choice)
+
+
+@answers(*READ)
+def leaderboard_json(request: HttpRequest) -> Json:
+    """The rows of the leaderboard in its order, with the filters of the page."""
+    benchmarks = list(queries.benchmarks())
+    slug = request.GET.get("benchmark", benchmarks[0].slug if benchmarks else "")
+    benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
+    if benchmark is None:
+        raise Http404(f"There is no benchmark {slug!r}.")
+    slices = queries.slices(benchmark)
+    _refuse_unknown(request.GET, slices)
+    asked = read_filter(request.GET, benchmark, slices)
+    return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in leaderboard(asked).standings]}
+
+
+def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
+    for facet in FACETS:
+        one_of(facet.name, query.get(facet.name), facet.choices)
+    one_of("published", query.get("published"), ["ranked"])
+    for text in query.getlist("columns"):
+        one_of("column", text, [str(part) for part in slices])
+
+
+def standing(row: Standing) -> Json:
+    return {
+        "rank": {"best": row.rank.best, "worst": row.rank.worst} if row.rank else None,
+        "run": row.run.pk,
+        "model": about_model(row.run.model),
+        "score": about_score(row.main) if row.main else None,
+        "sem": row.spread,
+        "slices": [about_score(score) for part, score in row.scores.items() if part != queries.OVERALL],
+        "settings": row.run.settings,
+        "provenance": row.run.provenance,
+        "reference": row.run.reference,
+        "finished": row.run.finished,
+    }
+
+
+def about_model(model: Model) -> Json:
+    names = ("hub_id", "commit", "kind", "parameters", "architecture", "licence", "source")
+    return {name: getattr(model, name) for name in names}
+
+
+def about_benchmark(benchmark: Benchmark) -> Json:
+    names = ("slug", "version", "digest", "title", "probe", "licence", "source", "citation", "relations", "items")
+    return {name: getattr(benchmark, name) for name in names}
+
+
+def about_score(score: Score) -> Json:
+    return {name: getattr(score, name) for name in ("metric", "dimension", "group", "value", "n", "low", "high")}
+
+
+def about_run(run: Run) -> Json:
+    names = ("state", "provenance", "reference", "settings", "code", "message", "next_step")
+    times = ("created", "started", "finished")
+    return {
+        "run": run.pk,
+        "model": about_model(run.model),
+        "benchmark": {"slug": run.benchmark.slug, "version": run.benchmark.version},
+        **{name: getattr(run, name) for name in (*names, *times)},
+    }
+
+
+@answers(*READ)
+def models_json(request: HttpRequest) -> Json:
+    return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
+
+
+@answers(*READ)
+def benchmarks_json(request: HttpRequest) -> Json:
+    return {"benchmarks": [about_benchmark(benchmark) for benchmark in queries.benchmarks()]}
+
+
+@answers(*READ)
+def runs_json(request: HttpRequest) -> Json:
+    """Runs, the newest first; `model`, `benchmark` and `state` narrow them."""
+    one_of("state", request.GET.get("state"), Run.State.values)
+    slugs = Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()
+    one_of("benchmark", request.GET.get("benchmark"), list(slugs))
+    names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
+    wanted = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
+    runs = Run.objects.filter(**wanted).select_related("model", "benchmark").order_by("-pk")
+    number = page_number(request.GET.get("page", ""), runs.count(), ITEMS)
+    return {"page": number, "runs": [about_run(run) for run in runs[(number - 1) * ITEMS : number * ITEMS]]}
+
+
+def _run(pk: int) -> Run:
+    run = Run.objects.select_related("model", "benchmark").filter(pk=pk).first()
+    if run is None:
+        raise Http404(f"There is no run {pk}.")
+    return run
+
+
+@answers(*READ)
+def run_json(request: HttpRequest, pk: int) -> Json:
+    """A run with its provenance record, its progress and its history."""
+    run = _run(pk)
+    done = queries.progress(run)
+    return {
+        **about_run(run),
+        "progress": {"done": done.done, "total": done.total},
+        "provenance_record": run.provenance_record,
+        "events": list(run.events.values("time", "state", "message")),
+    }
+
+
+@answers(*READ)
+def scores_json(request: HttpRequest, pk: int) -> Json:
+    return {"run": pk, "scores": [about_score(score) for score in _run(pk).scores.order_by("pk")]}
+
+
+@answers(*READ)
+def items_json(request: HttpRequest, pk: int) -> Json:
+    """One page of the items that pass the filters of the page."""
+    run = _run(pk)
+    numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, columns=item_rows.ends(run))))
+    page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
+    shown = numbers[(page - 1) * ITEMS : page * ITEMS]
+    return {"run": pk, "found": len(numbers), "page": page, "items": list(item_rows.rows(run, shown))}
+
+
+def _filter(form: ItemsForm) -> ItemFilter:
+    asked = form.filter()
+    for name, (said, *_) in form.errors.items():
+        one_of(name, form.data[name], [value for value, _ in getattr(form.fields[name], "choices", ()) if value])
+        raise BadInput(f"{name}: {said}", "Ask for less.")
+    return asked
+
+
+@answers("POST")
+def submit_json(request: HttpRequest) -> Json:
+    """What came of a submission: the checks, and the run that measures the model."""
+    asked = _body(request)
+    benchmark = benchmarks.current(str(asked.get("benchmark", "starter")))
+    settings = benchmark.settings_with(asked.get("options", {}))
+    done = submit(str(asked["model"]), benchmark.slug, settings=settings, submitter=submitter(request))
+    checks = [{"name": c.name, "state": c.state, "message": c.message, "next_step": c.next_step} for c in done.checks]
+    return {"run": done.run.pk if done.run else None, "duplicate": done.duplicate_of is not None, "checks": checks}
+
+
+def _body(request: HttpRequest) -> Json:
+    try:
+        asked = json.loads(request.body)
+    except ValueError:
+        asked = None
+    if request.content_type != "application/json" or not isinstance(asked, dict) or "model" not in asked:
+        raise BadInput(
+            "The body is not a JSON object with a model.",
+            'Send {"model": "org/name", "benchmark": "starter"} as application/json.',
+        )
+    if not isinstance(asked.get("options", {}), dict):
+        raise BadInput("The options are not a JSON object.", 'Write them as {"prompting": "few-shot"}.')
+    return asked
+
+
+@csrf_exempt
+def no_such_route(request: HttpRequest, rest: str = "") -> JsonResponse:
+    return problem(404, "not-found", f"/api/v1/{rest} is not a route.", SEE)

@@ -1,0 +1,151 @@
+"""A language model that knows nothing and counts what answering would take: how a probe's work is told beforehand."""
+
+import math
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from probing.language_model import (
+    BlankDistribution,
+    Continuation,
+    Kind,
+    ModelCard,
+    OptionScores,
+    Request,
+    Scoring,
+    Span,
+    Usage,
+    Verb,
+)
+from probing.template import Statement
+
+# About as much text as a token.
+PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
+# Deciding computes what so many options share; beside it the more rivals run on, the more options there are. Fitted to
+# what models did on BEAR and on the starter benchmark.
+SHARED = 6
+RIVALS, GROWTH = 0.5, 0.75
+BLANK = "_"
+# The tokens of every answer: enough for whatever a probe computes from them.
+TOKENS = np.zeros(8)
+
+
+class VerbLoad(NamedTuple):
+    """What is asked of one verb: statements, prompts or texts, and the token positions that they take."""
+
+    statements: float = 0.0
+    positions: float = 0.0
+
+
+class CountingModel:
+    """Answers without a network; `loads` says what would have been asked of one.
+
+    What was asked before is not counted again, as the scoring core shares it.
+    """
+
+    device, dtype, batch_tokens = "cpu", "float32", 0
+
+    def __init__(self, kind: Kind) -> None:
+        self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
+        self.usage = Usage()
+        self.loads: dict[Verb, VerbLoad] = {}
+        self._prefixes: dict[tuple[int | Verb, str], int] = {}
+        self._inputs: set[tuple[str, ...]] = set()
+
+    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        positions = self._masked if self.card.kind == "masked" else self._causal
+        for prompt, options in asked:
+            count = len(options)
+            self._count("score", count, positions([prompt.fill(option, BLANK) for option in options], scoring))
+            yield OptionScores((TOKENS,) * count, (slice(0, 1),) * count, np.ones(count, bool))
+
+    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for prompt, options in asked:
+            self._count("fill", 1, self._blank(prompt.fill("", BLANK)))
+            single = np.array([" " not in option for option in options])
+            yield BlankDistribution((), np.zeros(0), np.where(single, 0.0, np.nan), single.astype(np.int64))
+
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        for text in texts:
+            self._count("generate", 1, len(pieces(system + text)) + tokens)
+            yield Continuation("")
+
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+        for text in texts:
+            positions = self._new_inputs([("embed", text)], 1 + len(pieces(text)))  # a start token
+            self._count("embed", positions > 0, positions)
+            yield np.ones(1, np.float32)
+
+    def _count(self, verb: Verb, statements: int, positions: int) -> None:
+        self.usage.add(verb, statements, positions)
+        known = self.loads.get(verb, VerbLoad())
+        self.loads[verb] = VerbLoad(known.statements + statements, known.positions + positions)
+
+    def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> int:
+        """Distinct prefixes that something follows; to decide, those that many share and what rivals add."""
+        texts = [s.text[: s.end] if scoring.span == "answer" else s.text for s in statements]
+        known = len(self._prefixes)
+        passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > known)
+        if not scoring.decide:
+            return len(passes)
+        shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
+        own = (passes.total() - sum(passes[node] for node in shared)) / len(texts)
+        return len(shared) + round(_rivals(len(texts)) * math.pow(own, 1.5))
+
+    def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
+        """Distinct masked inputs; to decide, those with the option hidden and what rivals add."""
+        whole = scoring.pll == "whole_answer" and scoring.span == "answer"
+        if not whole and not scoring.decide:
+            return sum(self._new_inputs(_hidden(each, scoring.span), len(pieces(each.text))) for each in statements)
+        first = sum(self._new_inputs([_without_option(each)], len(pieces(each.text))) for each in statements)
+        inputs = sum(len(pieces(each.text)) ** 2 for each in statements) / len(statements)
+        return first if whole else first + round(_rivals(len(statements)) * inputs)
+
+    def _blank(self, empty: Statement) -> int:
+        """A masked model reads the whole text, a causal one as far as the blank."""
+        if self.card.kind == "masked":
+            return self._new_inputs([("fill", empty.text)], len(pieces(empty.text)))
+        known = len(self._prefixes)
+        deque(self._path("fill", pieces(empty.text[: empty.start])), maxlen=0)
+        return len(self._prefixes) - known
+
+    def _path(self, verb: Verb, tokens: Iterable[str]) -> Iterator[int]:
+        """A number for each prefix, in the order in which they are first met; verbs do not share them."""
+        node: int | Verb = verb
+        for token in tokens:
+            node = self._prefixes.setdefault((node, token), len(self._prefixes) + 1)
+            yield node
+
+    def _new_inputs(self, inputs: Iterable[tuple[str, ...]], length: int) -> int:
+        """Positions of those inputs that were not asked before."""
+        new = set(inputs) - self._inputs
+        self._inputs |= new
+        return length * len(new)
+
+
+def _rivals(options: int) -> float:
+    return RIVALS * math.pow(options, GROWTH)
+
+
+def pieces(text: str) -> list[str]:
+    return PIECE.findall(text)
+
+
+def _without_option(statement: Statement) -> tuple[str, str, str]:
+    """The input that options of one length share."""
+    text, start, end = statement.text, statement.start, statement.end
+    return text[:start], str(len(pieces(text[start:end]))), text[end:]
+
+
+def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:
+    """The input in which each piece is hidden in turn."""
+    text = statement.text
+    for start, end in (found.span() for found in PIECE.finditer(text)):
+        if span == "statement" or (start < statement.end and end > statement.start):
+            yield text[:start], text[end:]

@@ -1,0 +1,159 @@
+"""A model's files: where they come from, which of them are ever touched, and what they must not ask for.
+
+Strangers' models are input: weights are safetensors, never pickles; code from a repository is never run.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import (
+    DisabledRepoError,
+    EntryNotFoundError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    HTTPError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from probing.errors import (
+    BadInput,
+    ModelNotFound,
+    SourceUnavailable,
+    UnsafeModel,
+    UnsupportedModel,
+)
+from probing.files.folders import space
+
+TIMEOUT = 10  # seconds until the hub counts as not answering
+SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+WANTED = {
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    *WEIGHTS,
+}
+# Keys of a config that have made loaders fetch or run something, however deep they lie.
+CODE_KEYS = re.compile(
+    r"auto_map|custom_pipelines|trust_remote_code|_?attn_implementation(_internal)?|.*kernel_config|use_kernels"
+)
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """Files on this disk: a folder in Hugging Face format, or one GGUF file in it."""
+
+    folder: Path
+    source: Literal["hub", "folder", "gguf"]
+    gguf: str = ""
+    commit: str = ""
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of the files that are loaded."""
+        names = [self.gguf] if self.gguf else wanted(path.name for path in self.folder.iterdir())
+        found = {}
+        for name in names:
+            with (self.folder / name).open("rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        return found
+
+
+def wanted(names: Iterable[str]) -> list[str]:
+    """The files that loading needs; nothing else is ever downloaded or read."""
+    return sorted(name for name in names if name in WANTED or SHARD.fullmatch(name))
+
+
+def locate(model: str, commit: str = "") -> ModelFiles:
+    """Find a GGUF file, a folder, or a hub id, which is downloaded at `commit` (the newest, if none is given)."""
+    path = Path(model)
+    if commit and path.exists():
+        raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
+    if path.suffix == ".gguf":
+        if not path.is_file():
+            raise ModelNotFound(f"There is no file {model}.", "Check the path.")
+        return ModelFiles(path.parent, "gguf", path.name)
+    if path.is_dir():
+        files = sorted(path.glob("*.gguf"))
+        if len(files) == 1 and not (path / "config.json").exists():
+            return ModelFiles(path, "gguf", files[0].name)
+        return ModelFiles(path, "folder")
+    if path.is_file():
+        raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
+    endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
+    with hub_errors(model, endpoint), space(Path.home()):
+        folder = snapshot_download(
+            model,
+            revision=commit or None,
+            allow_patterns=[*WANTED, "model-*-of-*.safetensors"],
+            endpoint=endpoint,
+            token=os.environ.get("HF_TOKEN") or False,
+            etag_timeout=TIMEOUT,
+        )
+    return ModelFiles(Path(folder), "hub", commit=Path(folder).name)
+
+
+def code_key(value: Any) -> str | None:
+    """The first key that names code, kernels or an attention back end, at any depth, with a value that does so."""
+    if isinstance(value, Mapping):
+        named = (key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)))
+        return next(named, None) or next(filter(None, map(code_key, value.values())), None)
+    if isinstance(value, list):
+        return next(filter(None, map(code_key, value)), None)
+    return None
+
+
+def refuse_code(name: str, config: Any) -> None:
+    """Raise `UnsafeModel` where a config asks for code from outside."""
+    if key := code_key(config):
+        raise UnsafeModel(
+            f"{name} has the key {key!r}, which asks for code from outside.",
+            "Only models that the transformers library knows by itself can be probed; remove the key.",
+        )
+
+
+def refuse_pickles(where: str, names: Iterable[str]) -> None:
+    """Raise `UnsafeModel` where there are no safetensors weights."""
+    if not set(WEIGHTS) & set(names):
+        raise UnsafeModel(
+            f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
+            "Save the model with save_pretrained and use its model.safetensors.",
+        )
+
+
+@contextmanager
+def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
+    """The hub's errors in our words."""
+    try:
+        yield
+    except GatedRepoError as error:
+        raise UnsupportedModel(
+            f"{hub_id} is gated: its files need an agreement.", "Choose a model that anyone can download."
+        ) from error
+    except (RepositoryNotFoundError, RevisionNotFoundError, DisabledRepoError, HFValidationError) as error:
+        raise ModelNotFound(
+            f"There is no public model {hub_id} at {endpoint}, and no such file or folder here.",
+            "Check the spelling: org/name, a folder, or a file that ends in .gguf.",
+        ) from error
+    except LocalEntryNotFoundError as error:
+        raise _unavailable(endpoint) from error
+    except EntryNotFoundError as error:
+        raise UnsupportedModel(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
+    except (HfHubHTTPError, HTTPError, ConnectionError) as error:
+        raise _unavailable(endpoint) from error
+
+
+def _unavailable(endpoint: str) -> SourceUnavailable:
+    return SourceUnavailable(f"The hub at {endpoint} does not answer.", "Try again later, or give a folder.")

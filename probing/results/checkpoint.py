@@ -1,0 +1,95 @@
+"""The finished parts of an unfinished run: `<out>.partial/`, from which the run goes on."""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from probing.errors import BadInput
+from probing.files.folders import new_file, new_folder
+from probing.settings import Part
+
+RUN = "run.json"
+AGAIN = "Remove it: the same command asks this part again."
+
+
+@dataclass(frozen=True)
+class Partial:
+    """One Parquet file per part, its record beside it, and what run they belong to."""
+
+    folder: Path
+
+    @classmethod
+    def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool) -> "Partial":
+        """The partial folder of the run that will be `out`.
+
+        Parts of another run are never mixed in or lost, and what is no run's is never touched.
+        Without `resume` it starts anew: a loaded model that says nothing of its weights may not be the same one.
+        """
+        folder = out.with_name(out.name + ".partial")
+        if (folder / RUN).is_file():
+            if any(folder.glob("*.parquet")):
+                _refuse_other(folder, identity)
+                if resume:
+                    return cls(folder)
+            shutil.rmtree(folder)
+        with new_folder(folder) as new:
+            _write(new / RUN, {"identity": identity})
+        return cls(folder)
+
+    def has(self, part: Part) -> bool:
+        return all(self._path(part, suffix).is_file() for suffix in ("json", "parquet"))
+
+    def store(self, part: Part, rows: pd.DataFrame, record: Mapping[str, Any]) -> None:
+        """A part that has both is done."""
+        _write(self._path(part, "json"), {"record": record})
+        with new_file(self._path(part, "parquet")) as path:
+            rows.to_parquet(path, index=False)
+
+    def rows(self, part: Part) -> pd.DataFrame:
+        path = self._path(part, "parquet")
+        with _readable(path, AGAIN):
+            return pd.read_parquet(path)
+
+    def record(self, part: Part) -> dict[str, Any]:
+        path = self._path(part, "json")
+        with _readable(path, AGAIN):
+            return dict(_read(path)["record"])
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _path(self, part: Part, suffix: str) -> Path:
+        return self.folder / f"{part.relation}-{part.template}.{suffix}"
+
+
+def _refuse_other(folder: Path, identity: Mapping[str, Any]) -> None:
+    """Raise `BadInput` where the parts are those of another run."""
+    remove = "Remove it or choose another --out."
+    with _readable(folder, remove):
+        found = _read(folder / RUN)["identity"]
+    if found != identity:
+        raise BadInput(f"{folder} holds parts of a different run (other model, benchmark or settings).", remove)
+
+
+@contextmanager
+def _readable(path: Path, next_step: str) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, pa.ArrowException) as error:
+        raise BadInput(f"{path} cannot be read.", next_step) from error
+
+
+def _read(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _write(target: Path, values: Mapping[str, Any]) -> None:
+    with new_file(target) as path:
+        path.write_text(json.dumps(values, indent=1), encoding="utf-8")

@@ -1,0 +1,128 @@
+"""A result: one row per item and template, tidy scores, and the record of how they came about."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from probing.analysis.accuracy import COLUMNS
+from probing.benchmark import Benchmark
+from probing.errors import BadInput, Incomplete
+from probing.files.folders import new_folder
+from probing.language_model import Usage
+from probing.settings import Settings, parts
+
+ITEMS = "items.parquet"
+SCORES = "scores.csv"
+RECORD = "run.json"
+KEY = ["relation", "template", "index"]
+# What each file must have, whatever the probe.
+NEEDED = {
+    ITEMS: KEY,
+    SCORES: COLUMNS,
+    RECORD: ["model", "benchmark", "probe", "settings"],
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What scoring took: seconds, statements asked, token positions computed and how many of them were padding."""
+
+    score_seconds: float = 0.0
+    statements: float = 0.0
+    positions: int = 0
+    padding: int = 0
+
+    @classmethod
+    def since(cls, before: Usage, now: Usage, seconds: float) -> "Cost":
+        """The work between two readings of a model's usage."""
+        return cls(
+            seconds,
+            now.statements - before.statements,
+            now.positions - before.positions,
+            now.padding - before.padding,
+        )
+
+
+@dataclass(frozen=True)
+class Result:
+    """`items`: the rows of the probe; `scores`: tidy scores; `record`: what run.json holds."""
+
+    items: pd.DataFrame
+    scores: pd.DataFrame
+    record: dict[str, Any]
+
+    def save(self, folder: str | Path) -> None:
+        """Write the result folder; it appears whole, and never in the place of another."""
+        with new_folder(Path(folder).resolve()) as new:
+            self.items.to_parquet(new / ITEMS, index=False)
+            self.scores.to_csv(new / SCORES, index=False)
+            (new / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Read a result folder."""
+        folder = Path(folder)
+        for name in (ITEMS, SCORES, RECORD):
+            if not (folder / name).is_file():
+                raise BadInput(f"{folder} is not a result: {name} is missing.", "Give the folder of a finished run.")
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            scores = pd.read_csv(
+                folder / SCORES,
+                dtype={"group": str},
+                keep_default_na=False,
+                na_values={"value": [""], "low": [""], "high": [""]},
+            )
+            items = pd.read_parquet(folder / ITEMS)
+            for name, found in {ITEMS: items, SCORES: scores, RECORD: record}.items():
+                if missing := [needed for needed in NEEDED[name] if needed not in found]:
+                    raise ValueError(f"{name} has no {missing[0]!r}")
+            return cls(items, scores, record)
+        except (ValueError, TypeError, pa.ArrowException) as error:
+            raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
+
+
+def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all parts, in the order given."""
+    return pd.concat(frames, ignore_index=True)
+
+
+def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> None:
+    """Raise `Incomplete` unless each item of each part is there exactly once, with finite scores.
+
+    Rows of a probe that does not score options have no scores.
+    """
+    expected = _expected(benchmark, settings)
+    found = list(zip(*(rows[column].tolist() for column in KEY), strict=True)) if len(rows) else []
+    missing = expected.keys() - set(found)
+    if missing:
+        first = next(key for key in expected if key in missing)
+        raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_name(first)}.", _AGAIN)
+    if len(found) != len(expected):
+        raise Incomplete(f"There are {len(found)} rows for {len(expected)} items and templates.", _AGAIN)
+    for key, scores in zip(found, rows["scores"], strict=True) if "scores" in rows else ():
+        if len(scores) != expected[key] or not np.isfinite(np.asarray(scores, dtype=float)).all():
+            raise Incomplete(f"The scores of {_name(key)} are not all there.", _AGAIN)
+
+
+_AGAIN = "Run it again: what is complete is not repeated."
+
+
+def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
+    """How many scores each row must have."""
+    return {
+        (relation.label, part.template, item.index): len(relation.options_of(item))
+        for part in parts(benchmark, settings)
+        for relation in [benchmark[part.relation]]
+        for item in relation.items[: part.items]
+    }
+
+
+def _name(key: tuple[str, int, int]) -> str:
+    return f"relation {key[0]}, template {key[1]}, item {key[2]}"

@@ -1,0 +1,44 @@
+"""Fewest token positions that scoring everything can take."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from probing.scoring.masked import hidden_with
+from probing.scoring.tokens import Encoded, Encoder
+from speed.networks import Loaded
+from speed.work import Work
+
+Ids = tuple[int, ...]
+
+
+class LowerBounds(NamedTuple):
+    """`real`: without padding, statement by statement; `distinct`: each distinct input (or prefix) once."""
+
+    real: int
+    distinct: int
+
+
+def bounds(loaded: Loaded, work: Work) -> LowerBounds:
+    encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
+    prompts = (question.asked for question in work)
+    statements = encoder.encode([prompt.fill(option) for prompt, options in prompts for option in options])
+    if loaded.kind == "masked":
+        return masked_bounds(statements, loaded.tokenizer.mask_token_id)
+    return causal_bounds(statements)
+
+
+def causal_bounds(statements: Sequence[Encoded]) -> LowerBounds:
+    """Of prefixes, only those count that something follows: the last token's logits are of no use."""
+    prefixes = {s.ids[:length] for s in statements for length in range(1, len(s.ids))}
+    return LowerBounds(sum(len(s.ids) for s in statements), len(prefixes))
+
+
+def masked_bounds(statements: Sequence[Encoded], mask: int) -> LowerBounds:
+    inputs = [hidden for statement in statements for hidden in _masked_inputs(statement, mask)]
+    return LowerBounds(sum(map(len, inputs)), sum(map(len, set(inputs))))
+
+
+def _masked_inputs(statement: Encoded, mask: int) -> Iterator[Ids]:
+    for column in range(len(statement.scored)):
+        hidden = set(hidden_with(statement, column, "within_word_l2r"))
+        yield tuple(mask if place in hidden else token for place, token in enumerate(statement.ids))

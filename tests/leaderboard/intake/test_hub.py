@@ -1,0 +1,173 @@
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from leaderboard.intake import hub
+from probing.errors import (
+    ModelNotFound,
+    NoSpace,
+    SourceUnavailable,
+    UnsafeModel,
+    UnsupportedModel,
+)
+from tests.hub.local_hub import Hub
+
+
+def index(shards: list[str]) -> str:
+    return json.dumps({"weight_map": dict(enumerate(shards))})
+
+
+def local(folder: Path, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(content)
+    return folder
+
+
+def test_it_lists_a_model_without_downloading_it(local_hub: Hub) -> None:
+    listing = hub.find("org/causal")
+    assert (listing.hub_id, listing.public, listing.licence) == ("org/causal", True, "mit")
+    assert listing.commit == local_hub.repositories["org/causal"].commit
+    assert listing.files["model.safetensors"] > 100_000
+    assert len(local_hub.requests) == 1
+
+
+def test_it_spells_a_short_name_as_the_hub_does(local_hub: Hub) -> None:
+    assert hub.find("causal").hub_id == "org/causal"
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_hub_in_trouble_is_a_passing_state(local_hub: Hub, status: int) -> None:
+    local_hub.broken = status
+    with pytest.raises(SourceUnavailable) as error:
+        hub.find("org/causal")
+    assert not error.value.permanent
+
+
+def test_a_hub_that_is_not_there_is_a_passing_state() -> None:
+    with pytest.raises(SourceUnavailable, match="does not answer"):
+        hub.find("org/causal")
+
+
+def test_a_hub_that_stops_answering_between_two_questions_is_a_passing_state(local_hub: Hub) -> None:
+    listing = hub.find("org/causal")
+    local_hub.broken = 404
+    with pytest.raises(SourceUnavailable):
+        hub.read_json(listing, "config.json")
+
+
+def test_a_missing_model_is_not_found(local_hub: Hub) -> None:
+    with pytest.raises(ModelNotFound, match="no public model org/nothing"):
+        hub.find("org/nothing")
+
+
+def test_gated_and_private_models_are_not_public(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
+    local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
+    local_hub.add("org/private", tiny_models["org/causal"], private=True)
+    assert not hub.find("org/gated").public
+    assert not hub.find("org/private").public
+
+
+def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
+    local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
+    with pytest.raises(UnsupportedModel, match="is gated"):
+        hub.read_json(hub.find("org/gated"), "config.json")
+
+
+def test_it_downloads_only_what_a_run_needs(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "more")
+    local(folder, README__md="x", modeling__py="import os", pytorch_model__bin="pickle")
+    local_hub.add("org/more", folder)
+    path = hub.download(hub.find("org/more"))
+    assert {file.name for file in path.iterdir()} == {
+        "config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+    }  # fmt: skip
+    assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+
+
+def test_it_downloads_the_pinned_commit_or_nothing(
+    local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    local_hub.add("org/moving", shutil.copytree(tiny_models["org/causal"], tmp_path / "moving"))
+    commit = hub.find("org/moving").commit
+    (tmp_path / "moving" / "config.json").write_text("{}")
+    with pytest.raises(ModelNotFound):
+        hub.find("org/moving", commit)
+
+
+def test_a_full_disk_is_told_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing = hub.find("org/causal")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 0))
+    with pytest.raises(NoSpace, match="no room"):
+        hub.download(listing)
+    assert not local_hub.downloaded("model.safetensors")
+
+
+def test_the_size_is_the_sum_of_the_shards_that_the_index_names(data: Path) -> None:
+    names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
+    folder = local(data / "models/org/two", **{"model.safetensors.index__json": index([*names, names[0]])})
+    for name in names:
+        (folder / name).write_bytes(bytes(1000))
+    assert hub.weight_bytes(hub.find("org/two")) == 2000
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "model-1-of-1.safetensors/../x", "weights.bin", "/etc/passwd"])
+def test_an_index_that_names_files_elsewhere_is_unsafe(data: Path, name: str) -> None:
+    local(data / "models/org/bad", **{"model.safetensors.index__json": index([name])})
+    with pytest.raises(UnsafeModel, match="no shard of it"):
+        hub.weight_bytes(hub.find("org/bad"))
+
+
+def test_an_index_that_names_a_missing_shard_is_an_error(data: Path) -> None:
+    local(data / "models/org/half", **{"model.safetensors.index__json": index(["model-1-of-2.safetensors"])})
+    with pytest.raises(UnsupportedModel, match="lacks model-1-of-2"):
+        hub.weight_bytes(hub.find("org/half"))
+
+
+@pytest.mark.parametrize("content", ["{", "[1]", "null", "\xff", '{"a":' * 30 + "1" + "}" * 30, "[" * 100_000])
+def test_a_config_that_is_no_sane_json_object_is_an_error(data: Path, content: str) -> None:
+    local(data / "models/org/odd")
+    (data / "models/org/odd/config.json").write_bytes(content.encode("latin-1"))
+    with pytest.raises(UnsupportedModel):
+        hub.read_json(hub.find("org/odd"), "config.json")
+
+
+def test_local_models_come_before_the_hub_and_are_pinned_by_their_content(local_hub: Hub, data: Path) -> None:
+    folder = local(data / "models/org/causal", config__json="{}")
+    first = hub.find("org/causal")
+    assert first.folder == folder
+    assert local_hub.requests == []
+    local(folder, config__json='{"a": 1}')
+    assert hub.find("org/causal").commit != first.commit
+    with pytest.raises(ModelNotFound, match="changed since"):
+        hub.find("org/causal", first.commit)
+
+
+def test_a_local_model_is_read_once_for_its_digest(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    local(data / "models/org/name", config__json="{}")
+    commit = hub.find("org/name").commit
+    monkeypatch.setattr("hashlib.file_digest", None)
+    assert hub.find("org/name").commit == commit
+
+
+def test_it_offers_local_models_by_their_names(data: Path) -> None:
+    local(data / "models/b/folder", config__json="{}")
+    local(data / "models/a/file", **{"m__gguf": ""})
+    local(data / "models/a/empty")
+    assert hub.local_ids() == ["a/file", "b/folder"]
+
+
+def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Path, tmp_path: Path) -> None:
+    local(data / "models/org/local", **{"m__gguf": "GGUF"})
+    local_hub.add("org/remote", local(tmp_path / "remote", **{"m__gguf": "GGUF"}))
+    assert hub.download(hub.find("org/local")).name == "m.gguf"
+    assert hub.find("org/remote").gguf is None
+    assert hub.find("org/remote").wanted == []
+
+
+def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:
+    settings.HF_TOKEN = "hf_secret"
+    assert hub.find("org/masked").hub_id == "org/masked"

@@ -1,0 +1,181 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import recheck, submit
+from leaderboard.models import Benchmark, Model, Run
+from probing.errors import BadInput
+from probing.settings import Settings
+from tests.hub.local_hub import Hub
+
+
+@pytest.fixture(autouse=True)
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The runs that workers were called for."""
+    calls: list[int] = []
+    monkeypatch.setattr(queue, "enqueue", calls.append)
+    return calls
+
+
+def test_it_creates_a_run_with_its_parts_at_the_pinned_commit(small: Benchmark, local_hub: Hub) -> None:
+    submission = submit(" org/causal ", "small", submitter="someone")
+    run = submission.run
+    assert (run.state, run.submitter, submission.duplicate_of) == (Run.State.QUEUED, "someone", None)
+    assert run.model.commit == local_hub.repositories["org/causal"].commit
+    assert (run.model.kind, run.model.architecture, run.model.licence) == ("causal", "GPT2LMHeadModel", "mit")
+    assert list(run.parts.values_list("relation", "template", "items")) == [("P30", 0, 4), ("P36", 0, 2)]
+    assert [event.message for event in run.events.all()] == ["Submitted."]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_rings_when_the_run_is_visible(small: Benchmark, local_hub: Hub, rung: list[int]) -> None:
+    assert rung == [submit("org/causal", "small").run.pk]
+
+
+def test_a_refused_model_leaves_no_trace(small: Benchmark, local_hub: Hub) -> None:
+    submission = submit("org/nothing", "small")
+    assert submission.run is None
+    assert any(check.state == "failed" for check in submission.checks)
+    assert not Run.objects.filter(model__hub_id="org/nothing").exists()
+
+
+def test_an_unknown_benchmark_is_bad_input(small: Benchmark) -> None:
+    with pytest.raises(BadInput, match="no benchmark 'other'"):
+        submit("org/causal", "other")
+
+
+def test_the_same_again_is_the_same_run(small: Benchmark, local_hub: Hub) -> None:
+    first = submit("org/causal", "small")
+    again = submit("causal", "small")
+    assert again.run == again.duplicate_of == first.run
+    assert first.run.events.count() == 1
+
+
+def test_other_settings_are_another_run(small: Benchmark, local_hub: Hub) -> None:
+    first = submit("org/causal", "small")
+    other = submit("org/causal", "small", settings=replace(Settings(), templates=(0, 1)))
+    assert other.run != first.run
+    assert other.run.parts.count() == 4
+
+
+def test_options_of_the_probe_are_part_of_the_question(pairs: Benchmark, local_hub: Hub) -> None:
+    usual, shown, again, spelt = (
+        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+        for options in ({}, {"prompting": "few-shot"}, {"prompting": "few-shot"}, {"prompting": "vanilla", "shots": 10})
+    )
+    assert shown.run.settings["options"] == {"prompting": "few-shot"}
+    assert shown.run != usual.run
+    assert (again.duplicate_of, spelt.duplicate_of) == (shown.run, usual.run)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"prompting": "loud"}, "Choose from: vanilla, few-shot, cascade"),
+        ({"prompting": 3}, "prompting cannot be 3"),
+        ({"shots": "3"}, "shots cannot be '3'"),
+        ({"shots": 0}, "0 demonstrations show nothing"),
+        ({"colour": "red"}, "no option 'colour'"),
+    ],
+)
+def test_a_bad_option_is_bad_input(pairs: Benchmark, local_hub: Hub, options: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+    assert not Run.objects.filter(model__hub_id="org/causal").exists()
+
+
+def test_another_commit_is_another_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
+    folder = data / "models/org/causal"
+    folder.mkdir(parents=True)
+    for name, path in local_hub.repositories["org/causal"].files.items():
+        (folder / name).write_bytes(path.read_bytes())
+    local = submit("org/causal", "small").run
+    (folder / "README.md").write_text("changed")
+    assert submit("org/causal", "small").run != local
+    assert local.model.source == Model.Source.LOCAL
+
+
+@pytest.mark.parametrize("state", [Run.State.FAILED, Run.State.CANCELLED])
+def test_a_failed_run_goes_back_to_the_queue_with_its_history(small: Benchmark, local_hub: Hub, state: str) -> None:
+    run = submit("org/causal", "small").run
+    run.parts.filter(relation="P30").update(done=True, attempts=1)
+    run.parts.filter(relation="P36").update(attempts=4)
+    Run.objects.fail(run, "internal", "It broke.", "Wait.", "Traceback")
+    Run.objects.filter(pk=run.pk).update(state=state)
+    again = submit("org/causal", "small")
+    again.run.refresh_from_db()
+    assert (again.run, again.duplicate_of) == (run, None)
+    assert (again.run.state, again.run.code, again.run.message, again.run.traceback) == (Run.State.QUEUED, "", "", "")
+    assert list(run.parts.values_list("done", "attempts")) == [(True, 1), (False, 0)]
+    assert [event.message for event in run.events.all()] == ["Submitted.", "It broke.", "Submitted again."]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twenty_at_once_create_one_run(small: Benchmark, local_hub: Hub) -> None:
+    def one(_: int) -> int:
+        try:
+            return submit("org/causal", "small").run.pk
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(20) as pool:
+        runs = list(pool.map(one, range(20)))
+    assert len(set(runs)) == 1
+    measured = Run.objects.filter(model__hub_id="org/causal")
+    assert (measured.count(), measured.get().parts.count(), measured.get().events.count()) == (1, 2, 1)
+
+
+def test_a_silent_hub_makes_the_run_wait(small: Benchmark, local_hub: Hub) -> None:
+    local_hub.broken = 503
+    run = submit("org/causal", "small").run
+    assert (run.state, run.model.commit) == (Run.State.WAITING, "")
+    assert "does not answer" in run.events.get().message
+
+
+def test_it_goes_on_when_the_hub_is_back(small: Benchmark, local_hub: Hub) -> None:
+    run = waiting(local_hub)
+    assert recheck(run)
+    run.refresh_from_db()
+    assert (run.state, run.model.commit) == (Run.State.QUEUED, local_hub.repositories["org/causal"].commit)
+    assert not Model.objects.filter(hub_id="org/causal", commit="").exists()
+
+
+def test_it_waits_on_while_the_hub_is_silent(small: Benchmark, local_hub: Hub) -> None:
+    run = waiting(local_hub)
+    local_hub.broken = 429
+    assert not recheck(run)
+    assert run.state == Run.State.WAITING
+
+
+def test_it_fails_if_the_model_turns_out_bad(small: Benchmark, local_hub: Hub) -> None:
+    run = waiting(local_hub, "org/nothing")
+    assert not recheck(run)
+    run.refresh_from_db()
+    assert (run.state, run.code) == (Run.State.FAILED, "model-not-found")
+    assert run.next_step
+
+
+def test_it_ends_if_the_run_turns_out_to_be_a_repetition(small: Benchmark, local_hub: Hub) -> None:
+    run = waiting(local_hub)
+    twin = submit("org/causal", "small").run
+    assert not recheck(run)
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert run.events.last().message == f"The same as run {twin.pk}."
+
+
+def waiting(hub: Hub, hub_id: str = "org/causal") -> Run:
+    hub.broken = 503
+    run = submit(hub_id, "small").run
+    hub.broken = None
+    return run
+
+
+def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:
+    submission = submit("org/causal", "small")
+    assert submission.run.state == Run.State.QUEUED
+    assert "queue server does not answer" in submission.checks[-1].message

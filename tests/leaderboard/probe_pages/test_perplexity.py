@@ -1,0 +1,153 @@
+"""Pages of the perplexity probe: a measured run on the starter graph, beside published figures."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import Client
+
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.perplexity import Summary, of_benchmark, of_run
+from leaderboard.stored import benchmarks, published
+from probing.probes.perplexity import Perplexity
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+@pytest.fixture
+def graph() -> Benchmark:
+    return benchmarks.install("knowledge_graph", FIXTURES / "graph", "graph")[0]
+
+
+@pytest.fixture
+def measured(graph: Benchmark) -> Run:
+    """By a model that knows every second true statement."""
+    content, settings = benchmarks.read(graph), graph.settings_with({})
+    true = [i.subject for r in content.relations for i in r.items if i.tags["truth"] == "true"]
+    model, probe = FakeModel(knows=true[::2]), Perplexity()
+    rows = probe.frame([row for r in content.relations for row in probe.rows(model, r, 0, settings)])
+    run = make.run(make.model("org/knows"), graph, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
+    run.artefact = f"runs/{run.pk}"
+    run.save()
+    storages["artefacts"].save(f"{run.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    scores = probe.scores(rows).astype(object)
+    for tidy in scores.where(scores.notna(), None).to_dict("records"):
+        Score.objects.create(run=run, **tidy)
+    return run
+
+
+@pytest.fixture
+def wn18rr() -> Benchmark:
+    published.load(FIXTURES / "published")
+    return Benchmark.objects.get(slug="wn18rr")
+
+
+def table(client: Client, address: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode("utf-8-sig"))))
+
+
+def test_an_imported_graph_is_asked_by_perplexity(graph: Benchmark) -> None:
+    assert (graph.probe, graph.items, graph.settings) == ("perplexity", 915, {"pll": "original"})
+
+
+def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
+    assert benchmarks.install("knowledge_graph", FIXTURES / "graph", "mine")[0].probe == "perplexity"
+
+
+def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
+    distributions, p_values = of_run(measured)
+    assert {trace.type for trace in distributions.chart.figure.data} == {"violin"}
+    assert [trace.type for trace in p_values.chart.figure.data] == ["box", "scatter"]
+    assert len(p_values.chart.figure.data[1].x) == 5
+    page = client.get(f"/runs/{measured.pk}/")
+    assert page.status_code == 200
+    assert "Perplexities of true and false statements" in page.content.decode()
+
+
+def test_its_tables_are_csv_at_the_same_address(client: Client, measured: Run) -> None:
+    rows = table(client, f"/runs/{measured.pk}/?format=csv&table=p-values")
+    assert [row["repetition"] for row in rows] == ["1", "2", "3", "4", "5"]
+    stored = measured.scores.get(metric="p_value_welch", dimension="repetition", group="3")
+    assert float(rows[2]["p_value_welch"]) == stored.value
+    true, false = table(client, f"/runs/{measured.pk}/?format=csv&table=distributions")
+    assert float(true["p50"]) < float(false["p50"])
+
+
+def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: Run) -> None:
+    page = client.get(f"/runs/{measured.pk}/items/?search=capital")
+    assert page.status_code == 200
+    rows = table(client, f"/runs/{measured.pk}/items/?format=csv")
+    assert len(rows) == 915
+    assert {"subject", "true", "perplexity", "tokens"} <= rows[0].keys()
+    assert {"correct", "prediction"}.isdisjoint(rows[0])
+    one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
+    assert rows[0]["subject"].split()[-1] in one.content.decode()
+    facts = {row["name"]: row["value"] for row in table(client, f"{one.request['PATH_INFO']}?format=csv")}
+    assert facts["True"] in ("yes", "no")
+    shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
+    assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
+
+
+def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client: Client, measured: Run) -> None:
+    rows = {row["model"]: row for row in table(client, "/?benchmark=graph&format=csv")}
+    for metric in ("superiority", "cohens_d", "log10_p_median"):
+        stored = measured.scores.get(metric=metric, dimension="overall")
+        assert float(rows["org/knows"][metric]) == stored.value
+    assert float(rows["baseline/chance"]["superiority"]) == 0.5
+
+
+def test_two_such_runs_cannot_be_compared_item_by_item(client: Client, measured: Run, graph: Benchmark) -> None:
+    assert "Compare with another" not in client.get(f"/runs/{measured.pk}/").content.decode()
+    other = make.run(make.model("org/other"), graph, Run.State.FINISHED, artefact=measured.artefact)
+    answer = client.get(f"/compare/?m={measured.pk}&m={other.pk}")
+    assert answer.status_code == 400
+    assert "no right answers to compare" in answer.content.decode()
+
+
+def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
+    found = {section.name: section for section in of_benchmark(wn18rr)}
+    assert list(found) == [
+        "p-values",
+        "mean-std",
+        "median-spread",
+        *(f"size-{s}" for s in ("mean", "std", "median", "spread")),
+    ]
+    boxes = [trace for trace in found["p-values"].chart.figure.data if trace.type == "box"]
+    assert len(boxes) == 4
+    page = client.get("/benchmarks/wn18rr/")
+    assert page.status_code == 200
+    rows = {row["model"]: row for row in table(client, "/benchmarks/wn18rr/?format=csv&table=p-values")}
+    assert float(rows["openai-community/gpt2 (published)"]["p_value_median"]) == 1.71e-62
+
+
+def test_published_median_p_values_stand_in_the_column_of_logarithms(client: Client, wn18rr: Benchmark) -> None:
+    rows = {row["model"]: row for row in table(client, "/?benchmark=wn18rr&format=csv")}
+    assert float(rows["openai-community/gpt2-large"]["log10_p_median"]) == pytest.approx(-74.89, abs=0.01)
+
+
+def test_published_figures_stay_beside_a_version_that_is_imported_later(client: Client, wn18rr: Benchmark) -> None:
+    benchmarks.install("knowledge_graph", FIXTURES / "graph", "wn18rr")
+    assert "openai-community/gpt2" in {row["model"] for row in table(client, "/?benchmark=wn18rr&format=csv")}
+
+
+def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph: Benchmark) -> None:
+    page = client.get("/benchmarks/graph/").content.decode()
+    assert "5 repetitions of 100 true and as many false statements" in page
+
+
+def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:
+    run = Run.objects.filter(benchmark=wn18rr).first()
+    assert [section.name for section in of_run(run)] == ["p-values"]
+
+
+def test_a_statistic_of_zero_has_no_logarithm_but_its_median_keeps_one() -> None:
+    summary = Summary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
+    assert summary.logarithm("median") == -400.0
+    assert summary.logarithm("std") is None

@@ -1,0 +1,274 @@
+"""Pages of the specificity probe: measured runs on the starter pairs, and the paper's rows."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import Client
+
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.specificity import of_benchmark, of_run
+from leaderboard.stored import benchmarks, item_rows, published
+from leaderboard.stored.item_rows import ItemFilter
+from probing.probes import normalised, probe_of
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.views.html_table import Tables
+
+pytestmark = pytest.mark.django_db
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+Measure = Callable[..., Run]
+
+
+@pytest.fixture
+def measure(pairs: Benchmark) -> Measure:
+    """A finished run of a model with a prompting, and perhaps other options."""
+
+    def run(model: str, prompting: str, **more: int) -> Run:
+        content = benchmarks.read(pairs)
+        settings = normalised(pairs.settings_with({"prompting": prompting, **more}), content)
+        probe = probe_of(settings)
+        rows = probe.frame([row for r in content.relations for row in probe.rows(FakeModel(), r, 0, settings)])
+        of = make.Model.objects.filter(hub_id=model).first() or make.model(model)
+        done = make.run(of, pairs, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
+        done.artefact = f"runs/{done.pk}"
+        done.save()
+        storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+        scores = probe.scores(rows).astype(object)
+        for tidy in scores.where(scores.notna(), None).to_dict("records"):
+            Score.objects.create(run=done, **tidy)
+        return done
+
+    return run
+
+
+@pytest.fixture
+def paper() -> Benchmark:
+    published.load(FIXTURES / "published")
+    return Benchmark.objects.get(slug="stest")
+
+
+def rows(client: Client, address: str, table: str) -> list[dict[str, str]]:
+    answer = client.get(f"{address}{'&' if '?' in address else '?'}format=csv&table={table}")
+    assert answer["Content-Type"].startswith("text/csv")
+    return list(csv.DictReader(io.StringIO(b"".join(answer).decode("utf-8-sig"))))
+
+
+def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:
+    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    measure("org/b", "vanilla")
+    found = rows(client, f"/runs/{shown.pk}/", "promptings")
+    assert [line["relation"] for line in found] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
+    for run, title in ((vanilla, "vanilla"), (shown, "few-shot")):
+        score = run.scores.get(metric="specificity", dimension="overall")
+        assert float(found[-1][title]) == pytest.approx(score.value)
+        assert float(found[-1][f"{title}_n"]) == score.n
+    assert len(found[0]) == 1 + 2 * 4, "no column for other models"
+
+
+def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    (*_, mean) = rows(client, f"/runs/{run.pk}/", "factors")
+    for metric in ("specificity", "naturalness", "relatedness"):
+        assert float(mean[metric]) == pytest.approx(run.scores.get(metric=metric, dimension="overall").value)
+
+
+def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) -> None:
+    address = f"/runs/{measure('org/a', 'vanilla').pk}/"
+    shown = Tables(client.get(address).content.decode()).found
+    for name in ("promptings", "factors"):
+        assert [line[0] for line in shown[name][1:]] == [line["relation"] for line in rows(client, address, name)]
+
+
+def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
+    (section,) = [section for section in of_benchmark(paper) if section.name == "alike"]
+    assert section.chart
+    assert section.chart.summary == "5 models, mean pairwise correlation 0.803."
+
+
+def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
+    found = {(line["model"], line["prompting"]): line for line in rows(client, "/benchmarks/stest/", "changes")}
+    assert len(found) == 10
+    change = found["FacebookAI/roberta-large", "cascade"]
+    assert float(change["specificity"]) == pytest.approx(0.7483 - 0.5936)
+    assert float(change["accuracy"]) == pytest.approx(0.0077)
+
+
+def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) -> None:
+    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    (section,) = [section for section in of_benchmark(pairs) if section.name == "changes"]
+    assert section.table
+    (change,) = section.table.rows
+    one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, shown))
+    assert change.accuracy == pytest.approx(other - one)
+
+
+def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    mean, *relations = rows(client, at, "differences")
+    before, after = (run.scores.get(metric="specificity", dimension="overall") for run in (first, second))
+    assert [float(mean[name]) for name in ("first", "second")] == pytest.approx([before.value, after.value])
+    assert float(mean["n"]) == before.n == sum(float(row["n"]) for row in relations)
+    page = client.get(at).content.decode()
+    assert "Specificity on the" in page
+    assert all(row["group"] in page for row in relations)
+
+
+def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    agreement = rows(client, at, "agreement")
+    right = sum(int(row[name]) for row in agreement for name in row if name.startswith("second_right"))
+    assert right == sum(
+        bool(row["specific"])
+        for row in item_rows.rows(second, item_rows.find(second, ItemFilter()), ["specific"])
+        if row["specific"] is not None
+    )
+
+
+def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
+    run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"prompting": "few-shot"})
+    promptings, factors = of_run(run)
+    assert promptings.table and factors.table
+    assert [column.title for column in promptings.table.columns if column.align == "score"] == [
+        "vanilla, published",
+        "few-shot, published",
+        "cascade, published",
+    ]
+
+
+def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
+    for benchmark, names in (("stest", {"published/freq", "published/human"}), ("pairs", {"baseline/chance"})):
+        html = client.get(f"/?benchmark={benchmark}").content.decode()
+        assert html.count('class="baseline"') == len(names)
+        assert all(name in html for name in names)
+    assert "chance" not in client.get("/?benchmark=stest").context["charts"]["scatter"].figure.to_json()
+    chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
+    assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
+
+
+def test_measured_runs_on_the_official_files_stand_beside_the_paper(paper: Benchmark) -> None:
+    run = make.run(make.model("org/a"), paper, Run.State.FINISHED, settings=Settings(probe="specificity").to_json())
+    make.score(run, 0.6, metric="specificity")
+    assert {"org/a", "google-bert/bert-base-cased"} <= {each.model.hub_id for each in paper.runs.all()}
+
+
+def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
+    runs = list(paper.runs.filter(model__hub_id="openai-community/gpt2"))
+    assert sorted(run.variant for run in runs) == ["", "prompting cascade", "prompting few-shot"]
+    shown = measure("org/a", "few-shot")
+    assert (shown.variant, shown.name) == ("prompting few-shot", "org/a (prompting few-shot)")
+
+
+def test_items_have_both_answers(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    found = rows(client, f"/runs/{run.pk}/items/", "items")
+    assert len(found) == 217
+    lyon = next(line for line in found if line["subject"] == "Lyon")
+    assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
+    cusco = next(line for line in found if line["subject"] == "Cusco")
+    assert cusco["coarse_log_prob"] == "", "South America is two tokens"
+    html = client.get(f"/runs/{run.pk}/items/lies_in/0/0/").content.decode()
+    assert "France" in html
+    assert "Europe" in html
+
+
+def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "few-shot")
+    found = rows(client, f"/runs/{run.pk}/items/", "items")
+    lyon = next(line for line in found if line["subject"] == "Lyon")
+    assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
+    cusco = next(line for line in found if line["subject"] == "Cusco")
+    assert (cusco["specific"], cusco["correct"] in ("yes", "no")) == ("", True), "South America is two tokens"
+    html = client.get(f"/runs/{run.pk}/items/").content.decode()
+    assert "Specific, all pairs" in html
+    assert "counts the pairs that have a yes or no there" in html
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
+    run = measure("org/a", "vanilla")
+    every, found = (rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
+    assert found == [line for line in every if line["specific"] == answer]
+    assert len(found) < len(every)
+
+
+def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
+    html = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/items/").content.decode()
+    assert 'name="best"' not in html
+    assert 'name="demonstrations"' not in html
+
+
+def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchmark) -> None:
+    answer = client.get("/?benchmark=stest&columns=relation:P19&format=csv")
+    (bert,) = [
+        line
+        for line in csv.DictReader(io.StringIO(b"".join(answer).decode("utf-8-sig")))
+        if line["model"] == "google-bert/bert-base-cased" and line["settings"] == "prompting cascade"
+    ]
+    assert "0.5968" in bert.values()
+
+
+def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Measure) -> None:
+    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    Run.objects.filter(pk=shown.pk).update(state=Run.State.QUEUED)
+    assert "prompting few-shot" in client.get("/queue/").content.decode()
+    Run.objects.filter(pk=shown.pk).update(state=Run.State.FINISHED)
+    for address in (
+        "/?benchmark=pairs",
+        "/models/org/a/",
+        "/compare/",
+        f"/compare/?m={vanilla.pk}&m={shown.pk}",
+        "/benchmarks/pairs/",
+        "/benchmarks/pairs/relations/lies_in/",
+        f"/runs/{shown.pk}/",
+        f"/runs/{shown.pk}/items/",
+        f"/runs/{shown.pk}/items/lies_in/0/0/",
+    ):
+        assert "prompting few-shot" in client.get(address).content.decode(), address
+
+
+def test_settings_are_no_column_where_all_are_usual(client: Client, measure: Measure) -> None:
+    measure("org/a", "vanilla")
+    assert 'data-column="settings"' not in client.get("/?benchmark=pairs").content.decode()
+
+
+def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
+    measure("org/a", "few-shot", shots=3)
+    one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
+    section, _ = of_run(one)
+    assert section.chart
+    names = [trace.name for trace in section.chart.figure.data]
+    assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
+
+
+def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: Measure, pairs: Benchmark) -> None:
+    measure("org/a", "few-shot", shots=3)
+    vanilla = measure("org/a", "vanilla")
+    Run.objects.filter(pk=vanilla.pk).update(settings={**vanilla.settings, "seed": 1})
+    assert "changes" not in {section.name for section in of_benchmark(pairs)}
+
+
+@pytest.mark.parametrize(
+    ("prompting", "demonstrations", "after"),
+    [("vanilla", 0, "."), ("few-shot", 10, "."), ("cascade", 0, ", which lies in ….")],
+)
+def test_an_item_shows_what_the_model_was_asked(
+    client: Client, measure: Measure, prompting: str, demonstrations: int, after: str
+) -> None:
+    context = client.get(f"/runs/{measure('org/a', prompting).pk}/items/lies_in/0/0/").context
+    assert context["statement"] == ("The city of Lyon lies in ", "France", after)
+    assert context["shown"].count(" lies in ") == demonstrations
+    assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]
+
+
+def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    (line,) = [line for line in rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
+    assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n

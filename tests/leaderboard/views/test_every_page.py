@@ -1,0 +1,106 @@
+"""What holds for every page: it opens, its tables equal their CSV, it asks the database a fixed number of times."""
+
+import csv
+import re
+from io import StringIO
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.models import Benchmark, Run
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.views.html_table import Tables
+
+
+def read_csv(client: Client, address: str) -> list[list[str]]:
+    response = client.get(address)
+    assert response.status_code == 200
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    return list(csv.reader(StringIO(response.getvalue().decode())))
+
+
+def same(shown: str, value: str) -> bool:
+    """Whether a cell shows what CSV has in full: the text, or the figure rounded."""
+    if shown in ("–", "not measured"):
+        return value == ""
+    if shown == value:
+        return True
+    if shown.startswith("published: "):
+        return value.startswith("published: ")
+    if shown == "< 0.001":
+        return float(value) < 0.001
+    if match := re.fullmatch(r"([\d.]+) ([KMBT])", shown):
+        return float(match[1]) == pytest.approx(float(value) / 1000 ** (" KMBT".index(match[2])), rel=0.005)
+    if shown.endswith((" %", " min", " h", "minute")) or re.match(r"\d{4}-\d\d-\d\d ", shown):
+        return value.startswith(shown.split()[0]) or value.isdecimal()
+    return float(shown.replace(",", "").replace("−", "-")) == pytest.approx(float(value), abs=0.0051)
+
+
+def test_every_page_opens_and_has_no_inline_script(client: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for address in site.addresses:
+        with subtests.test(address):
+            response = client.get(address)
+            assert response.status_code == 200
+            assert "default-src 'self'" in response["Content-Security-Policy"]
+            assert "<script>" not in response.content.decode()
+
+
+def test_every_table_equals_its_csv(client: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for address in site.addresses:
+        for name, rows in Tables(client.get(address).content.decode()).found.items():
+            with subtests.test(address, table=name):
+                joined = "&" if "?" in address else "?"
+                full = read_csv(client, f"{address}{joined}format=csv&table={name}")
+                places = [full[0].index(name) for name in rows[0]]
+                assert places == sorted(places)
+                for shown, everything in zip(rows[1:], full[1:], strict=True):
+                    values = [everything[place] for place in places]
+                    assert [(s, v) for s, v in zip(shown, values, strict=True) if not same(s, v)] == []
+
+
+def add_rows(on: Benchmark, rows: int) -> None:
+    for _ in range(rows):
+        make.finished(on)
+        make.published(on)
+        make.running(make.model(), on)
+        make.run(make.model(), on, Run.State.FAILED)
+
+
+@pytest.mark.parametrize("address", ["/", "/queue/", "/benchmarks/", "/benchmarks/small/", "/api/v1/leaderboard"])
+def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Site, address: str) -> None:
+    counts = []
+    for _ in range(2):
+        add_rows(site.benchmark, 10)
+        client.get(address)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 12
+
+
+def test_an_unknown_table_is_said_with_those_that_are_there(client: Client, site: Site) -> None:
+    response = client.get("/?format=csv&table=nonsense")
+    assert response.status_code == 404
+    assert "leaderboard" in response.content.decode()
+
+
+def test_an_unknown_address_leads_back(client: Client, db: None) -> None:
+    response = client.get("/nowhere/")
+    assert response.status_code == 404
+    assert 'href="/"' in response.content.decode()
+
+
+def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
+    assert client.get("/benchmarks/small/relations/nope/").status_code == 404
+
+
+def test_a_relation_with_nothing_but_figures_has_a_page(client: Client, db: None) -> None:
+    make.published(make.benchmark())
+    assert client.get("/benchmarks/tiny/relations/P30/").status_code == 200
+
+
+def test_an_empty_site_says_what_to_do(client: Client, db: None) -> None:
+    assert "import_benchmark" in client.get("/").content.decode()

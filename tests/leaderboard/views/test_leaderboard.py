@@ -1,0 +1,176 @@
+"""/ : order, ranks, filters, columns."""
+
+import pytest
+from django.test import Client
+
+from leaderboard.lists import queries
+from leaderboard.models import Benchmark
+from tests.leaderboard import factories as make
+from tests.leaderboard.views.html_table import Tables
+from tests.leaderboard.views.test_every_page import read_csv
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def rows(client: Client, address: str = "/") -> list[dict[str, str]]:
+    head, *lines = Tables(client.get(address).content.decode()).found["leaderboard"]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def models(client: Client, address: str = "/") -> list[str]:
+    return [row["model"] for row in rows(client, address)]
+
+
+def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9)
+    low = make.finished(tiny, 0.3, make.model("org/low"))
+    high = make.finished(tiny, 0.7, make.model("org/high"))
+    make.baseline(tiny)
+    assert [row["rank"] for row in rows(client)] == ["–", "1", "2", "–"]
+    assert models(client)[:3] == ["baseline/chance", high.model.hub_id, low.model.hub_id]
+
+
+def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmark) -> None:
+    for value in (0.58, 0.55, 0.20):
+        make.finished(tiny, value)
+    assert [row["rank"] for row in rows(client)] == ["1–2", "1–2", "3"]
+
+
+def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.3, make.model("org/here"))
+    other = make.benchmark("other")
+    for commit in ("1" * 40, "2" * 40):
+        make.finished(other, 0.3, make.model("openai-community/gpt2", commit=commit))
+    make.running(make.model("org/gpt2-unfinished"), other)
+    page = client.get("/?benchmark=tiny&search=GPT2").content.decode()
+    assert page.count('href="/models/openai-community/gpt2/"') == 1
+    assert "org/gpt2-unfinished" not in page
+    assert "/models/" not in client.get("/?benchmark=tiny").content.decode()
+
+
+def test_the_spread_over_templates_is_a_column_where_there_is_one(client: Client, tiny: Benchmark) -> None:
+    done = make.finished(tiny, 0.3)
+    assert "sem" not in rows(client)[0]
+    make.score(done, 0.02, metric="accuracy_sem")
+    assert rows(client)[0]["sem"] == "0.020"
+
+
+def test_a_filter_does_not_change_ranks(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/causal"))
+    make.finished(tiny, 0.2, make.model("org/masked", kind="masked"))
+    assert [(row["model"], row["rank"]) for row in rows(client, "/?kind=masked")] == [("org/masked", "2")]
+
+
+def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9)
+    make.finished(tiny, 0.3, make.model("org/ours"))
+    assert models(client)[0] == "org/ours"
+    assert [row["rank"] for row in rows(client, "/?published=ranked")] == ["1", "2"]
+    assert models(client, "/?published=ranked")[1] == "org/ours"
+
+
+@pytest.mark.parametrize("sort", ["accuracy", "-accuracy"])
+def test_what_was_not_measured_comes_last_both_ways(client: Client, tiny: Benchmark, sort: str) -> None:
+    make.finished(tiny, None, make.model("org/none"), provenance="published")
+    for value in (0.2, 0.6):
+        make.published(tiny, value)
+    assert rows(client, f"/?sort={sort}")[-1]["accuracy"] == "no mean"
+
+
+def test_it_sorts_by_any_column_and_says_so(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/b", parameters=2))
+    make.finished(tiny, 0.1, make.model("org/a", parameters=1))
+    assert models(client, "/?sort=parameters") == ["org/a", "org/b"]
+    assert models(client, "/?sort=-model") == ["org/b", "org/a"]
+    page = client.get("/?sort=-model").content.decode()
+    assert page.count('aria-sort="descending"') == 1
+
+
+def test_a_size_range_and_a_search_narrow_it(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/small", parameters=10**7))
+    make.finished(tiny, 0.5, make.model("org/large", parameters=10**11))
+    assert models(client, "/?size=more") == ["org/large"]
+    assert models(client, "/?search=SMALL") == ["org/small"]
+
+
+def test_facets_count_what_they_would_leave(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model(kind="masked"))
+    make.finished(tiny, 0.5, make.model(kind="causal"))
+    make.finished(tiny, 0.5, make.model(kind="causal", parameters=10**11))
+    page = client.get("/?size=1b").content.decode()
+    assert "causal (1)" in page
+    assert "masked (1)" in page
+
+
+def test_chosen_slices_are_columns(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    assert rows(client, "/?columns=domain:Arts&columns=no:such")[0]["domain:Arts"] == "0.500"
+    assert "no:such" not in rows(client, "/?columns=domain:Arts&columns=no:such")[0]
+
+
+def test_fifty_rows_are_a_page_and_csv_has_all(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    for _ in range(51):
+        make.finished(tiny)
+    assert len(rows(client)) == 51
+    assert len(rows(client, "/?page=2")) == 2
+    assert len(client.get("/?format=csv").getvalue().decode().splitlines()) == 53
+    assert len(client.get("/?format=csv&page=2").getvalue().decode().splitlines()) == 3
+
+
+def test_scores_of_an_older_version_are_not_shown(client: Client, tiny: Benchmark) -> None:
+    make.finished(make.benchmark(version="v0", current=False), 0.9)
+    ours = make.finished(tiny, 0.5)
+    assert models(client) == [ours.model.hub_id]
+
+
+def test_a_run_under_way_is_not_shown(client: Client, tiny: Benchmark) -> None:
+    make.running(make.model("org/running"), tiny)
+    assert "org/running" not in client.get("/").content.decode()
+
+
+def test_settings_are_a_column_where_they_set_runs_apart(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, settings={"language": "ar"})
+    assert rows(client)[0]["settings"] == "language ar"
+
+
+def test_an_unknown_benchmark_is_not_found(client: Client, tiny: Benchmark) -> None:
+    assert client.get("/?benchmark=nonsense").status_code == 404
+
+
+def in_csv(client: Client, address: str) -> list[dict[str, str]]:
+    head, *lines = read_csv(client, address)
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a", commit="1" * 40))
+    assert "settings" not in rows(client)[0]
+    make.finished(tiny, 0.6, make.model("org/a", commit="2" * 40))
+    assert {row["settings"] for row in rows(client)} == {"commit 1111111", "commit 2222222"}
+    assert {row["commit"] for row in in_csv(client, "/?format=csv")} == {"1" * 40, "2" * 40}
+    assert queries.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
+
+
+def test_what_was_asked_only_a_part_of_the_items_has_no_rank(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/whole"))
+    make.finished(tiny, 0.9, make.model("org/part"), settings={"limit": 5})
+    assert [(row["model"], row["rank"]) for row in rows(client)] == [("org/whole", "1"), ("org/part", "–")]
+
+
+def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    make.finished(tiny, 0.4, make.model("org/a"))
+    advice = "Drop one of them"
+    assert advice not in client.get("/").content.decode()
+    assert advice in client.get("/?search=nobody").content.decode()
+
+
+def test_chosen_columns_have_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    (row,) = in_csv(client, "/?columns=domain:Arts&format=csv")
+    assert float(row["domain:Arts_low"]) < float(row["domain:Arts"]) < float(row["domain:Arts_high"])
+    assert "domain:Arts_low" not in rows(client, "/?columns=domain:Arts")[0]

@@ -1,0 +1,129 @@
+"""/runs/<id>/ : under way, finished, failed."""
+
+import shlex
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.lists import queries
+from leaderboard.lists.queries import estimate
+from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.views.run import command
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.views.html_table import Tables
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def page(client: Client, run: Run) -> str:
+    return client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
+    html = page(client, site.running)
+    assert "50 of 100 items (50 %)" in html
+    assert 'hx-trigger="every 2s"' in html
+    assert '<noscript><meta http-equiv="refresh"' in html
+
+
+def test_a_finished_run_does_not(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert "hx-trigger" not in html
+    assert "http-equiv" not in html
+
+
+def test_each_dimension_has_a_chart_and_a_table(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    for name in ("domain", "cardinality", "relation", "template"):
+        assert f'data-chart="chart-{name}"' in html
+        assert f'data-table="{name}"' in html
+
+
+def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site) -> None:
+    make.score(site.first, 0.5, "head_size", "tall")
+    assert "By head size" in page(client, site.first)
+
+
+def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
+    for number in range(60):
+        make.score(site.first, 0.5, "head_size", str(number))
+    address = f"/runs/{site.first.pk}/"
+    assert "<details><summary>All scores" in client.get(address).content.decode()
+    page = client.get(f"{address}?page=2").content.decode()
+    assert "<details open><summary>All scores" in page
+    assert 0 < len(Tables(page).found["scores"]) - 1 < site.first.scores.count()
+    lines = client.get(f"{address}?format=csv&table=scores").getvalue().decode().splitlines()
+    assert len(lines) - 1 == site.first.scores.count()
+
+
+def test_nothing_is_drawn_where_nothing_was_measured(client: Client, site: Site) -> None:
+    make.score(site.first, None, "head_size", "tall")
+    html = page(client, site.first)
+    assert 'data-table="head_size"' in html
+    assert 'data-chart="chart-head_size"' not in html
+
+
+def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None:
+    html = page(client, site.failed)
+    assert "no-space" in html
+    assert "The disk is full." in html
+
+
+def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
+    site.first.settings = {"templates": [0, 2], "pll": "original", "limit": 5, "options": {"k": 3}}
+    commit = site.first.model.commit
+    assert shlex.split(command(site.first)) == (
+        f"python -m probing run org/first --benchmark path/to/small --commit {commit} --template 0 --template 2 "
+        f"--limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
+    )
+
+
+def test_the_command_line_names_a_known_benchmark(site: Site) -> None:
+    site.first.benchmark.slug = "starter"
+    assert "--benchmark starter --commit" in command(site.first)
+
+
+def test_the_time_left_goes_by_work_and_not_by_items() -> None:
+    progress = estimate(50, 150, 0.2, 0.2, NOW - timedelta(seconds=10), NOW)
+    assert (progress.rate, progress.left, progress.percent) == (2.5, timedelta(seconds=40), 20)
+
+
+def test_what_was_done_before_says_nothing_about_the_pace() -> None:
+    assert estimate(90, 150, 0.6, 0.1, NOW - timedelta(seconds=10), NOW).left == timedelta(seconds=40)
+
+
+def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)  # in the last minute
+    run.events.update(time=timezone.now() - timedelta(minutes=1))
+    heavy = {"template": 0, "items": 10, "work": 900}
+    RunPart.objects.create(run=run, relation="P36", **heavy)
+    progress = queries.progress(run)
+    assert (progress.done, progress.total, progress.percent) == (50, 110, 5)
+    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05)
+
+    record = {"end": "2026-10-31T00:00:00+00:00"}
+    RunPart.objects.create(run=run, relation="P19", **heavy, items_done=10, done=True, record=record)
+    progress = queries.progress(run)
+    assert progress.percent == 50
+    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05), "the pace is that since scoring began"
+
+
+@pytest.mark.parametrize("began", [None, NOW])
+def test_nothing_is_expected_before_anything_is_known(began: datetime | None) -> None:
+    assert estimate(0, 150, 0.0, 0.0, began, NOW).left is None
+
+
+def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Benchmark) -> None:
+    run = make.running(make.model(), small)
+    Run.objects.move(run, Run.State.WAITING, "There is no space left.")
+    assert "Waiting: There is no space left." in client.get(run.get_absolute_url()).content.decode()
+    Run.objects.cancel(run, "No longer wanted.")
+    for address in (run.get_absolute_url(), "/queue/"):
+        assert "No longer wanted." in client.get(address).content.decode()
+
+
+def test_a_finished_run_offers_a_comparison(client: Client, site: Site) -> None:
+    assert f"/compare/?m={site.first.pk}" in page(client, site.first)

@@ -1,0 +1,226 @@
+import json
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from django.utils import timezone
+from rq.timeouts import JobTimeoutException
+
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import submit
+from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.stored import artefacts, benchmarks
+from leaderboard.worker import jobs
+from leaderboard.worker.jobs import probe_run
+from probing.errors import NonFiniteScores, NoSpace
+from probing.results.result import Result
+from probing.runner import run as probe
+from tests.fakes import FakeModel
+from tests.hub.local_hub import Hub
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def queued(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """A run that no worker has begun."""
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    return submit("org/causal", "small").run
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
+    """In place of the model that the worker would load."""
+    model = FakeModel()
+    monkeypatch.setattr(jobs, "load_model", lambda path, listing, settings: model)
+    return model
+
+
+def states(run: Run) -> list[str]:
+    return [event.state for event in run.events.all()]
+
+
+def fresh(run: Run) -> Run:
+    return Run.objects.get(pk=run.pk)
+
+
+def test_it_measures_a_model_from_the_hub(queued: Run, small: Benchmark, tiny_models: dict[str, Path]) -> None:
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert states(run) == ["queued", "downloading", "scoring", "aggregating", "finished"]
+    assert (run.model.kind, run.model.architecture) == ("causal", "GPT2LMHeadModel")
+    assert run.model.parameters > 10_000
+    direct = probe(str(tiny_models["org/causal"]), benchmarks.read(small), progress=False)
+    stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
+    pd.testing.assert_frame_equal(stored, direct.items, check_exact=False, atol=1e-5)
+    assert run.scores.get(metric="accuracy", dimension="overall").value == stored["correct"].mean()
+
+
+def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:
+    run = submit("org/masked", "small").run
+    probe_run(run.pk)
+    assert (fresh(run).state, fresh(run).model.kind) == (Run.State.FINISHED, "masked")
+
+
+def test_it_records_where_the_numbers_come_from(queued: Run) -> None:
+    probe_run(queued.pk)
+    record = fresh(queued).provenance_record
+    assert record["model"]["id"] == "org/causal"
+    assert record["model"]["commit"] == queued.model.commit
+    assert len(record["model"]["files"]["model.safetensors"]) == 64
+    assert (record["items_done"], record["statements"]) == (6, 16)
+    assert record["timing"]["score_seconds"] > 0
+
+
+def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
+    probe_run(queued.pk)
+    run = fresh(queued)
+    result = Result.load(artefacts.storage().path(run.artefact))
+    assert len(result.items) == 6
+    assert result.record == json.loads(json.dumps(run.provenance_record))
+    assert run.scores.count() == len(result.scores)
+    assert not artefacts.storage().listdir(f"{run.artefact}/parts")[1]
+
+
+def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
+    probe_run(queued.pk)
+    asked = fake.usage.statements
+    probe_run(queued.pk)
+    assert fake.usage.statements == asked
+
+
+def test_a_run_that_is_gone_is_no_error() -> None:
+    probe_run(12345)
+
+
+def test_finished_parts_are_not_repeated(queued: Run, fake: FakeModel) -> None:
+    whole = interrupted(queued, fake, after=1)
+    assert list(queued.parts.values_list("done", flat=True)) == [True, False]
+    done = fake.usage.statements
+    probe_run(queued.pk)
+    assert fake.usage.statements - done == 4  # the two items of P36, with two options each
+    stored = pd.read_parquet(artefacts.storage().path(f"{fresh(queued).artefact}/items.parquet"))
+    pd.testing.assert_frame_equal(stored, whole.items)
+
+
+def interrupted(run: Run, model: FakeModel, after: int) -> Result:
+    """The worker stops without a word after so many parts; returns what an undisturbed run gives."""
+    whole = probe(FakeModel(), benchmarks.read(run.benchmark), progress=False)
+    real, calls = jobs.probe_part, []
+
+    def die(*args: object) -> pd.DataFrame:
+        calls.append(args)
+        if len(calls) > after:
+            raise SystemExit
+        return real(*args)
+
+    jobs.probe_part = die
+    try:
+        with pytest.raises(SystemExit):
+            probe_run(run.pk)
+    finally:
+        jobs.probe_part = real
+    return whole
+
+
+def test_a_part_under_a_living_lease_is_left_to_its_worker(queued: Run, fake: FakeModel) -> None:
+    other = RunPart.objects.claim(queued, "somebody else")
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.SCORING
+    assert not RunPart.objects.get(pk=other.pk).done
+
+
+def test_a_lost_workers_part_is_taken_over(queued: Run, fake: FakeModel) -> None:
+    lost = RunPart.objects.claim(queued, "somebody else")
+    RunPart.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.FINISHED
+    assert not RunPart.objects.renew(lost, 1)
+    assert not RunPart.objects.finish(lost, {})
+
+
+def test_a_part_that_kills_workers_fails_the_run(queued: Run, fake: FakeModel) -> None:
+    queued.parts.update(attempts=3)
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert (run.state, run.code) == (Run.State.FAILED, "lost-worker")
+    assert "memory" in run.next_step
+    assert fake.usage.statements == 0
+
+
+def test_a_cancelled_run_stops_after_the_part_in_hand(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = jobs.probe_part
+
+    def cancel(*args: object) -> pd.DataFrame:
+        Run.objects.cancel(fresh(queued), "Enough.")
+        return real(*args)
+
+    monkeypatch.setattr(jobs, "probe_part", cancel)
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.CANCELLED
+    assert queued.parts.filter(done=True).count() == 1
+    assert not queued.parts.filter(lease_until__isnull=False).exists()
+
+
+def failing(error: BaseException) -> Callable[..., pd.DataFrame]:
+    def fail(*args: object) -> pd.DataFrame:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "state", "code"),
+    [
+        (NonFiniteScores("Not a number.", "Use float32."), Run.State.FAILED, "non-finite-scores"),
+        (ZeroDivisionError("secret detail"), Run.State.FAILED, "internal"),
+        (JobTimeoutException(), Run.State.FAILED, "timeout"),
+        (NoSpace("The disk is full.", "Free some."), Run.State.WAITING, ""),
+    ],
+)
+def test_every_error_becomes_a_state(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str, code: str
+) -> None:
+    monkeypatch.setattr(jobs, "probe_part", failing(error))
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert (run.state, run.code) == (state, code)
+    assert "secret" not in run.message
+    assert ("ZeroDivisionError" in run.traceback) == (code == "internal")
+    assert not run.parts.filter(lease_until__isnull=False).exists()
+
+
+def test_a_hub_that_goes_away_makes_the_run_wait_and_then_go_on(queued: Run, fake: FakeModel, local_hub: Hub) -> None:
+    local_hub.broken = 500
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.WAITING
+    local_hub.broken = None
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.FINISHED
+
+
+def test_a_model_whose_weights_are_broken_fails_with_a_reason(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "broken")
+    (folder / "model.safetensors").write_bytes(b"garbage")
+    local_hub.add("org/broken", folder)
+    run = submit("org/broken", "small").run
+    probe_run(run.pk)
+    assert (fresh(run).state, fresh(run).code) == (Run.State.FAILED, "unsupported-model")
+
+
+def test_missing_rows_never_count_as_finished(queued: Run, fake: FakeModel) -> None:
+    interrupted(queued, fake, after=1)
+    queued.parts.update(done=True)
+    part = queued.parts.last()
+    artefacts.store_part(part, artefacts.read_part(queued.parts.first()))
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert (run.state, run.code) == (Run.State.FAILED, "incomplete")
+    assert not run.scores.exists()

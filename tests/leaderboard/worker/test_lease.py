@@ -1,0 +1,38 @@
+import pytest
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Model, Run, RunPart
+from leaderboard.worker import lease
+from tests.leaderboard.workers import until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def run(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr(lease, "BEAT", 0.02)
+    model = Model.objects.create(hub_id="org/name", commit="c0ffee")
+    run = Run.objects.create(model=model, benchmark=small, settings_digest="d", state=Run.State.SCORING)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=4)
+    return run
+
+
+def test_it_keeps_the_lease_and_shows_the_progress(run: Run) -> None:
+    with lease.heartbeat() as hand:
+        hand.take(RunPart.objects.claim(run, "a"))
+        run.parts.update(lease_until=timezone.now())
+        hand.progress(0.8)
+        until(lambda: run.parts.get().items_done == 3, 5)
+        assert run.parts.get().lease_until > timezone.now()
+
+
+def test_it_gives_back_what_is_in_hand_when_something_goes_wrong(run: Run) -> None:
+    with pytest.raises(ZeroDivisionError), lease.heartbeat() as hand:
+        hand.take(RunPart.objects.claim(run, "a"))
+        raise ZeroDivisionError
+    assert (run.parts.get().lease_until, run.parts.get().attempts) == (None, 0)
+
+
+def test_empty_hands_are_fine(run: Run) -> None:
+    with lease.heartbeat():
+        pass

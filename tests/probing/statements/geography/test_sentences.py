@@ -1,0 +1,88 @@
+"""The sentence generator against sentences written by hand: rule by rule, and for the sample of triples.
+
+In the files, the answer stands in brackets where the blank is, and a sentence's flags behind it.
+"""
+
+import os
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from probing.formats.geography import read_triples
+from probing.statements.geography.fact_types import FACT_TYPES
+from probing.statements.geography.sentences import Sentence, sentences
+
+RULES = Path(__file__).with_name("rules.txt")
+SAMPLE = Path(__file__).with_name("sample.txt")
+HEADS = {"Geo-political": 6, "Natural": 11, "Public and Industrial Facilities": 6}
+FLAGS = ("leaky", "repeated", "long")
+
+
+def worded(key: str, subject: str, *objects: str) -> list[Sentence]:
+    return list(sentences(FACT_TYPES[key], subject, objects))
+
+
+def told(sentence: Sentence) -> str:
+    flags = [flag for flag in FLAGS if getattr(sentence, flag)]
+    return sentence.text.replace("[Y]", f"[{sentence.answer}]") + (f" ({', '.join(flags)})" if flags else "")
+
+
+def blocks() -> Iterator[tuple[str, str, tuple[str, ...], list[str]]]:
+    """Fact type, subject, objects and expected sentences."""
+    for block in RULES.read_text(encoding="utf-8").strip().split("\n\n"):
+        if not block.startswith("#"):
+            fact, *expected = block.splitlines()
+            key, subject, objects = fact.split(" | ")
+            yield key, subject, tuple(objects.split("; ")), expected
+
+
+def cases() -> list[ParameterSet]:
+    return [pytest.param(*block, id=f"{block[0]}-{block[1]}") for block in blocks()]
+
+
+def test_there_are_the_papers_fact_types_and_templates() -> None:
+    heads = [fact_type.head for fact_type in FACT_TYPES.values()]
+    assert {head: heads.count(head) for head in HEADS} == HEADS
+    assert sum(len(fact_type.templates) for fact_type in FACT_TYPES.values()) == 33
+
+
+def test_every_template_has_sentences_written_by_hand() -> None:
+    shown = {(key, each.template) for key, subject, objects, _ in blocks() for each in worded(key, subject, *objects)}
+    for fact_type in FACT_TYPES.values():
+        wanted = [*map(str, range(len(fact_type.templates))), *(["single"] if fact_type.single else [])]
+        assert {(fact_type.key, number) for number in wanted} <= shown
+
+
+@pytest.mark.parametrize(("key", "subject", "objects", "expected"), cases())
+def test_a_fact_gives_the_sentences_written_by_hand(
+    key: str, subject: str, objects: tuple[str, ...], expected: list[str]
+) -> None:
+    assert [told(sentence) for sentence in worded(key, subject, *objects)] == expected
+
+
+def test_the_sample_gives_the_sentences_written_by_hand() -> None:
+    data = os.environ.get("CLOZEBOARD_TEST_DATA")
+    if not data:
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no sample of triples at hand")
+    triples = read_triples(Path(data) / "geography" / "triples_sample.jsonl")
+    found = [
+        [key, *(told(each) for triple in group for each in worded(key, triple.subject, *triple.objects))]
+        for key, group in groupby(triples, lambda triple: triple.fact_type.key)
+    ]
+    assert found == [block.splitlines() for block in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
+
+
+def test_only_a_text_that_ends_in_its_blank_can_be_continued() -> None:
+    last = [sentence.blank_last for sentence in worded("range_highest_point", "Alps", "Mont Blanc")]
+    assert last == [False, True]
+    assert [s.blank_last for s in worded("dam_country", "Gariep Dam", "South Africa")] == [False]
+
+
+def test_an_id_is_stable_and_tells_sentences_and_answers_apart() -> None:
+    first = worded("river_countries", "Inn", "Austria", "Germany")
+    assert len({sentence.id for sentence in first}) == 4
+    assert worded("river_countries", "Inn", "Germany")[0].id == first[1].id
+    assert first[0].id == "river_countries-3e4df39ec7"

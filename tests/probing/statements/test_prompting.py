@@ -1,0 +1,66 @@
+"""Promptings: how a pair is put to a model."""
+
+from random import Random
+
+import pytest
+
+from probing.benchmark import Item, Relation
+from probing.errors import BadInput
+from probing.statements.prompting import cascade, few_shot, vanilla
+
+ITEMS = tuple(Item(i, f"Place {i}", (1,), options=(f"Land {i}", f"Town {i}")) for i in range(14))
+RELATION = Relation(
+    "P131", ("[X] lies in [Y].",), ("Land 0", "Town 0"), ITEMS, cascades=("[X] lies in [Y], which lies in [Y].",)
+)
+
+
+def test_vanilla_is_the_template_alone() -> None:
+    first = next(vanilla(RELATION, 0, 10, 0))
+    assert first.prompt.fill("Town 0").text == "Place 0 lies in Town 0."
+    assert first.shown == ()
+
+
+def test_the_bare_prompt_hides_the_subject_and_scores_the_answer() -> None:
+    for prompting in (vanilla, cascade, few_shot):
+        bare = next(prompting(RELATION, 0, 10, 0)).bare
+        assert "_ lies in Town" in bare.fill("Town", "_").text
+
+
+def test_the_first_blank_of_a_cascade_is_scored() -> None:
+    first = next(cascade(RELATION, 0, 10, 0))
+    assert first.prompt.fill("Town 0", "_").text == "Place 0 lies in Town 0, which lies in _."
+
+
+def test_a_relation_without_a_cascade_says_so() -> None:
+    with pytest.raises(BadInput, match="no cascade for template 0"):
+        next(cascade(Relation("P1", ("[X] is [Y].",), (), ITEMS), 0, 10, 0))
+
+
+def test_few_shot_shows_fine_answers_and_then_asks() -> None:
+    question = next(few_shot(RELATION, 0, 2, 0))
+    before, after = (f"Place {i} lies in Town {i}" for i in question.shown)
+    assert question.prompt.fill("Town 0").text == f"{before}, {after}, Place 0 lies in Town 0."
+
+
+def test_few_shot_shows_others_than_the_item_asked_about() -> None:
+    for question in few_shot(RELATION, 0, 10, 0):
+        assert len(set(question.shown)) == 10
+        assert question.item.index not in question.shown
+
+
+def test_few_shot_draws_as_one_generator_from_all_others() -> None:
+    generator = Random(3)
+    for place, question in enumerate(few_shot(RELATION, 0, 10, 3)):
+        assert list(question.shown) == generator.sample([i for i in range(14) if i != place], 10)
+
+
+def test_the_seed_decides_what_is_shown() -> None:
+    def shown(seed: int) -> list[tuple[int, ...]]:
+        return [question.shown for question in few_shot(RELATION, 0, 10, seed)]
+
+    assert shown(0) == shown(0) != shown(1)
+
+
+def test_too_few_items_for_the_demonstrations_are_refused() -> None:
+    with pytest.raises(BadInput, match="14 items, too few to show 14 others"):
+        next(few_shot(RELATION, 0, 14, 0))

@@ -1,0 +1,153 @@
+"""Sampling from a knowledge graph: what is drawn, how hard it is, and that it stays the same."""
+
+from collections import Counter
+
+import pytest
+
+from probing.errors import BadBenchmark, BadInput
+from probing.statements.graph import Graph, Triple
+from probing.statements.sampling import Sampling, Sentence, draw
+
+CAPITALS = {"norway": "oslo", "kenya": "nairobi", "peru": "lima", "japan": "tokyo"}
+RIVERS = {"rhine": "norway", "tana": "kenya", "amazon": "peru"}
+TRIPLES = tuple(
+    Triple(head, relation, tail)
+    for relation, facts in (("capital", CAPITALS), ("river", RIVERS))
+    for head, tail in facts.items()
+)
+NAMES = {entity: entity.capitalize() for triple in TRIPLES for entity in (triple.head, triple.tail)}
+TEMPLATES = {"capital": "The capital of {HEAD} is {TAIL}", "river": "Through {TAIL} flows the {HEAD}"}
+CATEGORIES = {
+    **dict.fromkeys(CAPITALS, ("country",)),
+    **dict.fromkeys(CAPITALS.values(), ("city",)),
+    **dict.fromkeys(RIVERS, ("river",)),
+}
+GRAPH = Graph(NAMES, TEMPLATES, TRIPLES)
+WITH_CATEGORIES = Graph(NAMES, TEMPLATES, TRIPLES, CATEGORIES)
+
+
+def false_ones(graph: Graph, **options: int | bool) -> list[Sentence]:
+    sampling = Sampling(samples=200, repetitions=1, **options)  # type: ignore[arg-type]
+    return [sentence for sentence in draw(graph, sampling) if not sentence.true]
+
+
+def fewest_changes(triple: Triple) -> int:
+    """How many parts set the triple apart from the nearest true one."""
+    return min(sum(a != b for a, b in zip(triple, true, strict=True)) for true in TRIPLES)
+
+
+def test_a_triple_becomes_a_sentence() -> None:
+    assert GRAPH.sentence(Triple("rhine", "river", "norway")) == "Through Norway flows the Rhine"
+
+
+def test_a_name_may_hold_a_slot() -> None:
+    graph = Graph({"a": "{TAIL}", "b": "{HEAD}"}, {"r": "{HEAD} is {TAIL}"}, ())
+    assert graph.sentence(Triple("a", "r", "b")) == "{TAIL} is {HEAD}"
+
+
+def test_true_sentences_are_those_of_the_graph_and_no_false_one_is() -> None:
+    said = {GRAPH.sentence(triple) for triple in TRIPLES}
+    drawn = draw(GRAPH, Sampling(samples=7, repetitions=20))
+    assert {sentence.text for sentence in drawn if sentence.true} == said
+    assert said.isdisjoint(sentence.text for sentence in drawn if not sentence.true)
+
+
+def test_a_repetition_draws_as_many_false_as_true_ones() -> None:
+    drawn = draw(GRAPH, Sampling(samples=5, repetitions=3))
+    counts = Counter((r, sentence.true) for sentence in drawn for r in sentence.repetitions)
+    assert counts == {(repetition, true): 5 for repetition in (1, 2, 3) for true in (True, False)}
+
+
+def test_true_triples_come_once_a_repetition_if_there_are_enough() -> None:
+    drawn = draw(GRAPH, Sampling(samples=7, repetitions=1))
+    assert all(sentence.repetitions == (1,) for sentence in drawn if sentence.true)
+
+
+def test_true_triples_come_again_if_there_are_too_few() -> None:
+    drawn = draw(GRAPH, Sampling(samples=50, repetitions=1))
+    assert sum(len(sentence.repetitions) for sentence in drawn if sentence.true) == 50
+
+
+def test_a_sentence_of_several_repetitions_is_there_once() -> None:
+    drawn = draw(GRAPH, Sampling(samples=7, repetitions=4))
+    assert len({(sentence.text, sentence.true) for sentence in drawn}) == len(drawn)
+    assert {sentence.repetitions for sentence in drawn if sentence.true} == {(1, 2, 3, 4)}
+
+
+def test_the_seed_decides_what_is_drawn() -> None:
+    assert draw(GRAPH, Sampling(5, 2)) == draw(GRAPH, Sampling(5, 2))
+    assert draw(GRAPH, Sampling(5, 2)) != draw(GRAPH, Sampling(5, 2, seed=1))
+
+
+def test_fewer_repetitions_are_the_beginning_of_more() -> None:
+    few = draw(GRAPH, Sampling(5, 2))
+    assert [sentence.text for sentence in draw(GRAPH, Sampling(5, 4))][: len(few)] == [s.text for s in few]
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_that_many_parts_of_a_true_triple_are_drawn_anew(parts: int) -> None:
+    assert {fewest_changes(sentence.triple) for sentence in false_ones(GRAPH, resampled=parts)} <= set(
+        range(1, parts + 1)
+    )
+    assert max(fewest_changes(sentence.triple) for sentence in false_ones(GRAPH, resampled=parts)) == parts
+
+
+def test_with_three_parts_every_relation_and_entity_is_as_likely() -> None:
+    relations = Counter(sentence.triple.relation for sentence in false_ones(GRAPH) for _ in sentence.repetitions)
+    assert 70 < relations["river"] < 130
+    assert {sentence.triple.head for sentence in false_ones(GRAPH)} == set(NAMES)
+
+
+def test_categories_from_the_file_are_kept_part_by_part() -> None:
+    for sentence in false_ones(WITH_CATEGORIES, resampled=1, within_category=True):
+        head, relation, tail = sentence.triple
+        expected = (("country",), ("city",)) if relation == "capital" else (("river",), ("country",))
+        assert (CATEGORIES[head], CATEGORIES[tail]) == expected
+
+
+def test_without_categories_an_entity_is_of_the_position_in_which_it_was_seen() -> None:
+    for sentence in false_ones(GRAPH, resampled=2, within_category=True):
+        head, relation, tail = sentence.triple
+        facts = CAPITALS if relation == "capital" else RIVERS
+        assert head in facts and tail in facts.values()
+
+
+def test_a_relation_is_replaced_by_one_with_the_same_kinds_of_ends() -> None:
+    """`governed` has countries and cities at its ends as `capital` has, `river` has not."""
+    governed = Triple("norway", "governed", "lima")
+    templates = {**TEMPLATES, "governed": "{HEAD} is governed from {TAIL}"}
+    graph = Graph(NAMES, templates, (*TRIPLES, governed), CATEGORIES)
+    rivers = [s for s in false_ones(graph, resampled=1, within_category=True) if s.triple.head in RIVERS]
+    assert {sentence.triple.relation for sentence in rivers} == {"river"}
+    countries = [s for s in false_ones(graph, resampled=1, within_category=True) if s.triple.head in CAPITALS]
+    assert {sentence.triple.relation for sentence in countries} == {"capital", "governed"}
+
+
+def test_a_triple_that_says_the_same_as_a_true_one_is_not_false() -> None:
+    twins = Graph(
+        {"a.1": "A", "a.2": "A", "b": "B", "c": "C"},
+        {"r": "{HEAD} is {TAIL}"},
+        (Triple("a.1", "r", "b"), Triple("a.2", "r", "c")),
+    )
+    false = {sentence.text for sentence in false_ones(twins)}
+    assert false.isdisjoint({"A is B", "A is C"})
+    assert "B is A" in false
+
+
+def test_a_graph_without_false_statements_is_told() -> None:
+    full = Graph({"a": "A"}, {"r": "{HEAD} is {TAIL}"}, (Triple("a", "r", "a"),))
+    with pytest.raises(BadBenchmark, match="No false statement was found in 1000 draws"):
+        draw(full, Sampling(2, 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"samples": 1}, "samples cannot be 1. Give 2 or more."),
+        ({"repetitions": 0}, "repetitions cannot be 0"),
+        ({"resampled": 4}, "A triple has three parts, not 4"),
+    ],
+)
+def test_impossible_samplings_are_refused(options: dict[str, int], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        Sampling(**options)  # type: ignore[arg-type]
