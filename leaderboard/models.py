@@ -83,6 +83,11 @@ class Benchmark(models.Model):
         return reverse("benchmark", args=[self.slug])
 
     @property
+    def main_metric(self) -> str:
+        """The metric of its probe that models are ranked by."""
+        return probe_named(self.probe).main_metric
+
+    @property
     def correctness(self) -> Correctness:
         """What its probe's figures count."""
         return probe_named(self.probe).correctness
@@ -184,6 +189,15 @@ class Run(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("run", args=[self.pk])
+
+    @property
+    def is_published(self) -> bool:
+        """Tell whether its figures come from a paper."""
+        return self.provenance == Run.Provenance.PUBLISHED
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """Return one of the options of its probe."""
+        return {**self.settings, **self.settings.get("options", {})}.get(name, default)
 
     @cached_property
     def differences(self) -> dict[str, str]:

@@ -1,24 +1,24 @@
-"""The leaderboard: filter object -> rows with rank ranges, and what each facet would leave."""
+"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Q
+from django.http import QueryDict
 
-from leaderboard.lists.queries import BESIDE, OVERALL, Slice, finished_runs, headline
+from leaderboard.lists.runs import finished_runs
+from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
 
-PROVENANCE = Run.Provenance
-GAP = "culture_gap"
-REPORTED = (PROVENANCE.PUBLISHED, PROVENANCE.THIRD_PARTY)
+Provenance = Run.Provenance
+REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 
 
 @dataclass(frozen=True)
 class Facet:
-    """A way to narrow the leaderboard: the title of each choice, and whether a run is in it."""
+    """A property by which the leaderboard is narrowed. `choices` maps values to titles; `holds` tests a run."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ FACETS = (
     Facet(
         "provenance",
         "Source",
-        {choice.value: choice.label.lower() for choice in (PROVENANCE.MEASURED, *REPORTED)},
+        {choice.value: choice.label.lower() for choice in (Provenance.MEASURED, *REPORTED)},
         lambda run, choice: run.provenance == choice,
     ),
 )
@@ -50,28 +50,48 @@ FACETS = (
 
 @dataclass(frozen=True)
 class LeaderboardFilter:
-    """What the query string asks for; `chosen` maps a facet's name to the choice."""
+    """The rows and columns that a reader asked for.
+
+    `metric` ranks the runs; `other_metrics` are read with it, overall and by slice. `chosen` maps a facet's name to the
+    choice.
+    """
 
     benchmark: Benchmark
+    metric: str
+    other_metrics: Sequence[str] = ()
     chosen: Mapping[str, str] = field(default_factory=dict)
     search: str = ""
     slices: Sequence[Slice] = ()
     rank_published: bool = False
 
     def holds(self, run: Run, without: str = "") -> bool:
-        """Whether a run passes the search and every facet but the one named `without`. Baselines always do."""
-        if run.provenance == PROVENANCE.BASELINE:
+        """Tell whether a run passes the search and every facet but the one named `without`. Baselines always do."""
+        if run.provenance == Provenance.BASELINE:
             return True
-        asked = [facet for facet in FACETS if self.chosen.get(facet.name) and facet.name != without]
+        facets = [facet for facet in FACETS if self.chosen.get(facet.name) and facet.name != without]
         return self.search.lower() in run.model.hub_id.lower() and all(
-            facet.holds(run, self.chosen[facet.name]) for facet in asked
+            facet.holds(run, self.chosen[facet.name]) for facet in facets
         )
 
     def ranks(self, run: Run) -> bool:
-        """Only what was asked the same items."""
+        """Tell whether a run has a rank: only runs on the same items are ranked among each other."""
         if run.asks_a_part:
             return False
-        return run.provenance == PROVENANCE.MEASURED or (self.rank_published and run.provenance in REPORTED)
+        return run.provenance == Provenance.MEASURED or (self.rank_published and run.provenance in REPORTED)
+
+
+def chosen_facets(query: QueryDict) -> dict[str, str]:
+    """Return the choice of each facet in a query string; a choice that does not exist is left out."""
+    chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
+    return {facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices}
+
+
+def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions: Sequence[str]) -> list[Slice]:
+    """Return the slices that a query string asks for, or those of the default dimensions where it names none."""
+    if "columns" not in query:
+        return [part for part in slices if part.dimension in default_dimensions]
+    names = {Slice.parse(text) for text in query.getlist("columns")}
+    return [part for part in slices if part in names]
 
 
 @dataclass(frozen=True)
@@ -87,26 +107,35 @@ class Rank:
 
 @dataclass(frozen=True)
 class Standing:
-    """A row: a run, its scores by slice, its spread over templates, and the range of its rank if it has one.
-
-    `beside`: other metrics that its probe is known by. `gaps`: between cultures, by slice.
-    """
+    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one."""
 
     run: Run
-    scores: Mapping[Slice, Score]
-    spread: float | None = None
+    metric: str
+    scores: Mapping[str, Mapping[Slice, Score]]
     rank: Rank | None = None
-    beside: Mapping[str, float | None] = field(default_factory=dict)
-    gaps: Mapping[Slice, Score] = field(default_factory=dict)
 
     @property
     def main(self) -> Score | None:
-        return self.scores.get(OVERALL)
+        """The overall score in the metric that ranks."""
+        return self.score(self.metric, OVERALL)
+
+    @property
+    def spread(self) -> float | None:
+        """Standard error of the mean over templates."""
+        return self.value(f"{self.metric}_sem")
+
+    def score(self, metric: str, part: Slice) -> Score | None:
+        return self.scores.get(metric, {}).get(part)
+
+    def value(self, metric: str) -> float | None:
+        """The overall value of a metric."""
+        score = self.score(metric, OVERALL)
+        return score.value if score else None
 
 
 @dataclass(frozen=True)
 class FacetChoice:
-    """`count` rows would be left by this choice, everything else being as it is."""
+    """A choice of a facet; `count` rows would be left by it, everything else unchanged."""
 
     value: str
     title: str
@@ -116,58 +145,51 @@ class FacetChoice:
 
 @dataclass(frozen=True)
 class Leaderboard:
+    """The rows in their default order, and the facets with their choices."""
+
     standings: list[Standing]
     facets: list[tuple[Facet, list[FacetChoice]]]
 
 
-def leaderboard(asked: LeaderboardFilter) -> Leaderboard:
-    """The rows in order of score: baselines, ranked rows, then the rest. Two queries.
+def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
+    """Return the rows in order of score: baselines, ranked rows, then the rest. Two queries.
 
     Ranks are those among all ranked runs of the benchmark, whatever the filter hides.
     """
-    runs = list(finished_runs(asked.benchmark))
-    metric = headline(asked.benchmark)
-    scores = _scores(asked, runs, metric)
-    mains = {run.pk: scores[run.pk, metric].get(OVERALL) for run in runs if asked.ranks(run)}
-    ranks = rank_ranges({run: score for run, score in mains.items() if score})
-    standings = [
-        Standing(
-            run,
-            scores[run.pk, metric],
-            _value(scores[run.pk, f"{metric}_sem"]),
-            ranks.get(run.pk),
-            {name: _value(scores[run.pk, name]) for name in BESIDE.get(asked.benchmark.probe, ())},
-            scores[run.pk, GAP],
-        )
-        for run in runs
-        if asked.holds(run)
-    ]
-    return Leaderboard(sorted(standings, key=_order), [(facet, _choices(facet, asked, runs)) for facet in FACETS])
+    runs = list(finished_runs(filters.benchmark))
+    scores = _scores(filters, runs)
+    standings = [Standing(run, filters.metric, scores[run.pk]) for run in runs]
+    mains = {row.run.pk: row.main for row in standings if row.main and filters.ranks(row.run)}
+    ranks = rank_ranges(mains)
+    rows = [replace(row, rank=ranks.get(row.run.pk)) for row in standings if filters.holds(row.run)]
+    facets = [(facet, _facet_choices(facet, filters, runs)) for facet in FACETS]
+    return Leaderboard(sorted(rows, key=_default_order), facets)
 
 
-def _scores(asked: LeaderboardFilter, runs: Sequence[Run], metric: str) -> dict[tuple[int, str], dict[Slice, Score]]:
-    """By run and metric: the overall score and the chosen slices."""
-    wanted = Q()
-    for part in {OVERALL, *asked.slices}:
-        wanted |= Q(dimension=part.dimension, group=part.group)
-    found: dict[tuple[int, str], dict[Slice, Score]] = defaultdict(dict)
-    metrics = [metric, f"{metric}_sem", GAP, *BESIDE.get(asked.benchmark.probe, ())]
-    for score in Score.objects.filter(wanted, run__in=runs, metric__in=metrics):
-        found[score.run_id, score.metric][Slice(score.dimension, score.group)] = score
-    return found
-
-
-def _value(scores: Mapping[Slice, Score]) -> float | None:
-    return scores[OVERALL].value if OVERALL in scores else None
+def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
+    """Map run and metric to the overall score and those of the chosen slices."""
+    parts = Q()
+    for part in {OVERALL, *filters.slices}:
+        parts |= Q(dimension=part.dimension, group=part.group)
+    metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
+    scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
+    for score in Score.objects.filter(parts, run__in=runs, metric__in=metrics):
+        by_slice = scores[score.run_id].setdefault(score.metric, {})
+        by_slice[Slice(score.dimension, score.group)] = score
+    return scores
 
 
 def rank_ranges(scores: Mapping[int, Score]) -> dict[int, Rank]:
-    """Better is whoever's interval lies wholly above, worse whoever's lies wholly below.
+    """Return the best and worst place of each run that has a value.
 
-    A score without an interval counts as a point; one that was not measured has no rank.
+    A run is certainly better than another if its interval lies wholly above the other's. A score without an interval
+    counts as a point.
     """
     bounds = {
-        run: (_or(score.low, score.value), _or(score.high, score.value))
+        run: (
+            score.value if score.low is None else score.low,
+            score.value if score.high is None else score.high,
+        )
         for run, score in scores.items()
         if score.value is not None
     }
@@ -179,14 +201,10 @@ def rank_ranges(scores: Mapping[int, Score]) -> dict[int, Rank]:
     }
 
 
-def _or(value: float | None, other: float) -> float:
-    return other if value is None else value
-
-
-def _order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
+def _default_order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
     value = standing.main.value if standing.main else None
     return (
-        standing.run.provenance != PROVENANCE.BASELINE,
+        standing.run.provenance != Provenance.BASELINE,
         standing.rank is None,
         value is None,
         -(value or 0.0),
@@ -194,9 +212,9 @@ def _order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
     )
 
 
-def _choices(facet: Facet, asked: LeaderboardFilter, runs: Iterable[Run]) -> list[FacetChoice]:
-    left = [run for run in runs if run.provenance != PROVENANCE.BASELINE and asked.holds(run, without=facet.name)]
+def _facet_choices(facet: Facet, filters: LeaderboardFilter, runs: Iterable[Run]) -> list[FacetChoice]:
+    left = [run for run in runs if run.provenance != Provenance.BASELINE and filters.holds(run, without=facet.name)]
     return [
-        FacetChoice(value, title, sum(facet.holds(run, value) for run in left), asked.chosen.get(facet.name) == value)
+        FacetChoice(value, title, sum(facet.holds(run, value) for run in left), filters.chosen.get(facet.name) == value)
         for value, title in facet.choices.items()
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from leaderboard.lists.queries import progress
+from leaderboard.lists.progress import progress
 from leaderboard.models import Run
 from probing.estimate.work import BAR
 

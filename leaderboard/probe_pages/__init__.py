@@ -1,41 +1,20 @@
-"""Sections of run and benchmark pages that only one probe has: one module and one line per probe."""
+"""The pages of every probe: one module and one line here per probe."""
 
-from collections.abc import Sequence
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages import answering, cloze, multiple_choice, perplexity, ranking, similarity, specificity
+from leaderboard.probe_pages.pages import ProbePages
 
-from django.http import QueryDict
-
-from leaderboard.display.sections import Section, Sections
-from leaderboard.display.tables import PageLink
-from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages import cloze, perplexity, ranking, specificity
-
-SECTIONS: dict[str, Sections] = {
-    "cloze": cloze.SECTIONS,
-    "perplexity": perplexity.SECTIONS,
-    "ranking": ranking.SECTIONS,
-    "specificity": specificity.SECTIONS,
+PAGES: dict[str, ProbePages] = {
+    "answering": answering.PAGES,
+    "cloze": cloze.PAGES,
+    "multiple_choice": multiple_choice.PAGES,
+    "perplexity": perplexity.PAGES,
+    "ranking": ranking.PAGES,
+    "similarity": similarity.PAGES,
+    "specificity": specificity.PAGES,
 }
 
 
-def of_run(run: Run, query: QueryDict) -> list[Section]:
-    """Nothing before the run is finished."""
-    known = _of(run.benchmark)
-    return known.run(run, *known.chosen(query)) if run.state == Run.State.FINISHED else []
-
-
-def of_comparison(runs: Sequence[Run]) -> list[Section]:
-    return _of(runs[0].benchmark).comparison(runs)
-
-
-def of_benchmark(benchmark: Benchmark, query: QueryDict) -> list[Section]:
-    known = _of(benchmark)
-    return known.benchmark(benchmark, *known.chosen(query))
-
-
-def switches(benchmark: Benchmark, query: QueryDict) -> list[list[PageLink]]:
-    """The links of each switch of the benchmark's probe, for the sections that follow them."""
-    return [switch.links(query) for switch in _of(benchmark).switches]
-
-
-def _of(benchmark: Benchmark) -> Sections:
-    return SECTIONS.get(benchmark.probe, Sections())
+def pages_of(benchmark: Benchmark) -> ProbePages:
+    """Return what the pages know of a benchmark's probe."""
+    return PAGES.get(benchmark.probe, ProbePages())

@@ -1,4 +1,4 @@
-"""Specificity: promptings side by side, the factors beside it, and what prompting changes (methods 2)."""
+"""The pages of specificity: promptings side by side, the factors beside them, what prompting changes (methods 2)."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,105 +8,146 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leaderboard.display import cells, charts, labels
+from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
-from leaderboard.display.sections import Section, Sections
+from leaderboard.display.columns import interval_columns, model_column
+from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists import queries
+from leaderboard.lists.runs import finished_runs, runs_beside
+from leaderboard.lists.scores import figures
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.item_columns import ItemColumns
+from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
+from leaderboard.probe_pages.pages import CountColumn, ProbePages
 from probing.statements.prompting import PROMPTINGS
 
-MEAN = "all"
-FACTORS = ("specificity", "naturalness", "relatedness")
+MEAN = "all"  # the group of the mean over relations
+VANILLA = "vanilla"
+FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
 CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
-PROVENANCE = Run.Provenance
+METRIC_LABELS = {
+    **FACTORS,
+    "acc_at_10_either": "Acc@10, either answer",
+    "acc_at_10_fine": "Acc@10, fine answer",
+    CHANGE: "Change of Acc@10, fine answer",
+    "specificity_all_pairs": "Specificity, all pairs",
+    "specificity_whole_clause": "Specificity, whole clause",
+}
+AT_THE_BLANK = "At the blank; empty where the answer is not a single token of the model's vocabulary."
+ITEM_NOTE = (
+    "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
+    "the pairs that have a yes or no there: both answers are single tokens of the model's vocabulary. "
+    "All pairs are compared by the whole answers."
+)
+ITEM_TITLES = {
+    "answer_label": "Finer",
+    "coarse_label": "Coarser",
+    "correct": "Specific, all pairs",
+    "fine_log_prob": "log P, finer",
+    "coarse_log_prob": "log P, coarser",
+}
+FACTORS_NOTE = "Naturalness: the same with the subject hidden. Relatedness: which answer is closer to the subject."
 
-Figures = Mapping[tuple[str, str], Score]  # metric and group -> score
+ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
 
 
-class Line(NamedTuple):
+class RelationLine(NamedTuple):
     """A relation, or the mean over relations, with a score per column."""
 
     group: str
     scores: Mapping[str, Score]
 
 
-def of_run(run: Run) -> list[Section]:
-    """The run beside others of its model, and its factors."""
-    runs = _by_prompting(queries.runs_beside(run))
-    figures = queries.figures(runs)
-    return [by_prompting(runs, figures), by_factor(figures[run.pk])]
+def run_sections(run: Run) -> list[Section]:
+    """Return the run beside others of its model, and its factors."""
+    runs = _by_prompting(runs_beside(run))
+    scores = figures(runs)
+    return [by_prompting(runs, scores), by_factor(scores[run.pk])]
 
 
-def of_benchmark(benchmark: Benchmark) -> list[Section]:
-    """What prompting changes, and how alike models are."""
-    runs = [run for run in queries.finished_runs(benchmark) if run.provenance != PROVENANCE.BASELINE]
-    runs = _by_prompting(runs)
-    figures = queries.figures(runs)
-    return [section for section in (changes(runs, figures), alike(runs, figures)) if section]
+def benchmark_sections(benchmark: Benchmark) -> list[Section]:
+    """Return what prompting changes, and how alike models are."""
+    finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
+    runs = _by_prompting(finished)
+    scores = figures(runs)
+    return [section for section in (changes(runs, scores), alike(runs, scores)) if section]
 
 
 def prompting(run: Run) -> str:
-    """As published rows and as measured runs have it among their settings."""
-    return str({**run.settings, **run.settings.get("options", {})}.get("prompting", "vanilla"))
+    return str(run.option("prompting", VANILLA))
 
 
 def _by_prompting(runs: Sequence[Run]) -> list[Run]:
-    order = list(PROMPTINGS)
+    order: list[str] = list(PROMPTINGS)
     known = [run for run in runs if prompting(run) in order]
     return sorted(known, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
 
 
 def _label(run: Run) -> str:
-    return ", ".join([_asked(run), *_published(run)])
+    return ", ".join([_settings(run), *_if_published(run)])
 
 
-def _asked(run: Run) -> str:
-    """The prompting, and what else is not usual."""
+def _settings(run: Run) -> str:
+    """Return the prompting and every other setting that is not the usual one."""
     others = [f"{name} {value}" for name, value in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
 
 
-def _published(run: Run) -> list[str]:
-    return ["published"] if run.provenance == PROVENANCE.PUBLISHED else []
+def _if_published(run: Run) -> list[str]:
+    return ["published"] if run.is_published else []
 
 
-def _told_apart(labels: Mapping[int, str]) -> dict[int, str]:
-    """By run; the number is added where commits of a model would have the same label."""
+def _distinct(labels: Mapping[int, str]) -> dict[int, str]:
+    """Map each run to its label, with the run's number where several runs would have the same label."""
     times = Counter(labels.values())
     return {pk: f"{label}, run {pk}" if times[label] > 1 else label for pk, label in labels.items()}
 
 
-def _groups(found: Sequence[Figures], metric: str = FACTORS[0]) -> list[str]:
-    """The relations in stored order, then their mean."""
-    relations = dict.fromkeys(group for figures in found for name, group in figures if name == metric and group != MEAN)
+def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
+    """Return the relations in stored order, then their mean."""
+    relations = dict.fromkeys(
+        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
+    )
     return [*relations, MEAN]
 
 
-def by_prompting(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section:
-    asked = {title: figures[pk] for pk, title in _told_apart({run.pk: _label(run) for run in runs}).items()}
+def by_prompting(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
+    """Return the section with specificity by relation, one column per run."""
+    titles = _distinct({run.pk: _label(run) for run in runs})
+    columns = {title: scores[pk] for pk, title in titles.items()}
     lines = [
-        Line(group, {title: known[key] for title, known in asked.items() if (key := ("specificity", group)) in known})
-        for group in _groups(list(asked.values()))
+        RelationLine(
+            group,
+            {
+                title: by_group[key]
+                for title, by_group in columns.items()
+                if (key := ("specificity", group)) in by_group
+            },
+        )
+        for group in _groups(list(columns.values()))
     ]
-    return _section("promptings", "Specificity by prompting", {title: title for title in asked}, lines)
+    return _section("promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
-def by_factor(figures: Figures) -> Section:
-    titles = {metric: labels.metric(metric) for metric in FACTORS if (metric, MEAN) in figures}
+def by_factor(scores: ScoresByGroup) -> Section:
+    """Return the section with specificity, naturalness and relatedness by relation."""
+    titles = {metric: title for metric, title in FACTORS.items() if (metric, MEAN) in scores}
     lines = [
-        Line(group, {metric: figures[metric, group] for metric in titles if (metric, group) in figures})
-        for group in _groups([figures])
+        RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
+        for group in _groups([scores])
     ]
-    note = "Naturalness: the same with the subject hidden. Relatedness: which answer is closer to the subject."
-    return _section("factors", "Factors", titles, lines, note)
+    return _section("factors", "Factors", titles, lines, FACTORS_NOTE)
 
 
-def _section(name: str, title: str, titles: Mapping[str, str], lines: Sequence[Line], note: str = "") -> Section:
-    """A column and a series of dots for each of the titles."""
-    columns = [Column("relation", "Relation", lambda line: cells.text(_name(line.group)), align="head")]
+def _section(
+    name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
+) -> Section:
+    """Return a section with a column and a series of dots for each of the titles."""
+    columns: list[Column[RelationLine]] = [
+        Column("relation", "Relation", lambda line: cells.text(_group_name(line.group)), align="head")
+    ]
     for key, heading in titles.items():
-        columns += _columns(key, heading)
+        columns += _score_columns(key, heading)
     series = {
         heading: [_point(line.group, line.scores[key]) for line in lines if key in line.scores]
         for key, heading in titles.items()
@@ -116,31 +157,23 @@ def _section(name: str, title: str, titles: Mapping[str, str], lines: Sequence[L
     return Section(name, title, table, Chart(name, title, f"Means: {summary}.", charts.grouped(series, 0.5)), note)
 
 
-def _columns(key: str, heading: str) -> list[Column[Line]]:
-    def score(line: Line) -> Score | None:
+def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
+    def score(line: RelationLine) -> Score | None:
         return line.scores.get(key)
 
     return [
         Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
-        Column(
-            f"{key}_low", "95 % low", lambda line: cells.bound(getattr(score(line), "low", None)), align="number bound"
-        ),
-        Column(
-            f"{key}_high",
-            "95 % high",
-            lambda line: cells.bound(getattr(score(line), "high", None)),
-            align="number bound",
-        ),
+        *interval_columns(score, key, heading),
         Column(f"{key}_n", "Pairs", lambda line: cells.items(getattr(score(line), "n", None)), align="number"),
     ]
 
 
-def _name(group: str) -> str:
+def _group_name(group: str) -> str:
     return "mean" if group == MEAN else group
 
 
 def _point(group: str, score: Score) -> Point:
-    return Point(_name(group), np.nan if score.value is None else score.value, score.low, score.high)
+    return Point(_group_name(group), np.nan if score.value is None else score.value, score.low, score.high)
 
 
 def _mean(points: Sequence[Point]) -> str:
@@ -150,43 +183,43 @@ def _mean(points: Sequence[Point]) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A prompting against vanilla prompting of the same model."""
+    """The differences of a prompting from vanilla prompting of the same model."""
 
     run: Run
     specificity: float
     accuracy: float | None
 
 
-def changes(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None:
-    """Change of Acc@10 of the fine answer against change of specificity (the paper's Table 8)."""
-    vanilla = {_source(run): figures[run.pk] for run in runs if prompting(run) == "vanilla"}
-    others = [run for run in runs if prompting(run) != "vanilla" and _source(run) in vanilla]
-    found = [change for run in others if (change := _change(run, figures[run.pk], vanilla[_source(run)]))]
-    if not found:
+def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
+    """Return the change of Acc@10 of the fine answer against the change of specificity (the paper's Table 8)."""
+    vanilla = {_comparable(run): scores[run.pk] for run in runs if prompting(run) == VANILLA}
+    others = [run for run in runs if prompting(run) != VANILLA and _comparable(run) in vanilla]
+    rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[_comparable(run)]))]
+    if not rows:
         return None
     title = "What prompting changes"
     columns = [
-        Column("model", "Model", lambda c: cells.text(c.run.model.hub_id, href=c.run.get_absolute_url()), align="head"),
-        Column("prompting", "Prompting", lambda c: cells.text(_asked(c.run))),
-        Column("specificity", "Specificity", lambda c: cells.signed(c.specificity), align="number"),
-        Column("accuracy", "Acc@10, fine answer", lambda c: _signed(c.accuracy), align="number"),
-        Column("provenance", "Source", lambda c: cells.text(c.run.get_provenance_display())),
+        model_column(lambda change: change.run),
+        Column("prompting", "Prompting", lambda change: cells.text(_settings(change.run))),
+        Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
+        Column("accuracy", "Acc@10, fine answer", lambda change: _signed(change.accuracy), align="number"),
+        Column("provenance", "Source", lambda change: cells.text(change.run.get_provenance_display())),
     ]
-    table = Table(name="changes", caption="Change against vanilla prompting", columns=columns, rows=found)
-    points = [_cross(change) for change in found if change.accuracy is not None]
-    better = sum(change.specificity > 0 for change in found)
-    summary = f"Specificity rises in {better} of {len(found)} cases."
+    table = Table(name="changes", caption="Change against vanilla prompting", columns=columns, rows=rows)
+    points = [_change_point(change) for change in rows if change.accuracy is not None]
+    better = sum(change.specificity > 0 for change in rows)
+    summary = f"Specificity rises in {better} of {len(rows)} cases."
     figure = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
     return Section("changes", title, table, Chart("changes", title, summary, figure))
 
 
-def _source(run: Run) -> tuple[Any, ...]:
-    """What two runs must share for their promptings to be compared."""
+def _comparable(run: Run) -> tuple[Any, ...]:
+    """Return what two runs must share for their promptings to be compared."""
     others = {name: value for name, value in run.differences.items() if name not in ("prompting", "shots")}
     return run.model_id, run.provenance, *sorted(others.items())
 
 
-def _change(run: Run, own: Figures, vanilla: Figures) -> Change | None:
+def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
     specificity = _difference(own, vanilla, "specificity")
     if specificity is None:
         return None
@@ -194,15 +227,15 @@ def _change(run: Run, own: Figures, vanilla: Figures) -> Change | None:
     return Change(run, specificity, printed.value if printed else _difference(own, vanilla, "acc_at_10_fine"))
 
 
-def _difference(own: Figures, vanilla: Figures, metric: str) -> float | None:
-    one, other = (figures.get((metric, MEAN)) for figures in (own, vanilla))
+def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> float | None:
+    one, other = (scores.get((metric, MEAN)) for scores in (own, vanilla))
     if not one or not other or one.value is None or other.value is None:
         return None
     return one.value - other.value
 
 
-def _cross(change: Change) -> Point:
-    group = ", ".join([prompting(change.run), *_published(change.run)])
+def _change_point(change: Change) -> Point:
+    group = ", ".join([prompting(change.run), *_if_published(change.run)])
     return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group)
 
 
@@ -210,42 +243,71 @@ def _signed(value: float | None) -> cells.Cell:
     return cells.number(None) if value is None else cells.signed(value)
 
 
-def alike(runs: Sequence[Run], figures: Mapping[int, Figures]) -> Section | None:
-    """Pearson correlation of each two models' specificity over relations, under vanilla prompting."""
-    rows = {run: _profile(figures[run.pk]) for run in runs if prompting(run) == "vanilla"}
-    groups = list(dict.fromkeys(group for profile in rows.values() for group in profile))
-    whole = [run for run, profile in rows.items() if _correlates(profile, len(groups))]
-    if len(whole) < 2:
+def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
+    """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
+    profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
+    groups = list(dict.fromkeys(group for profile in profiles.values() for group in profile))
+    comparable = [run for run, profile in profiles.items() if _correlates(profile, len(groups))]
+    if len(comparable) < 2:
         return None
-    matrix = np.corrcoef([[rows[run][group] for group in groups] for run in whole])
-    mean = np.mean([matrix[pair] for pair in combinations(range(len(whole)), 2)])
-    mixed = len({run.provenance for run in whole}) > 1
-    labels = {run.pk: ", ".join([run.name, *(_published(run) if mixed else [])]) for run in whole}
-    names = list(_told_apart(labels).values())
-    short = [name.rpartition("/")[-1] for name in names]
+    matrix = np.corrcoef([[profiles[run][group] for group in groups] for run in comparable])
+    mean = np.mean([matrix[pair] for pair in combinations(range(len(comparable)), 2)])
+    mixed = len({run.provenance for run in comparable}) > 1
+    labels = {run.pk: ", ".join([run.name, *(_if_published(run) if mixed else [])]) for run in comparable}
+    names = list(_distinct(labels).values())
     title = "How alike models are"
-    columns = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
+    summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
+    figure = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
+    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, figure))
+
+
+def _correlations_table(names: Sequence[str], matrix: Any) -> Table[int]:
+    columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
     columns += [
         Column(name, name, lambda row, place=place: cells.number(float(matrix[row, place])), align="number")
         for place, name in enumerate(names)
     ]
     caption = "Correlation of specificity over relations, vanilla prompting"
-    table = Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
-    summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
-    return Section("alike", title, table, Chart("alike", title, summary, charts.heatmap(short, matrix.tolist())))
+    return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
 
 
 def _correlates(profile: Mapping[str, float], groups: int) -> bool:
-    """Known on all of several relations, and not the same on all."""
+    """Tell whether a profile has a value on all of more than two relations, and not the same value on all."""
     return len(profile) == groups > 2 and len(set(profile.values())) > 1
 
 
-def _profile(figures: Figures) -> dict[str, float]:
+def _profile(scores: ScoresByGroup) -> dict[str, float]:
     return {
         group: score.value
-        for (metric, group), score in figures.items()
+        for (metric, group), score in scores.items()
         if metric == "specificity" and group != MEAN and score.value is not None
     }
 
 
-SECTIONS = Sections(of_run, of_benchmark)
+def item_page(item: ItemRow) -> ItemPage:
+    """Return the page of a pair; a cascade has a template of its own."""
+    if item.row["prompting"] == "cascade":
+        return option_page_of(item, item.relation.cascades[item.row["template"]])
+    return option_page(item)
+
+
+PAGES = ProbePages(
+    metric_labels=METRIC_LABELS,
+    count_column=CountColumn(
+        "Pairs", "Pairs whose answers are single tokens of the model. Compare runs to see the pairs common to both."
+    ),
+    item_columns=ItemColumns(
+        (
+            *("subject", "answer_label", "coarse_label", "prediction_label", "specific", "correct", "rank", "margin"),
+            *("fine_log_prob", "coarse_log_prob"),
+        ),
+        titles=lambda run, values: ITEM_TITLES,
+        help={"fine_log_prob": AT_THE_BLANK, "coarse_log_prob": AT_THE_BLANK},
+        note=lambda run, values: ITEM_NOTE,
+        yes_no={"specific": "Specific", "correct": "Specific, all pairs"},
+        file_only=("scores", "exact", "best"),
+    ),
+    item_page=item_page,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+)

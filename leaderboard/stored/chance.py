@@ -8,7 +8,6 @@ from django.db import transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from leaderboard.lists.queries import headline
 from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
 from probing.benchmark import Benchmark as Content
 from probing.language_model import (
@@ -54,7 +53,7 @@ class UniformModel:
 
 def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
     """The baseline's run of this benchmark version, replaced if it is there; none where nothing can be guessed."""
-    scores = _chance(content, settings).assign(metric=headline(benchmark))
+    scores = _chance(content, settings).assign(metric=benchmark.main_metric)
     if scores.empty:
         return None
     model, _ = Model.objects.get_or_create(hub_id=HUB_ID, commit="", source=Model.Source.PUBLISHED)

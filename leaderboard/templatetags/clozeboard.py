@@ -8,10 +8,15 @@ from django.template import Library
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
+from leaderboard.probe_pages.pages import ProbePages
 
 register = Library()
 register.filter("dimension", labels.dimension)
-register.filter("metric", labels.metric)
+
+
+@register.filter
+def metric(name: str, pages: ProbePages) -> str:
+    return pages.metric_label(name)
 
 
 @register.filter

@@ -10,15 +10,16 @@ from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.display.tables import page_number
 from leaderboard.intake.submissions import submit
-from leaderboard.lists import queries
-from leaderboard.lists.queries import Slice
+from leaderboard.lists import runs as run_lists
+from leaderboard.lists.progress import progress
+from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm
-from leaderboard.views.leaderboard import read_filter
-from leaderboard.views.submit import submitter
+from leaderboard.views.page import submitter
 from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
@@ -72,12 +73,12 @@ def one_of(name: str, asked: str | None, known: Collection[str]) -> None:
 @answers(*READ)
 def leaderboard_json(request: HttpRequest) -> Json:
     """The rows of the leaderboard in its order, with the filters of the page."""
-    benchmarks = list(queries.benchmarks())
+    benchmarks = list(run_lists.benchmarks())
     slug = request.GET.get("benchmark", benchmarks[0].slug if benchmarks else "")
     benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
     if benchmark is None:
         raise Http404(f"There is no benchmark {slug!r}.")
-    slices = queries.slices(benchmark)
+    slices = offered_slices(benchmark)
     _refuse_unknown(request.GET, slices)
     asked = read_filter(request.GET, benchmark, slices)
     return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in leaderboard(asked).standings]}
@@ -98,7 +99,7 @@ def standing(row: Standing) -> Json:
         "model": about_model(row.run.model),
         "score": about_score(row.main) if row.main else None,
         "sem": row.spread,
-        "slices": [about_score(score) for part, score in row.scores.items() if part != queries.OVERALL],
+        "slices": [about_score(score) for part, score in row.scores.get(row.metric, {}).items() if part != OVERALL],
         "settings": row.run.settings,
         "provenance": row.run.provenance,
         "reference": row.run.reference,
@@ -138,7 +139,7 @@ def models_json(request: HttpRequest) -> Json:
 
 @answers(*READ)
 def benchmarks_json(request: HttpRequest) -> Json:
-    return {"benchmarks": [about_benchmark(benchmark) for benchmark in queries.benchmarks()]}
+    return {"benchmarks": [about_benchmark(benchmark) for benchmark in run_lists.benchmarks()]}
 
 
 @answers(*READ)
@@ -165,7 +166,7 @@ def _run(pk: int) -> Run:
 def run_json(request: HttpRequest, pk: int) -> Json:
     """A run with its provenance record, its progress and its history."""
     run = _run(pk)
-    done = queries.progress(run)
+    done = progress(run)
     return {
         **about_run(run),
         "progress": {"done": done.done, "total": done.total},
@@ -183,7 +184,7 @@ def scores_json(request: HttpRequest, pk: int) -> Json:
 def items_json(request: HttpRequest, pk: int) -> Json:
     """One page of the items that pass the filters of the page."""
     run = _run(pk)
-    numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, columns=item_rows.ends(run))))
+    numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, values=item_rows.ends(run))))
     page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
     shown = numbers[(page - 1) * ITEMS : page * ITEMS]
     return {"run": pk, "found": len(numbers), "page": page, "items": list(item_rows.rows(run, shown))}

@@ -4,15 +4,16 @@ from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from leaderboard import probe_pages
 from leaderboard.display import cells, charts, labels
-from leaderboard.display.breakdowns import bounds, settings_column
 from leaderboard.display.charts import Chart, Point
+from leaderboard.display.columns import interval_columns, model_column, settings_column
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists import queries
+from leaderboard.lists.runs import ANY_VERSION, benchmarks
+from leaderboard.lists.scores import best_by_group, best_scores, slice_scores
 from leaderboard.models import Benchmark, Score
-from leaderboard.stored import benchmarks
-from leaderboard.views.page import show
+from leaderboard.probe_pages import pages_of
+from leaderboard.stored.benchmarks import read
+from leaderboard.views.page import show, switch_links
 from probing import catalog
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
@@ -31,7 +32,7 @@ def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
             Column("measured", "Measured", lambda b: cells.number(b.measured), align="number"),
             Column("published", "Published", lambda b: cells.number(b.published), align="number"),
         ],
-        rows=list(queries.benchmarks()),
+        rows=list(benchmarks()),
         main=True,
         cards=True,
         empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
@@ -40,26 +41,27 @@ def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
 
 
 def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
-    relations = read_relations(benchmark)
+    benchmark = get_object_or_404(benchmarks(), slug=slug)
+    pages = pages_of(benchmark)
+    metric = pages.main_metric(benchmark)
     context = {
         "benchmark": benchmark,
         "entry": catalog.CATALOG.get(slug),
-        "versions": Benchmark.objects.filter(slug=slug).exclude(version=queries.ANY_VERSION).order_by("-created"),
-        "best": queries.best_runs(benchmark, 5),
-        "headline": labels.metric(queries.headline(benchmark)),
-        "switches": probe_pages.switches(benchmark, request.GET),
+        "versions": Benchmark.objects.filter(slug=slug).exclude(version=ANY_VERSION).order_by("-created"),
+        "best": best_scores(benchmark, metric, 5),
+        "headline": pages.metric_label(metric),
+        "switches": switch_links(pages, request.GET),
     }
-    best = queries.best_by_group(benchmark, "relation")
-    shown = context["sections"] = probe_pages.of_benchmark(benchmark, request.GET)
-    tables = [relations_table(benchmark, relations, best), *(section.table for section in shown if section.table)]
-    return show(request, "benchmark.html", context, tables, [section.chart for section in shown if section.chart])
+    sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))
+    best = best_by_group(benchmark, metric, "relation")
+    tables = [relations_table(benchmark, read_relations(benchmark), best)]
+    return show(request, "benchmark.html", context, tables, sections=sections)
 
 
 def read_relations(benchmark: Benchmark) -> list[Relation]:
-    """The relations of a benchmark; none where its files are not here or cannot be read."""
+    """Return the relations of a benchmark; none where its files are not here or cannot be read."""
     try:
-        return list(benchmarks.read(benchmark).relations) if benchmark.path else []
+        return list(read(benchmark).relations) if benchmark.path else []
     except ProbingError:
         return []
 
@@ -101,22 +103,17 @@ def _run(score: Score | None) -> cells.Cell:
 
 
 def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(queries.benchmarks(), slug=slug)
-    found = next((each for each in read_relations(benchmark) if relation in (each.id, each.label)), None)
-    scores = queries.slice_scores(benchmark, *_slice(found, relation))
-    if not found and not scores:
+    benchmark = get_object_or_404(benchmarks(), slug=slug)
+    pages = pages_of(benchmark)
+    content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
+    dimension, group = pages.relation_slice(content, relation)
+    scores = slice_scores(benchmark, pages.main_metric(benchmark), dimension, group)
+    if not content and not scores:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
-    context = {"benchmark": benchmark, "relation": found, "id": relation, "tags": _tags(found)}
-    tables = [models_table(scores), *([items_table(found)] if found else [])]
-    return show(request, "relation.html", context, tables, [models_chart(benchmark, scores)])
-
-
-def _slice(found: Relation | None, asked: str) -> tuple[str, str]:
-    """The dimension and group of a relation's scores; one version of a predicate has its own (methods 4)."""
-    if found and asked == found.id != found.label:
-        tags = " ".join(str(found.tags[name]) for name in ("culture_pair", "language"))
-        return "culture_pair_language_relation", f"{tags} {found.label}"
-    return "relation", found.label if found else asked
+    context = {"benchmark": benchmark, "relation": content, "id": relation, "tags": _tags(content)}
+    tables = [models_table(scores), *([items_table(content)] if content else [])]
+    title = pages.metric_label(pages.main_metric(benchmark))
+    return show(request, "relation.html", context, tables, [models_chart(title, scores)])
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:
@@ -131,12 +128,10 @@ def models_table(scores: list[Score]) -> Table[Score]:
         name="models",
         caption="Models on this relation, best first",
         columns=[
-            Column(
-                "model", "Model", lambda s: cells.text(s.run.model.hub_id, href=s.run.get_absolute_url()), align="head"
-            ),
+            model_column(lambda s: s.run),
             *settings_column(scores, lambda s: s.run),
             Column("value", "Score", cells.of_score, align="score"),
-            *bounds(lambda s: s),
+            *interval_columns(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
         ],
@@ -146,9 +141,8 @@ def models_table(scores: list[Score]) -> Table[Score]:
     )
 
 
-def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
+def models_chart(title: str, scores: list[Score]) -> Chart:
     points = [Point(s.run.name, s.value, s.low, s.high) for s in scores if s.value is not None]
-    title = labels.metric(queries.headline(benchmark))
     return Chart(
         "models",
         f"{title} by model",
@@ -157,13 +151,14 @@ def models_chart(benchmark: Benchmark, scores: list[Score]) -> Chart:
     )
 
 
-def items_table(relation: Relation) -> Table[object]:
+def items_table(relation: Relation) -> Table[Item]:
     lang = str(relation.tags.get("language", ""))
 
     def answer(item: Item) -> cells.Cell:
-        return cells.text("; ".join(relation.answer_space[a] for a in item.answers), lang=lang)
+        options = relation.options_of(item)
+        return cells.text("; ".join(options[answer] for answer in item.answers), lang=lang)
 
-    sentence = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
+    sentence: Column[Item] = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
     return Table(
         name="items",
         caption="Items",

@@ -10,24 +10,26 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard import probe_pages
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.tables import Column, Table, link
-from leaderboard.lists import queries
-from leaderboard.lists.compared_runs import NAMES, Pattern, Row, compared, disagreements, find_runs
+from leaderboard.lists.compared_runs import NAMES, Pattern, compared, disagreements, find_runs
+from leaderboard.lists.runs import measured_runs
 from leaderboard.models import Run
+from leaderboard.probe_pages import pages_of
+from leaderboard.stored.item_rows import Row
 from leaderboard.views.page import show
 from probing.analysis.intervals import wilson
 from probing.errors import ProbingError
 
 SIGNIFICANT = 0.05
-AT_ONCE = 20  # disagreements on a page
+DISAGREEMENTS_PER_PAGE = 20
+RUNS_OFFERED = 200
 
 
 class Side(NamedTuple):
-    """A run at the head of the page; what is measured against the first is missing for the first itself."""
+    """A run at the head of the page; `against_first` is missing for the first run itself."""
 
     name: str
     run: Run
@@ -36,51 +38,48 @@ class Side(NamedTuple):
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
-    asked = [text for text in request.GET.getlist("m") if text]
-    context: dict[str, Any] = {"choices": list(queries.measured_runs()[:200])}
-    if len(asked) < 2:
-        return render(request, "compare.html", {**context, "chosen": chosen(asked)})
+    names = [text for text in request.GET.getlist("m") if text]
+    context: dict[str, Any] = {"choices": list(measured_runs()[:RUNS_OFFERED])}
+    if len(names) < 2:
+        return render(request, "compare.html", {**context, "chosen": chosen(names)})
     try:
-        runs = find_runs(asked, request.GET.get("benchmark", ""))
-        found = compared(*(run.pk for run in runs))
+        runs = find_runs(names, request.GET.get("benchmark", ""))
+        comparison = compared(*(run.pk for run in runs))
     except ProbingError as error:
-        return render(request, "compare.html", {**context, "chosen": chosen(asked), "error": error}, status=400)
-    metric = labels.metric(queries.paired_metric(runs[0].benchmark))
+        return render(request, "compare.html", {**context, "chosen": chosen(names), "error": error}, status=400)
+    benchmark = runs[0].benchmark
+    pages = pages_of(benchmark)
+    metric = pages.metric_label(benchmark.main_metric)
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
-    shown = probe_pages.of_comparison(runs)
     context |= {
         "chosen": chosen([str(run.pk) for run in runs]),
-        "benchmark": runs[0].benchmark,
+        "benchmark": benchmark,
         "metric": metric,
-        "sides": sides(runs, found.differences),
-        "n": cells.items(found.differences[0]["n"]),
-        "sections": shown,
+        "sides": sides(runs, comparison.differences),
+        "n": cells.items(comparison.differences[0]["n"]),
         "everything": link(request.GET, right=None) if pattern else "",
     }
+    answers = disagreements(runs, comparison, pattern, pages.model_answer)
     tables = [
-        differences_table(runs, found.differences, metric),
-        agreement_table(len(runs), found.counts(), request.GET),
-        disagreements_table(runs, disagreements(runs, found, pattern), pattern),
-        *(section.table for section in shown if section.table),
+        differences_table(runs, comparison.differences, metric),
+        agreement_table(len(runs), comparison.counts(), request.GET),
+        disagreements_table(runs, answers, pattern),
     ]
-    figures = [
-        *drawn(runs, found.differences, labels.within(metric)),
-        *(section.chart for section in shown if section.chart),
-    ]
-    return show(request, "compare.html", context, tables, figures)
+    figures = comparison_charts(runs, comparison.differences, labels.within(metric))
+    return show(request, "compare.html", context, tables, figures, pages.comparison_sections(runs))
 
 
-def chosen(asked: Sequence[str]) -> list[tuple[str, str]]:
-    """What the form's choices are called, each with the run or model that is chosen there."""
-    return [(name, asked[place] if place < len(asked) else "") for place, name in enumerate(NAMES)]
+def chosen(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of the form's choices, each with the run or model that is chosen there."""
+    return [(choice, names[place] if place < len(names) else "") for place, choice in enumerate(NAMES)]
 
 
 def read_pattern(text: str, runs: int) -> Pattern | None:
-    """`10` is: the first right, the second wrong. None where nothing sensible is asked."""
+    """Read a pattern: `10` means that the first is right and the second wrong. Return None where it is malformed."""
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
-def written(pattern: Pattern) -> str:
+def pattern_text(pattern: Pattern) -> str:
     return "".join(str(int(right)) for right in pattern)
 
 
@@ -141,10 +140,10 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> 
 
 
 def agreement_table(runs: int, counts: Mapping[Pattern, int], query: QueryDict) -> Table[Pattern]:
-    """The last run's right and wrong answers beside those of the others; each number leads to its answers."""
+    """Return the last run's right and wrong answers beside those of the others; each number links to its answers."""
 
     def number(pattern: Pattern) -> Cell:
-        address = link(query, right=written(pattern), **{"disagreements-page": None})
+        address = link(query, right=pattern_text(pattern), **{"disagreements-page": None})
         return replace(cells.number(counts.get(pattern, 0)), href=f"{address}#table-disagreements")
 
     last = NAMES[runs - 1]
@@ -175,42 +174,42 @@ def disagreements_table(runs: Sequence[Run], rows: Sequence[Row], pattern: Patte
 
     return Table(
         name="disagreements",
-        caption=_about(pattern) if pattern else "Answers on which they disagree",
+        caption=_pattern_caption(pattern) if pattern else "Answers on which they disagree",
         columns=[
             Column("subject", "Subject", subject, align="head"),
             Column("relation", "Relation", lambda row: cells.text(row["relation"])),
             Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
-            *(_said(place) for place in range(len(runs))),
+            *(_answer_column(place) for place in range(len(runs))),
             Column("right", "Right", lambda row: cells.text(_names(row["right"]) or "none")),
         ],
         rows=rows,
         sortable=False,
-        page_size=AT_ONCE,
+        page_size=DISAGREEMENTS_PER_PAGE,
         cards=True,
         empty="There is no such answer.",
     )
 
 
-def _said(place: int) -> Column[Row]:
+def _answer_column(place: int) -> Column[Row]:
     def cell(row: Row) -> Cell:
         right = row["right"][place]
-        said = row["said"][place] or ("right" if right else "wrong")
-        return Cell(said, said, kind="yes" if right else "no", lang=row.get("language", ""))
+        answer = row["answers"][place] or ("right" if right else "wrong")
+        return Cell(answer, answer, kind="yes" if right else "no", lang=row.get("language", ""))
 
     return Column(NAMES[place], NAMES[place].capitalize(), cell)
 
 
-def _about(pattern: Pattern) -> str:
-    right, wrong = _names(pattern), _names([not each for each in pattern])
+def _pattern_caption(pattern: Pattern) -> str:
+    right, wrong = _names(pattern), _names([not right for right in pattern])
     return "; ".join(filter(None, [right and f"right: {right}", wrong and f"wrong: {wrong}"])).capitalize()
 
 
 def _names(right: Sequence[bool]) -> str:
-    return ", ".join(name for name, each in zip(NAMES, right, strict=False) if each)
+    return ", ".join(name for name, is_right in zip(NAMES, right, strict=False) if is_right)
 
 
-def drawn(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> list[Chart]:
+def comparison_charts(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> list[Chart]:
     relations = [row for row in rows if row["dimension"] == "relation"]
     groups = [row for row in rows if row["dimension"] != "relation"]
     if {row["dimension"] for row in groups} == {"overall"}:  # no tag to divide items by
@@ -220,7 +219,7 @@ def drawn(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> list[Chart]:
 
 
 def _group_names(rows: Sequence[Row]) -> list[str]:
-    """The groups' names; where two dimensions have the same, with the dimension."""
+    """Return the names of the groups, with the dimension where two dimensions have a group of that name."""
     times = Counter(group for _, group in {(row["dimension"], row["group"]) for row in rows})
     return [row["group"] if times[row["group"]] == 1 else f"{row['group']} ({row['dimension']})" for row in rows]
 
@@ -268,7 +267,7 @@ def _scatter(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
 
 
 def _better(rows: Sequence[Row]) -> list[str]:
-    found: dict[str, list[bool]] = {}
+    better: dict[str, list[bool]] = {}
     for row in rows:
-        found.setdefault(row["result"], []).append(row["second"] > row["first"])
-    return [f"The {name} is better than the first on {sum(b)} of {len(b)} relations." for name, b in found.items()]
+        better.setdefault(row["result"], []).append(row["second"] > row["first"])
+    return [f"The {name} is better than the first on {sum(b)} of {len(b)} relations." for name, b in better.items()]

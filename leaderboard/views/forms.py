@@ -1,14 +1,16 @@
 """What forms ask: they only validate; a wrong filter is left out and said."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.urls import reverse_lazy
 
 from leaderboard.display import labels
-from leaderboard.lists import queries
+from leaderboard.lists import runs
+from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.item_columns import ColumnValues
 from leaderboard.stored.item_rows import ItemFilter
 from probing.probes import (
     probe_named,
@@ -50,7 +52,7 @@ class SubmitForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, label_suffix="", **kwargs)
         field = self.fields["benchmark"]
-        field.queryset = queries.benchmarks().exclude(path="")
+        field.queryset = runs.benchmarks().exclude(path="")
         field.label_from_instance = lambda benchmark: f"{benchmark.title} ({benchmark.items:,} items)"
         asked = field.queryset.filter(slug=self["benchmark"].value()).first() or field.queryset.first()
         if asked:
@@ -85,9 +87,9 @@ def probe_of(benchmark: Benchmark) -> type[Probe]:
 
 
 class ItemsForm(forms.Form):
-    """Filters over a run's items; the columns that its file has beyond the usual ones are tags.
+    """Filters over a run's items by text, correctness, relation, template, and every tag that its file has.
 
-    `columns`: the ends of each (`items.ends`).
+    `values`: the least and the greatest value of each stored column (`item_rows.ends`).
     """
 
     search = forms.CharField(required=False, max_length=100, label="Subject or answer")
@@ -95,34 +97,34 @@ class ItemsForm(forms.Form):
         required=False, label="Answer", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
     )
 
-    def __init__(self, data: Any, *, run: Run, columns: Mapping[str, set[Any]]) -> None:
+    def __init__(self, data: Any, *, run: Run, values: ColumnValues) -> None:
         super().__init__(data, label_suffix="")
-        if "correct" not in columns:
+        if "correct" not in values:
             del self.fields["correct"]
-        if "specific" in columns:
-            for name, label in (("specific", "Specific"), ("correct", "Specific, all pairs")):
-                self.fields.pop(name, None)
-                self.fields[name] = forms.ChoiceField(required=False, choices=YES_NO, label=label)
-        self.tags = tag_columns(probe_of(run.benchmark), columns)
+        self.yes_no = pages_of(run.benchmark).item_columns.yes_no
+        for name, label in self.yes_no.items():
+            self.fields.pop(name, None)
+            self.fields[name] = forms.ChoiceField(required=False, choices=YES_NO, label=label)
+        self.tags = tag_columns(probe_named(run.benchmark.probe), values)
         groups: dict[str, list[str]] = {}
-        for dimension, group in queries.groups(run):
+        for dimension, group in dimension_groups(run):
             groups.setdefault(dimension, []).append(group)
-        asked = range(min(columns["template"]), max(columns["template"]) + 1)
-        groups.setdefault("template", [str(template) for template in asked])
+        templates = range(min(values["template"]), max(values["template"]) + 1)
+        groups.setdefault("template", [str(template) for template in templates])
         for name in ("relation", "template", *self.tags):
             choices = [("", "all"), *((group, group) for group in groups.get(name, []))]
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
 
     def filter(self) -> ItemFilter:
-        """What was asked for, without what is not valid."""
+        """Return the filter without what is not valid."""
         self.full_clean()
-        asked = self.cleaned_data
-        template, specific = asked.get("template"), asked.get("specific")
+        values = self.cleaned_data
+        template = values.get("template")
+        yes_no = {name: TRUTH[values[name]] for name in self.yes_no if name != "correct" and values.get(name)}
         return ItemFilter(
-            correct=TRUTH.get(asked.get("correct", "")),
-            relation=asked.get("relation", ""),
+            correct=TRUTH.get(values.get("correct", "")),
+            relation=values.get("relation", ""),
             template=int(template) if template else None,
-            search=asked.get("search", ""),
-            tags={tag: asked[tag] for tag in self.tags if asked.get(tag)}
-            | ({"specific": TRUTH[specific]} if specific else {}),
+            search=values.get("search", ""),
+            tags={tag: values[tag] for tag in self.tags if values.get(tag)} | yes_no,
         )

@@ -1,51 +1,44 @@
 """/ : every finished run of one benchmark, ranked by what the intervals allow."""
 
-from collections.abc import Callable
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
 from leaderboard.display import cells, charts, labels
-from leaderboard.display.breakdowns import bounds, provenance, settings_column
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Chart, Point
+from leaderboard.display.columns import interval_columns, model_column, settings_column, source_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.lists import queries
-from leaderboard.lists.queries import Slice
-from leaderboard.lists.standings import (
-    FACETS,
-    GAP,
-    Leaderboard,
-    LeaderboardFilter,
-    Standing,
-    leaderboard,
-)
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.lists import runs
+from leaderboard.lists.scores import Slice
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing, leaderboard
+from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.filters import offered_slices, read_filter
+from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
-from probing.analysis.culture import CROSSED, WITH_GAP
-
-PROVENANCE = Run.Provenance
 
 
 def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
-    benchmarks = list(queries.benchmarks())
+    benchmarks = list(runs.benchmarks())
     if not benchmarks:
         return show(request, "leaderboard.html", {"benchmarks": []})
     benchmark = _chosen(request.GET, benchmarks)
-    slices = queries.slices(benchmark)
-    asked = read_filter(request.GET, benchmark, slices)
-    found = leaderboard(asked)
+    offered = offered_slices(benchmark)
+    filters = read_filter(request.GET, benchmark, offered)
+    board = leaderboard(filters)
     context = {
         "benchmarks": benchmarks,
         "benchmark": benchmark,
-        "asked": asked,
-        "facets": found.facets,
-        "slices": _grouped(slices, asked),
-        "narrowed": bool(asked.search or asked.chosen),
-        "named": queries.models_named(asked.search) if asked.search else [],
+        "asked": filters,
+        "facets": board.facets,
+        "slices": _grouped(offered, filters),
+        "narrowed": bool(filters.search or filters.chosen),
+        "named": runs.models_named(filters.search) if filters.search else [],
     }
-    return show(request, "leaderboard.html", context, [table(asked, found)], scatter(asked, found))
+    return show(request, "leaderboard.html", context, [_table(filters, board)], _scatter(filters, board))
 
 
 def _chosen(query: QueryDict, benchmarks: list[Benchmark]) -> Benchmark:
@@ -53,56 +46,37 @@ def _chosen(query: QueryDict, benchmarks: list[Benchmark]) -> Benchmark:
     return get_object_or_404(Benchmark, slug=slug, current=True) if slug else benchmarks[0]
 
 
-def read_filter(query: QueryDict, benchmark: Benchmark, slices: list[Slice]) -> LeaderboardFilter:
-    """What the query string asks for; what does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
-    wanted = {Slice.parse(text) for text in query.getlist("columns")}
-    if "columns" not in query:
-        wanted = {part for part in slices if part.dimension in queries.SHOWN.get(benchmark.probe, ())}
-    return LeaderboardFilter(
-        benchmark,
-        chosen={facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices},
-        search=query.get("search", "").strip(),
-        slices=list(dict.fromkeys(part for each in slices if each in wanted for part in _with_sides(each, slices))),
-        rank_published=query.get("published") == "ranked",
-    )
-
-
-def _with_sides(chosen: Slice, slices: list[Slice]) -> list[Slice]:
-    """A culture pair comes behind its two cultures."""
-    of_sides = f"{chosen.dimension}_culture" if chosen.dimension in WITH_GAP else ""
-    return [
-        *(part for part in slices if part.dimension == of_sides and part.group.startswith(f"{chosen.group} ")),
-        chosen,
-    ]
-
-
-def _grouped(slices: list[Slice], asked: LeaderboardFilter) -> list[tuple[str, list[tuple[Slice, bool]]]]:
-    """The column chooser: dimension by dimension, each group with whether it is shown."""
+def _grouped(offered: list[Slice], filters: LeaderboardFilter) -> list[tuple[str, list[tuple[Slice, bool]]]]:
+    """Return the column chooser: by dimension, each group with whether it is a column."""
     groups: dict[str, list[tuple[Slice, bool]]] = {}
-    for part in slices:
-        groups.setdefault(labels.dimension(part.dimension), []).append((part, part in asked.slices))
+    for part in offered:
+        groups.setdefault(labels.dimension(part.dimension), []).append((part, part in filters.slices))
     return list(groups.items())
 
 
-def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
-    title = labels.metric(queries.headline(asked.benchmark))
+def _table(filters: LeaderboardFilter, board: Leaderboard) -> Table[Standing]:
+    benchmark = filters.benchmark
+    pages = pages_of(benchmark)
+    title = pages.metric_label(filters.metric)
     return Table(
         name="leaderboard",
-        caption=f"{asked.benchmark.title}: {labels.within(title)} of every model",
+        caption=f"{benchmark.title}: {labels.within(title)} of every model",
         columns=[
-            *_about_model(),
-            *settings_column(found.standings, lambda row: row.run),
-            *_main_score(queries.headline(asked.benchmark)),
-            *_spread(found.standings),
-            *_counted(asked.benchmark),
-            *map(_beside_column, queries.BESIDE.get(asked.benchmark.probe, ())),
-            *(column for part in asked.slices for column in _slice_columns(part)),
-            *_about_run(),
+            *_model_columns(),
+            *settings_column(board.standings, lambda row: row.run),
+            Column(
+                filters.metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"
+            ),
+            *interval_columns(lambda row: row.main),
+            *_spread_column(board.standings),
+            *_count_column(pages),
+            *(_secondary_column(metric, pages) for metric in pages.metrics_beside(benchmark)),
+            *(column for part in filters.slices for column in pages.slice_columns(part, filters.metric)),
+            *_run_columns(),
         ],
-        rows=found.standings,
+        rows=board.standings,
         main=True,
-        band=band,
+        band=_band,
         pinned="baseline",
         page_size=PAGE_SIZE,
         cards=True,
@@ -110,16 +84,16 @@ def table(asked: LeaderboardFilter, found: Leaderboard) -> Table[Standing]:
     )
 
 
-def band(row: Standing) -> str:
-    if row.run.provenance == PROVENANCE.BASELINE:
+def _band(row: Standing) -> str:
+    if row.run.provenance == Run.Provenance.BASELINE:
         return "baseline"
     return "ranked" if row.rank else "reported"
 
 
-def _about_model() -> list[Column[Standing]]:
+def _model_columns() -> list[Column[Standing]]:
     return [
         Column("rank", "Rank", _rank, "Best and worst place that the 95 % intervals allow.", _rank_key, "rank"),
-        Column("model", "Model", _model, align="head"),
+        model_column(lambda row: row.run),
         Column("kind", "Kind", lambda row: cells.text(row.run.model.kind)),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
     ]
@@ -133,74 +107,28 @@ def _rank_key(row: Standing) -> tuple[int, int] | None:
     return (row.rank.best, row.rank.worst) if row.rank else None
 
 
-def _model(row: Standing) -> Cell:
-    return cells.text(row.run.model.hub_id, href=row.run.get_absolute_url())
-
-
-def _main_score(metric: str) -> list[Column[Standing]]:
-    title = labels.metric(metric)
-    return [
-        Column(metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"),
-        *bounds(lambda row: row.main),
-    ]
-
-
-def _spread(rows: list[Standing]) -> list[Column[Standing]]:
-    """Over templates, where any run was asked with several."""
+def _spread_column(rows: list[Standing]) -> list[Column[Standing]]:
+    """Return the column with the spread over templates, where any run was asked with several."""
     if not any(row.spread is not None for row in rows):
         return []
-    about = "Standard error of the mean over templates."
-    return [Column("sem", "Template SEM", lambda row: cells.number(row.spread), about, align="number")]
+    help_text = "Standard error of the mean over templates."
+    return [Column("sem", "Template SEM", lambda row: cells.number(row.spread), help_text, align="number")]
 
 
-def _counted(benchmark: Benchmark) -> list[Column[Standing]]:
-    """How many items count, where that depends on the model."""
-    if benchmark.probe not in queries.COUNTED:
+def _count_column(pages: ProbePages) -> list[Column[Standing]]:
+    if pages.count_column is None:
         return []
-    title, which = queries.COUNTED[benchmark.probe]
-    return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), which, align="number")]
+    title, help_text = pages.count_column
+    return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), help_text, align="number")]
 
 
-def _beside_column(metric: str) -> Column[Standing]:
-    return Column(metric, labels.metric(metric), lambda row: cells.number(row.beside[metric], 2), align="number")
+def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
+    return Column(metric, pages.metric_label(metric), lambda row: cells.number(row.value(metric), 2), align="number")
 
 
-def _slice_columns(part: Slice) -> list[Column[Standing]]:
-    """Of a culture pair, the gap between its cultures before both together. Their intervals are in the CSV."""
+def _run_columns() -> list[Column[Standing]]:
     return [
-        *(
-            [_gap_column(part), *_bounds(f"{GAP}:{part.group}", lambda row: row.gaps.get(part))]
-            if part.dimension in WITH_GAP
-            else []
-        ),
-        _slice_column(part),
-        *_bounds(str(part), lambda row: row.scores.get(part)),
-    ]
-
-
-def _bounds(name: str, score: Callable[[Standing], Score | None]) -> list[Column[Standing]]:
-    def end(which: str) -> Column[Standing]:
-        return Column(f"{name}_{which}", "", lambda row: cells.bound(getattr(score(row), which, None)), shown=False)
-
-    return [end("low"), end("high")]
-
-
-def _gap_column(part: Slice) -> Column[Standing]:
-    def gap(row: Standing) -> Cell:
-        score = row.gaps.get(part)
-        return cells.number(None) if score is None or score.value is None else cells.signed(score.value)
-
-    return Column(f"{GAP}:{part.group}", f"Gap: {part.group}", gap, "First culture minus West.", align="number")
-
-
-def _slice_column(part: Slice) -> Column[Standing]:
-    title = part.group if part.dimension in CROSSED else f"{labels.dimension(part.dimension)}: {part.group}"
-    return Column(str(part), title, lambda row: cells.of_score(row.scores.get(part)), align="score")
-
-
-def _about_run() -> list[Column[Standing]]:
-    return [
-        Column("provenance", "Source", lambda row: provenance(row.run), align="wide"),
+        source_column(lambda row: row.run, align="wide"),
         Column("date", "Date", lambda row: cells.day(row.run.finished)),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
@@ -208,23 +136,25 @@ def _about_run() -> list[Column[Standing]]:
     ]
 
 
-def scatter(asked: LeaderboardFilter, found: Leaderboard) -> list[Chart]:
-    """The models whose size is known, if any."""
-    title = labels.metric(queries.headline(asked.benchmark))
-    known = [row for row in found.standings if row.main and row.main.value is not None]
-    chance = next((row.main.value for row in known if row.run.model.hub_id == CHANCE), None)
-    drawn = [row for row in known if row.run.model.parameters and row.run.provenance != PROVENANCE.BASELINE]
-    if not drawn:
+def _scatter(filters: LeaderboardFilter, board: Leaderboard) -> list[Chart]:
+    """Return the chart of scores against sizes, if the size of any model is known."""
+    title = pages_of(filters.benchmark).metric_label(filters.metric)
+    scored = [row for row in board.standings if row.main and row.main.value is not None]
+    chance = next((row.main.value for row in scored if row.main and row.run.model.hub_id == CHANCE), None)
+    sized = [row for row in scored if row.run.model.parameters and row.run.provenance != Run.Provenance.BASELINE]
+    if not sized:
         return []
-    counted = labels.counted([row.run for row in drawn])
-    summary = f"{title} of {counted} against their numbers of parameters. The figures are in the table."
-    plot = charts.against_parameters([_point(row) for row in drawn], chance, labels.within(title))
-    return [Chart("scatter", f"{title} and size", summary, plot)]
+    models = labels.counted([row.run for row in sized])
+    summary = f"{title} of {models} against their numbers of parameters. The figures are in the table."
+    figure = charts.against_parameters(_points(sized), chance, labels.within(title))
+    return [Chart("scatter", f"{title} and size", summary, figure)]
 
 
-def _point(row: Standing) -> Point:
-    score, run = row.main, row.run
-    published = run.provenance == PROVENANCE.PUBLISHED
+def _points(rows: list[Standing]) -> list[Point]:
+    return [_point(row.run, row.main) for row in rows if row.main]
+
+
+def _point(run: Run, score: Any) -> Point:
     group = run.model.kind or "unknown kind"
     return Point(
         run.name,
@@ -232,6 +162,6 @@ def _point(row: Standing) -> Point:
         score.low,
         score.high,
         run.model.parameters,
-        f"{group}, published" if published else group,
+        f"{group}, published" if run.is_published else group,
         run.get_absolute_url(),
     )

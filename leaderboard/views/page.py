@@ -1,14 +1,17 @@
-"""What every page does: a table as CSV where it is asked for, else the page with its tables and charts."""
+"""What every page does: give one of its tables as CSV if that is asked for, else render it with tables and charts."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
 
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response
-from leaderboard.display.tables import Table, view
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import PageLink, Table, view
+from leaderboard.models import Run
+from leaderboard.probe_pages.pages import ProbePages
 
 
 def show(
@@ -17,12 +20,19 @@ def show(
     context: dict[str, Any],
     tables: Sequence[Table[Any]] = (),
     charts: Sequence[Chart] = (),
+    sections: Sequence[Section] = (),
 ) -> HttpResponseBase:
-    """The first table is the main one; templates find tables and charts by their names."""
+    """Render a page, or one of its tables as CSV.
+
+    The first table is the main one; the tables and charts of sections come last. Templates find all by their names.
+    """
+    tables = [*tables, *(section.table for section in sections if section.table)]
+    charts = [*charts, *(section.chart for section in sections if section.chart)]
     if request.GET.get("format") == "csv":
         return _csv(request, tables)
     views = {table.name: view(table, request.GET) for table in tables}
-    return render(request, template, {**context, "tables": views, "charts": {chart.name: chart for chart in charts}})
+    by_name = {chart.name: chart for chart in charts}
+    return render(request, template, {**context, "sections": sections, "tables": views, "charts": by_name})
 
 
 def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase:
@@ -32,3 +42,18 @@ def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase
             return table_response(table, request)
     known = ", ".join(table.name for table in tables) or "none"
     return HttpResponse(f"There is no table {name!r} here. Tables of this page: {known}.\n", "text/plain", 404)
+
+
+def probe_sections(run: Run, pages: ProbePages, query: QueryDict) -> list[Section]:
+    """Return the sections that only the run's probe has; nothing before the run is finished."""
+    return pages.run_sections(run, *pages.switched_on(query)) if run.state == Run.State.FINISHED else []
+
+
+def switch_links(pages: ProbePages, query: QueryDict) -> list[list[PageLink]]:
+    """Return the links of each switch of a probe, for the sections that follow them."""
+    return [switch.links(query) for switch in pages.switches]
+
+
+def submitter(request: HttpRequest) -> str:
+    """Return whom the daily limit counts: the address that the request came from."""
+    return str(request.META.get("REMOTE_ADDR", ""))

@@ -1,37 +1,35 @@
-"""/queue/ : what is being measured, what waits and for how long, and what went wrong of late."""
+"""/queue/ : the runs that are being measured, those that wait and for how long, and recent failures."""
 
 from django.http import HttpRequest, HttpResponseBase
 
 from leaderboard.display import cells
-from leaderboard.display.breakdowns import settings_column
+from leaderboard.display.columns import model_column, settings_column
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists import queries
-from leaderboard.lists.queries import Queued
+from leaderboard.lists.progress import QueuedRun, queue
+from leaderboard.lists.runs import recent_failures
 from leaderboard.models import Run
 from leaderboard.views.page import show
 
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
-    rows = queries.queue()
-    failures = list(queries.recent_failures())
+    rows = queue()
+    failures = list(recent_failures())
     return show(request, "queue.html", {"live": bool(rows)}, [queue_table(rows), ended_table(failures)])
 
 
-def queue_table(rows: list[Queued]) -> Table[Queued]:
+def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     return Table(
         name="queue",
         caption="Running and waiting",
         columns=[
-            Column("position", "Position", _position, "Runs ahead count first; running ones have none."),
-            Column(
-                "model", "Model", lambda q: cells.text(q.run.model.hub_id, href=q.run.get_absolute_url()), align="head"
-            ),
-            Column("benchmark", "Benchmark", lambda q: cells.text(q.run.benchmark.title)),
-            *settings_column(rows, lambda q: q.run),
-            Column("state", "State", lambda q: cells.text(q.run.get_state_display())),
-            Column("progress", "Done", lambda q: cells.percent(q.progress.percent), align="score"),
-            Column("seconds_left", "Expected", lambda q: cells.duration(q.left), align="number"),
-            Column("submitted", "Submitted", lambda q: cells.moment(q.run.created)),
+            Column("position", "Position", _position, "Number of runs ahead, plus one; blank for running runs."),
+            model_column(lambda row: row.run),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
+            *settings_column(rows, lambda row: row.run),
+            Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
+            Column("progress", "Done", lambda row: cells.percent(row.progress.percent), align="score"),
+            Column("seconds_left", "Expected", lambda row: cells.duration(row.left), align="number"),
+            Column("submitted", "Submitted", lambda row: cells.moment(row.run.created)),
         ],
         rows=rows,
         main=True,
@@ -40,7 +38,7 @@ def queue_table(rows: list[Queued]) -> Table[Queued]:
     )
 
 
-def _position(row: Queued) -> cells.Cell:
+def _position(row: QueuedRun) -> cells.Cell:
     return cells.number(row.position) if row.position else cells.Cell(None, "–")
 
 
@@ -49,12 +47,12 @@ def ended_table(runs: list[Run]) -> Table[Run]:
         name="failed",
         caption="Ended without a result",
         columns=[
-            Column("model", "Model", lambda r: cells.text(r.model.hub_id, href=r.get_absolute_url()), align="head"),
-            Column("benchmark", "Benchmark", lambda r: cells.text(r.benchmark.title)),
-            *settings_column(runs, lambda r: r),
-            Column("code", "Code", lambda r: cells.text(r.code or r.state), align="wide"),
-            Column("reason", "Reason", lambda r: cells.text(r.message), align="wide"),
-            Column("ended", "Ended", lambda r: cells.moment(r.finished)),
+            model_column(lambda run: run),
+            Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
+            *settings_column(runs, lambda run: run),
+            Column("code", "Code", lambda run: cells.text(run.code or run.state), align="wide"),
+            Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
+            Column("ended", "Ended", lambda run: cells.moment(run.finished)),
         ],
         rows=runs,
         cards=True,

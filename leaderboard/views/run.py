@@ -7,15 +7,15 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from leaderboard import probe_pages
-from leaderboard.display import cells, labels
-from leaderboard.display.breakdowns import dimension_chart, dimension_table
-from leaderboard.display.sections import Section
+from leaderboard.display import cells
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.lists import queries
-from leaderboard.lists.queries import Group
+from leaderboard.lists.progress import progress
+from leaderboard.lists.runs import OPEN, WORKING
+from leaderboard.lists.scores import breakdowns
 from leaderboard.models import Model, Run, Score
-from leaderboard.views.page import show
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.views.page import probe_sections, show, switch_links
 from probing.catalog import CATALOG
 from probing.settings import Settings
 
@@ -25,39 +25,32 @@ STATE = Run.State
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
-    found = queries.breakdowns(run, scores)
-    shown = probe_pages.of_run(run, request.GET)
-    covered = {section.name for section in shown}
-    shown += [dimension_section(run, name, groups) for name, groups in found.items() if name not in covered]
+    pages = pages_of(run.benchmark)
+    main = pages.main_metric(run.benchmark)
+    groups = breakdowns(scores, main, pages.hidden_dimensions)
+    sections = probe_sections(run, pages, request.GET)
+    special = {section.name for section in sections}
+    sections += [dimension_section(run, pages, name, groups[name]) for name in groups if name not in special]
     context = {
         "run": run,
+        "pages": pages,
         "overall": [score for score in scores if score.dimension == "overall"],
-        "main": _main(run, scores),
-        "sections": shown,
-        "switches": probe_pages.switches(run.benchmark, request.GET),
+        "main": _overall_score(scores, main),
+        "switches": switch_links(pages, request.GET),
         "events": list(run.events.all()),
-        "live": run.state in queries.OPEN,
-        "working": run.state in queries.WORKING,
-        "progress": queries.progress(run),
+        "live": run.state in OPEN,
+        "working": run.state in WORKING,
+        "progress": progress(run),
         "comparable": bool(run.artefact and run.benchmark.correctness.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
         "skipped": skipped(run),
         "phases": phases(run),
     }
-    tables = [all_scores(scores), *(section.table for section in shown if section.table)]
-    return show(request, "run.html", context, tables, [section.chart for section in shown if section.chart])
+    return show(request, "run.html", context, [all_scores(scores)], sections=sections)
 
 
-def dimension_section(run: Run, name: str, groups: Sequence[Group]) -> Section:
-    title = f"By {labels.dimension(name).lower()}"
-    even = run.benchmark.correctness.macro and name != "relation"
-    note = "Each is the plain mean over those relations that have items in it." if even else ""
-    return Section(name, title, dimension_table(run, name, groups), dimension_chart(run, name, groups), note)
-
-
-def _main(run: Run, scores: Sequence[Score]) -> Score | None:
-    metric = queries.headline(run.benchmark)
+def _overall_score(scores: Sequence[Score], metric: str) -> Score | None:
     return next((score for score in scores if score.dimension == "overall" and score.metric == metric), None)
 
 

@@ -6,6 +6,7 @@ from django.shortcuts import redirect, render
 from leaderboard.intake import hub
 from leaderboard.intake.submissions import Submission, submit
 from leaderboard.views.forms import SubmitForm
+from leaderboard.views.page import submitter
 from probing.errors import ProbingError
 
 
@@ -29,8 +30,3 @@ def _submit(request: HttpRequest, form: SubmitForm) -> Submission | None:
     except ProbingError as error:
         form.add_error(None, str(error))
         return None
-
-
-def submitter(request: HttpRequest) -> str:
-    """Whom the daily limit counts: the address that the request came from."""
-    return request.META.get("REMOTE_ADDR", "")

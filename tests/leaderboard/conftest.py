@@ -11,7 +11,9 @@ from pytest_django.fixtures import Settings
 
 from leaderboard.lists.compared_runs import compared
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.ranking import predicted, varied, versions
+from leaderboard.probe_pages.culture.entropies import variety
+from leaderboard.probe_pages.culture.predictions import predicted
+from leaderboard.probe_pages.culture.sides import versions
 from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
@@ -112,7 +114,7 @@ class Site:
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
-    for remembered in (compared, predicted, varied, versions):
+    for remembered in (compared, predicted, variety, versions):
         remembered.cache_clear()
 
 

@@ -14,7 +14,8 @@ from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import Browser, sync_playwright
 
-from leaderboard.lists import queries
+from leaderboard.lists.runs import benchmarks
+from leaderboard.lists.scores import best_scores
 from leaderboard.management.base import PlainCommand
 
 WIDTHS = {"wide": (1280, 900), "phone": (360, 780)}
@@ -42,8 +43,8 @@ class Command(PlainCommand):
 
 def pages() -> dict[str, str]:
     """The pages worth a picture, with the best run of the benchmark that has the most."""
-    benchmark = queries.benchmarks().first()
-    best = queries.best_runs(benchmark, 1) if benchmark else []
+    benchmark = benchmarks().first()
+    best = best_scores(benchmark, benchmark.main_metric, 1) if benchmark else []
     if not best:
         raise CommandError("There is no finished run to show. Measure a model first: make demo ONCE=1")
     run = best[0].run.get_absolute_url()

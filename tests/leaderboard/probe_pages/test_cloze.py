@@ -17,8 +17,8 @@ from django.test import Client
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.probe_pages.cloze_items import verdict
 from leaderboard.stored import benchmarks, item_rows
-from leaderboard.views.item import said
 from leaderboard.worker.jobs import probe_run
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.probes.cloze import Cloze
@@ -163,7 +163,7 @@ def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, citie
 
 
 def test_where_no_fact_type_is_major_it_says_so(client: Client, encoder: Run) -> None:
-    assert "No fact type is left" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
+    assert "No fact type passes these choices" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
 
 
 def test_published_figures_have_no_switches(client: Client, geography: Benchmark) -> None:
@@ -225,7 +225,7 @@ def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
     address = f"/runs/{encoder.pk}/items/river_countries/0/0/"
     page = client.get(address).content.decode()
     assert "The Inn river flows through <span" in page
-    assert "Right: it is in place 2, and the first 5 count." in page
+    assert "Right: the answer is in place 2 (the first 5 places count)." in page
     assert "<mark>Austria</mark>" in page
     ranked = [(row["place"], row["word"], row["right"]) for row in table(client, f"{address}?format=csv")]
     assert ranked == [("1", "Egypt", "no"), ("2", "Austria", "yes"), ("3", "Africa", "no")]
@@ -243,14 +243,14 @@ def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> 
     ("row", "told"),
     [
         ({"method": "", "correct": None, "rank": None}, "not asked"),
-        ({"method": "top", "correct": False, "rank": 7}, "Wrong: it is in place 7"),
-        ({"method": "top", "correct": False, "rank": None}, "Wrong: it is not one token"),
-        ({"method": "near", "correct": True, "rank": 2}, "Right: it is complete with token 2"),
-        ({"method": "near", "correct": False, "rank": None}, "Wrong: it is not in what follows"),
+        ({"method": "top", "correct": False, "rank": 7}, "Wrong: the answer is in place 7"),
+        ({"method": "top", "correct": False, "rank": None}, "Wrong: the answer is not a single token"),
+        ({"method": "near", "correct": True, "rank": 2}, "Right: the answer is complete after token 2"),
+        ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer is not in the text"),
     ],
 )
-def test_what_became_of_the_answer_is_said(row: dict[str, Any], told: str) -> None:
-    assert told in said(row, 5)
+def test_what_became_of_the_answer_is_verdict(row: dict[str, Any], told: str) -> None:
+    assert told in verdict(row, 5)
 
 
 def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:

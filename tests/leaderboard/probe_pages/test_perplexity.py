@@ -11,7 +11,7 @@ from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.perplexity import Summary, of_benchmark, of_run
+from leaderboard.probe_pages.perplexity import RunSummary, benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, published
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
@@ -62,7 +62,7 @@ def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
 
 
 def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
-    distributions, p_values = of_run(measured)
+    distributions, p_values = run_sections(measured)
     assert {trace.type for trace in distributions.chart.figure.data} == {"violin"}
     assert [trace.type for trace in p_values.chart.figure.data] == ["box", "scatter"]
     assert len(p_values.chart.figure.data[1].x) == 5
@@ -112,7 +112,7 @@ def test_two_such_runs_cannot_be_compared_item_by_item(client: Client, measured:
 
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
-    found = {section.name: section for section in of_benchmark(wn18rr)}
+    found = {section.name: section for section in benchmark_sections(wn18rr)}
     assert list(found) == [
         "p-values",
         "mean-std",
@@ -144,10 +144,10 @@ def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph:
 
 def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:
     run = Run.objects.filter(benchmark=wn18rr).first()
-    assert [section.name for section in of_run(run)] == ["p-values"]
+    assert [section.name for section in run_sections(run)] == ["p-values"]
 
 
 def test_a_statistic_of_zero_has_no_logarithm_but_its_median_keeps_one() -> None:
-    summary = Summary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
+    summary = RunSummary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
     assert summary.logarithm("median") == -400.0
     assert summary.logarithm("std") is None

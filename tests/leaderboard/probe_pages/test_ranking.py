@@ -16,7 +16,7 @@ from django.test import Client
 from leaderboard.display import charts
 from leaderboard.display.exports import BYTE_ORDER_MARK
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages import ranking
+from leaderboard.probe_pages.culture import sections
 from leaderboard.stored import benchmarks
 from leaderboard.stored.published import load
 from probing.probes.ranking import Ranking
@@ -241,7 +241,7 @@ def test_a_chart_of_gaps_says_which_it_leaves_out(
     client: Client, measured: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chart(client, "/benchmarks/culture/", "pairs").summary.startswith("Gaps between cultures")
-    monkeypatch.setattr(ranking, "MOST_GAPS", 1)
+    monkeypatch.setattr(sections, "MOST_GAPS", 1)
     left = chart(client, "/benchmarks/culture/", "pairs")
     assert left.summary.startswith("The widest 1 of 2 gaps between cultures")
     values = measured.scores.filter(metric="culture_gap", dimension="culture_pair_language")

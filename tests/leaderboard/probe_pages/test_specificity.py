@@ -11,7 +11,7 @@ from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.specificity import of_benchmark, of_run
+from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, item_rows, published
 from leaderboard.stored.item_rows import ItemFilter
 from probing.probes import normalised, probe_of
@@ -86,7 +86,7 @@ def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) ->
 
 
 def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
-    (section,) = [section for section in of_benchmark(paper) if section.name == "alike"]
+    (section,) = [section for section in benchmark_sections(paper) if section.name == "alike"]
     assert section.chart
     assert section.chart.summary == "5 models, mean pairwise correlation 0.803."
 
@@ -101,7 +101,7 @@ def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
 
 def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) -> None:
     vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
-    (section,) = [section for section in of_benchmark(pairs) if section.name == "changes"]
+    (section,) = [section for section in benchmark_sections(pairs) if section.name == "changes"]
     assert section.table
     (change,) = section.table.rows
     one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, shown))
@@ -134,7 +134,7 @@ def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measur
 
 def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
     run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"prompting": "few-shot"})
-    promptings, factors = of_run(run)
+    promptings, factors = run_sections(run)
     assert promptings.table and factors.table
     assert [column.title for column in promptings.table.columns if column.align == "score"] == [
         "vanilla, published",
@@ -242,7 +242,7 @@ def test_settings_are_no_column_where_all_are_usual(client: Client, measure: Mea
 def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
     measure("org/a", "few-shot", shots=3)
     one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
-    section, _ = of_run(one)
+    section, _ = run_sections(one)
     assert section.chart
     names = [trace.name for trace in section.chart.figure.data]
     assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
@@ -252,7 +252,7 @@ def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: M
     measure("org/a", "few-shot", shots=3)
     vanilla = measure("org/a", "vanilla")
     Run.objects.filter(pk=vanilla.pk).update(settings={**vanilla.settings, "seed": 1})
-    assert "changes" not in {section.name for section in of_benchmark(pairs)}
+    assert "changes" not in {section.name for section in benchmark_sections(pairs)}
 
 
 @pytest.mark.parametrize(

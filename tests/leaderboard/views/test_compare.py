@@ -5,6 +5,7 @@ from django.test import Client
 
 from leaderboard.lists.compared_runs import compared, disagreements
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.pages import PREDICTION
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.html_table import Tables
@@ -67,8 +68,8 @@ def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client
 def test_answers_of_runs_in_another_order_belong_together(site: Site) -> None:
     """The other run's file has its rows the other way round."""
     turned = make.reversed_items(site.second)
-    straight = disagreements([site.first, site.second], compared(site.first.pk, site.second.pk), None)
-    assert disagreements([site.first, turned], compared(site.first.pk, turned.pk), None) == straight
+    straight = disagreements([site.first, site.second], compared(site.first.pk, site.second.pk), None, PREDICTION)
+    assert disagreements([site.first, turned], compared(site.first.pk, turned.pk), None, PREDICTION) == straight
 
 
 def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from django.test import Client
 
-from leaderboard.lists import queries
+from leaderboard.lists import runs
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 from tests.leaderboard.views.html_table import Tables
@@ -152,7 +152,7 @@ def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> N
     make.finished(tiny, 0.6, make.model("org/a", commit="2" * 40))
     assert {row["settings"] for row in rows(client)} == {"commit 1111111", "commit 2222222"}
     assert {row["commit"] for row in in_csv(client, "/?format=csv")} == {"1" * 40, "2" * 40}
-    assert queries.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
+    assert runs.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
 
 
 def test_what_was_asked_only_a_part_of_the_items_has_no_rank(client: Client, tiny: Benchmark) -> None:

@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.lists import queries
-from leaderboard.lists.queries import estimate
+from leaderboard.lists import progress as run_progress
+from leaderboard.lists.progress import estimate
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.views.run import command
 from tests.leaderboard import factories as make
@@ -100,13 +100,13 @@ def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
     run.events.update(time=timezone.now() - timedelta(minutes=1))
     heavy = {"template": 0, "items": 10, "work": 900}
     RunPart.objects.create(run=run, relation="P36", **heavy)
-    progress = queries.progress(run)
+    progress = run_progress.progress(run)
     assert (progress.done, progress.total, progress.percent) == (50, 110, 5)
     assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05)
 
     record = {"end": "2026-10-31T00:00:00+00:00"}
     RunPart.objects.create(run=run, relation="P19", **heavy, items_done=10, done=True, record=record)
-    progress = queries.progress(run)
+    progress = run_progress.progress(run)
     assert progress.percent == 50
     assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05), "the pace is that since scoring began"
 

@@ -10,19 +10,22 @@ from probing.analysis.cloze import CELL, mean_share
 from probing.statements.geography.fact_types import FACT_TYPES
 
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
-FactTypes = Mapping[str, Mapping[str, Score]]
+ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type and metric
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """By run, the scores of its fact types by key and metric. `divided`: whether fewer of them can be chosen."""
+class ChosenFactTypes:
+    """The scores of each run's fact types; `divided`: whether the runs can be narrowed to fewer fact types."""
 
-    runs: Mapping[int, FactTypes]
+    runs: Mapping[int, ScoresByFactType]
     divided: bool
 
 
-def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = False) -> Chosen:
-    """Of runs by number, in one query. Published figures do not tell leaky sentences from others."""
+def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = False) -> ChosenFactTypes:
+    """Return the chosen fact types of runs by number. One query.
+
+    Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
+    """
     stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
     cells = [(*score.group.split(" ", 2), score) for score in stored if score.dimension == CELL]
     majors = {key for key, size, _, _ in cells if size == "major"}
@@ -30,21 +33,21 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
         scores = [(key, score) for key, _, leak, score in cells if leak == "not leaky"]
     else:
         scores = [(score.group, score) for score in stored if score.dimension == "fact_type"]
-    found: dict[int, dict[str, dict[str, Score]]] = {}
+    by_run: dict[int, dict[str, dict[str, Score]]] = {}
     for key, score in scores:
         if key in FACT_TYPES and (key in majors or not major_only):
-            found.setdefault(score.run_id, {}).setdefault(key, {})[score.metric] = score
-    return Chosen(found, bool(cells))
+            by_run.setdefault(score.run_id, {}).setdefault(key, {})[score.metric] = score
+    return ChosenFactTypes(by_run, bool(cells))
 
 
-def said(major_only: bool, no_leaks: bool) -> str:
-    """What was chosen, to be put behind a title."""
+def choice_suffix(major_only: bool, no_leaks: bool) -> str:
+    """Return what is put behind a title to say what was chosen."""
     return (", major only" if major_only else "") + (", without leaky sentences" if no_leaks else "")
 
 
 @dataclass(frozen=True)
-class Average:
-    """The macro-averages over all fact types, or those of one head, by metric."""
+class MacroAverage:
+    """The macro-averages over all fact types, or over those of one head, by metric."""
 
     name: str
     fact_types: int
@@ -55,19 +58,20 @@ class Average:
         return self.scores.get("accuracy")
 
 
-def averages(types: FactTypes) -> list[Average]:
-    """Over all, then head by head; none where there are none."""
+def macro_averages(types: ScoresByFactType) -> list[MacroAverage]:
+    """Return the averages over all fact types, then head by head; a head without fact types is left out."""
     groups = {"All fact types": list(types)}
     groups |= {head: [key for key in types if FACT_TYPES[key].head == head] for head in HEADS}
-    return [_average(name, [types[key] for key in keys]) for name, keys in groups.items() if keys]
+    return [_macro_average(name, [types[key] for key in keys]) for name, keys in groups.items() if keys]
 
 
-def _average(name: str, types: list[Mapping[str, Score]]) -> Average:
+def _macro_average(name: str, types: list[Mapping[str, Score]]) -> MacroAverage:
     metrics = dict.fromkeys(metric for scores in types for metric in scores)
     means = {metric: _mean([scores[metric] for scores in types if metric in scores]) for metric in metrics}
-    return Average(name, len(types), means)
+    return MacroAverage(name, len(types), means)
 
 
 def _mean(scores: list[Score]) -> Score:
-    value, n, low, high = mean_share(pd.Series([s.value for s in scores]), pd.Series([s.n for s in scores]))
+    values, numbers = (pd.Series([getattr(score, name) for score in scores]) for name in ("value", "n"))
+    value, n, low, high = mean_share(values, numbers)
     return Score(metric=scores[0].metric, value=value, n=n, low=low, high=high)

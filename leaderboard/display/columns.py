@@ -1,0 +1,82 @@
+"""Columns that several tables share: a run, the ends of an interval, the settings, and where a figure comes from."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Cell
+from leaderboard.display.charts import Point
+from leaderboard.display.tables import Column
+from leaderboard.models import Run, Score
+
+
+def model_column(run: Callable[[Any], Run]) -> Column[Any]:
+    """Return the column with a row's model, which links to the row's run."""
+
+    def cell(row: Any) -> Cell:
+        return cells.text(run(row).model.hub_id, href=run(row).get_absolute_url())
+
+    return Column("model", "Model", cell, align="head")
+
+
+def interval_columns(
+    score: Callable[[Any], Score | None],
+    name: str = "",
+    title: str = "",
+    cell: Callable[[float | None], Cell] = cells.bound,
+    shown: bool = True,
+) -> list[Column[Any]]:
+    """Return the two columns with the ends of the 95 % interval of a row's score.
+
+    `name` and `title` tell the columns of several scores apart; without `shown` only the CSV has them.
+    """
+
+    def column(end: str) -> Column[Any]:
+        return Column(
+            f"{name}_{end}" if name else end,
+            f"{title}, 95 % {end}" if title else f"95 % {end}",
+            lambda row: cell(getattr(score(row), end, None)),
+            align="number bound",
+            shown=shown,
+        )
+
+    return [column("low"), column("high")]
+
+
+def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Column[Any]]:
+    """Return the column that tells runs of one model apart, or none where no run differs from the usual settings."""
+    if not any(run(row).variant for row in rows):
+        return []
+    return [Column("settings", "Settings", lambda row: cells.text(run(row).variant))]
+
+
+def source_column(run: Callable[[Any], Run], align: str = "") -> Column[Any]:
+    """Return the column that tells where a row's figures come from."""
+    return Column("provenance", "Source", lambda row: source(run(row)), align=align)
+
+
+def source(run: Run) -> Cell:
+    """Return whether a run was measured here, or a short citation; the CSV and the run's page have it in full."""
+    label = run.get_provenance_display().lower()
+    if not run.reference:
+        return cells.text(label)
+    return Cell(f"{label}: {run.reference}", f"{label}: {_citation(run)}", run.reference_url, run.reference)
+
+
+def _citation(run: Run) -> str:
+    """Return first author and year where they are known, else the whole reference."""
+    source = run.provenance_record.get("source", {})
+    first, *others = source.get("authors", "").split(", ")
+    if not first:
+        return run.reference
+    return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(source.get("year") or "")]))
+
+
+def summary(title: str, points: Sequence[Point]) -> str:
+    """Return a sentence with the lowest and the highest of the points and their number."""
+    if not points:
+        return f"{title}: nothing was measured."
+    if len(points) == 1:
+        return f"{title}: {points[0].value:.3f} ({points[0].label})."
+    low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
+    return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."

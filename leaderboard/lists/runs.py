@@ -1,0 +1,88 @@
+"""Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
+
+from django.db.models import Case, Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
+
+from leaderboard.models import Benchmark, Model, Run
+
+State = Run.State
+WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
+OPEN = (State.CHECKING, State.QUEUED, *WORKING, State.WAITING)
+# The version of figures that were printed without saying which files they are about.
+ANY_VERSION = "published"
+MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
+
+
+def benchmarks() -> QuerySet[Benchmark]:
+    """Return the current versions, the most measured first.
+
+    Each is annotated with `measured` and `published`: how many models were measured here, and how many have published
+    figures.
+    """
+    measured = Q(runs__state=State.FINISHED, runs__provenance=Run.Provenance.MEASURED)
+    same = Q(benchmark=OuterRef("pk")) | Q(benchmark__slug=OuterRef("slug"), benchmark__version=ANY_VERSION)
+    published = Run.objects.filter(same, state=State.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    counts = published.values("provenance").annotate(number=Count("model__hub_id", distinct=True)).values("number")
+    starter_first = Case(When(slug="starter", then=Value(0)), default=Value(1), output_field=IntegerField())
+    return (
+        Benchmark.objects.filter(current=True)
+        .annotate(
+            measured=Count("runs__model__hub_id", measured, distinct=True),
+            published=Coalesce(Subquery(counts), 0),
+        )
+        .order_by("-measured", starter_first, "-published", "slug")
+    )
+
+
+def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
+    """Return the finished runs of this version, and the figures that were published about no particular version."""
+    same = Q(benchmark=benchmark) | Q(benchmark__slug=benchmark.slug, benchmark__version=ANY_VERSION)
+    return _with_commits(Run.objects.filter(same, state=State.FINISHED))
+
+
+def measured_runs() -> QuerySet[Run]:
+    """Return every finished run that was measured here, the newest first."""
+    runs = Run.objects.filter(state=State.FINISHED, provenance=Run.Provenance.MEASURED)
+    return _with_commits(runs).order_by("-finished", "-pk")
+
+
+def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Annotate each run with `several_commits`: whether its benchmark has finished runs of other commits of its model.
+
+    Names of such runs must tell the commits apart.
+    """
+    finished = Run.objects.filter(state=State.FINISHED, benchmark=OuterRef("benchmark"))
+    others = finished.filter(model__hub_id=OuterRef("model__hub_id")).exclude(model=OuterRef("model"))
+    commits = others.exclude(model__commit="")
+    return runs.annotate(several_commits=Exists(commits)).select_related("model", "benchmark")
+
+
+def runs_beside(run: Run) -> list[Run]:
+    """Return this run and the other finished runs of its model on its benchmark, whatever their settings."""
+    return list(finished_runs(run.benchmark).filter(model__hub_id=run.model.hub_id).order_by("pk"))
+
+
+def recent_failures(limit: int = 10) -> QuerySet[Run]:
+    """Return the runs that ended last without a result."""
+    ended = Run.objects.filter(state__in=(State.FAILED, State.CANCELLED))
+    return ended.select_related("model", "benchmark").order_by("-finished", "-pk")[:limit]
+
+
+def model_versions(hub_id: str) -> QuerySet[Model]:
+    """Return every commit of a model, the newest first; a row that only has published figures comes last."""
+    published_last = Case(When(source=Model.Source.PUBLISHED, then=1), default=0)
+    return Model.objects.filter(hub_id=hub_id).order_by(published_last, "-created", "-pk")
+
+
+def models_named(part: str) -> list[Model]:
+    """Return models with finished runs on any benchmark whose id contains `part`, one row per id, ten at most."""
+    runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
+    models = Model.objects.filter(hub_id__icontains=part, runs__in=runs)
+    newest = models.values("hub_id").annotate(newest=Max("pk")).values("newest")
+    return list(Model.objects.filter(pk__in=newest).order_by("hub_id")[:MODELS_NAMED])
+
+
+def model_runs(hub_id: str) -> QuerySet[Run]:
+    """Return all runs of every commit of a model, by benchmark, the newest first."""
+    runs = Run.objects.filter(model__hub_id=hub_id).select_related("model", "benchmark")
+    return runs.order_by("benchmark__slug", "-created", "-pk")

@@ -1,0 +1,132 @@
+"""Scores of finished runs, by run, by slice and by group. Every function makes a fixed number of queries."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.db.models import F, Min
+from django.urls import reverse
+
+from leaderboard.lists.runs import finished_runs
+from leaderboard.models import Benchmark, Run, Score
+
+
+@dataclass(frozen=True, order=True)
+class Slice:
+    """One group of one dimension, written `dimension:group` in a query string."""
+
+    dimension: str
+    group: str
+
+    def __str__(self) -> str:
+        return f"{self.dimension}:{self.group}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Slice":
+        """Read what `str` writes."""
+        dimension, _, group = text.partition(":")
+        return cls(dimension, group)
+
+
+OVERALL = Slice("overall", "all")
+# Relations and templates come last on a page: they are the longest and the least telling.
+LAST = ("relation", "template")
+
+
+def place(dimension: str) -> int:
+    """Return the sort key of a dimension on a page: tags come first, in stored order."""
+    return LAST.index(dimension) if dimension in LAST else -1
+
+
+def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
+    """Map each run to its overall and per-relation scores by metric and group. One query."""
+    by_run: dict[int, dict[tuple[str, str], Score]] = {run.pk: {} for run in runs}
+    scores = Score.objects.filter(run__in=by_run, dimension__in=("relation", OVERALL.dimension)).order_by("pk")
+    for score in scores:
+        by_run[score.run_id][score.metric, score.group] = score
+    return by_run
+
+
+def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> list[Slice]:
+    """Return the groups that can be columns: those of any run measured here, or else of the published ones.
+
+    Dimensions in `hidden` are left out.
+    """
+    scores = Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
+    scores = scores.exclude(dimension__in=(OVERALL.dimension, *hidden))
+    measured = scores.filter(run__provenance=Run.Provenance.MEASURED)
+    chosen = measured if measured.exists() else scores
+    groups = chosen.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
+    return sorted((Slice(dimension, group) for dimension, group, _ in groups), key=lambda part: place(part.dimension))
+
+
+@dataclass(frozen=True)
+class Group:
+    """The scores of one group of a dimension by metric; `main` is the score of the main metric."""
+
+    name: str
+    scores: Mapping[str, Score]
+    main: Score | None
+
+
+def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = ()) -> dict[str, list[Group]]:
+    """Map every dimension to its groups, the best by `metric` first; templates keep their order.
+
+    The overall scores and the dimensions in `hidden` are left out.
+    """
+    by_dimension: dict[str, dict[str, dict[str, Score]]] = {}
+    for score in scores:
+        if score.dimension not in (OVERALL.dimension, *hidden):
+            by_dimension.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
+    return {name: _groups(metric, name, by_dimension[name]) for name in sorted(by_dimension, key=place)}
+
+
+def _groups(metric: str, dimension: str, scores: Mapping[str, dict[str, Score]]) -> list[Group]:
+    groups = [Group(name, by_metric, by_metric.get(metric)) for name, by_metric in scores.items()]
+    return groups if dimension == "template" else sorted(groups, key=_best_first)
+
+
+def _best_first(group: Group) -> tuple[bool, float]:
+    value = group.main.value if group.main else None
+    return (value is None, -(value or 0.0))
+
+
+def dimension_groups(run: Run) -> list[tuple[str, str]]:
+    """Return the pairs of dimension and group in which a run has scores, in stored order."""
+    pairs = run.scores.order_by("pk").values_list("dimension", "group")
+    return list(dict.fromkeys(pairs))
+
+
+def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
+    """Return the address of a group's own page: relations have one where the benchmark's files are on this site."""
+    return reverse("relation", args=[benchmark.slug, group]) if dimension == "relation" and benchmark.path else ""
+
+
+def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:
+    """Return the metric of every finished run in one slice, the best first."""
+    runs = {run.pk: run for run in finished_runs(benchmark)}
+    matching = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension, group=group)
+    scores = list(matching.order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
+    for score in scores:
+        score.run = runs[score.run_id]
+    return scores
+
+
+def best_scores(benchmark: Benchmark, metric: str, limit: int) -> list[Score]:
+    """Return the overall scores of the best runs that were measured here."""
+    scores = slice_scores(benchmark, metric, OVERALL.dimension, OVERALL.group)
+    return [score for score in scores if score.run.provenance == Run.Provenance.MEASURED][:limit]
+
+
+def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
+    """Map each run to its overall score in the main metric of its benchmark."""
+    metrics = {run.pk: metric_of(run.benchmark) for run in runs}
+    scores = Score.objects.filter(run__in=metrics, dimension=OVERALL.dimension, group=OVERALL.group)
+    return {score.run_id: score for score in scores if score.metric == metrics[score.run_id]}
+
+
+def best_by_group(benchmark: Benchmark, metric: str, dimension: str) -> dict[str, Score]:
+    """Map each group of a dimension to the best score of a run that was measured here."""
+    runs = finished_runs(benchmark).filter(provenance=Run.Provenance.MEASURED)
+    scores = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension)
+    best_last = scores.exclude(value=None).order_by("value").select_related("run__model")
+    return {score.group: score for score in best_last}

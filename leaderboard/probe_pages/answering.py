@@ -1,0 +1,24 @@
+"""The pages of answering: questions, and the texts that models wrote in answer."""
+
+from leaderboard.probe_pages.item_columns import ItemColumns
+from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
+from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.ranking import HIDDEN, METRIC_LABELS
+from leaderboard.probe_pages.ranking import PAGES as RANKING
+
+COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
+
+
+def item_page(item: ItemRow) -> ItemPage:
+    """Return the page of a question with everything that is stored of it."""
+    return ItemPage("item_facts.html", {}, [facts_table(item, COLUMNS)])
+
+
+PAGES = ProbePages(
+    metric_labels=METRIC_LABELS,
+    hidden_dimensions=HIDDEN,
+    fine_dimensions=RANKING.fine_dimensions,
+    default_dimensions=("culture_pair",),
+    item_columns=COLUMNS,
+    item_page=item_page,
+)

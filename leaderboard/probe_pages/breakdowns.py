@@ -1,0 +1,71 @@
+"""The breakdowns that every probe has: one section per dimension, with a table and a chart of its groups."""
+
+from collections.abc import Sequence
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.columns import interval_columns, summary
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists.scores import Group, group_url
+from leaderboard.models import Run
+from leaderboard.probe_pages.pages import ProbePages
+
+
+def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Section:
+    """Return the section of one dimension; its groups come in the order in which the table has them."""
+    title = f"By {labels.dimension(dimension).lower()}"
+    macro = run.benchmark.correctness.macro and dimension != "relation"
+    note = "Each score is the macro-average over the relations that have items in the group." if macro else ""
+    table, chart = _table(run, pages, dimension, groups), _chart(run, pages, dimension, groups)
+    return Section(dimension, title, table, chart, note)
+
+
+def _table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
+    """Return one line per group: the main metric with its interval, if any group has it, then every other metric."""
+    main = pages.main_metric(run.benchmark)
+    others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
+    return Table(
+        name=dimension,
+        caption=f"{pages.metric_label(main)} by {labels.dimension(dimension).lower()}",
+        columns=[
+            *_group_columns(run, pages, dimension, groups),
+            *(_metric_column(metric, pages.metric_label(metric)) for metric in others),
+        ],
+        rows=groups,
+    )
+
+
+def _group_columns(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> list[Column[Group]]:
+    def name(group: Group) -> cells.Cell:
+        return cells.text(group.name, href=group_url(run.benchmark, dimension, group.name))
+
+    head = Column("group", labels.dimension(dimension), name, align="head")
+    if not any(group.main for group in groups):
+        return [head]
+    title = pages.metric_label(pages.main_metric(run.benchmark))
+    return [
+        head,
+        Column("value", title, lambda group: cells.of_score(group.main), align="score"),
+        *interval_columns(lambda group: group.main),
+        Column("n", "Items", lambda group: cells.items(group.main.n if group.main else None), align="number"),
+    ]
+
+
+def _metric_column(metric: str, title: str) -> Column[Group]:
+    def cell(group: Group) -> cells.Cell:
+        return cells.number(group.scores[metric].value if metric in group.scores else None)
+
+    return Column(metric, title, cell, align="number")
+
+
+def _chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
+    """Return None where the main metric has a value in fewer than two groups: there is nothing to compare."""
+    main = pages.metric_label(pages.main_metric(run.benchmark))
+    scores = [group.main for group in groups if group.main and group.main.value is not None]
+    if len(scores) < 2:
+        return None
+    points = [Point(score.group, score.value, score.low, score.high) for score in scores]
+    chance = {group.name: group.scores["chance"].value for group in groups if "chance" in group.scores}
+    title = f"{main} by {labels.dimension(dimension).lower()}"
+    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, labels.within(main)))

@@ -1,0 +1,180 @@
+"""Single items of cloze: how they are listed, the page of one, and examples with the answer marked."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Cell
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists.compared_runs import ModelAnswer
+from leaderboard.models import Run
+from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, item_url
+from leaderboard.probe_pages.item_pages import PLACE_COLUMNS, ItemPage, ItemRow, facts_table
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
+from probing.probes.cloze import BLANK, Cloze
+
+FIRST_WORDS = 5  # words at a blank that a comparison shows
+RANKED = {"prediction_label": "Ranked first", "correct": "Right: in top {k}"}
+WRITTEN = {"prediction_label": "Goes on with", "correct": "Right: in near {k}", "rank": "Answer's token"}
+RANKED_NOTE = "Right: the answer is among the first {k} of the ranked words."
+WRITTEN_NOTE = (
+    "Right: the answer is complete within the first {k} tokens that the model writes. "
+    "Sentences with a blank that is not at their end are not asked."
+)
+# What the page of an item says above its table of facts.
+ABOVE_FACTS = (
+    *PLACE_COLUMNS,
+    *("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation"),
+)
+EXAMPLE_COLUMNS = (
+    *("relation", "template", "index", "statement", "answer_label", "rank", "predictions", "continuation", "method"),
+)
+EXAMPLES_NOTE = "The first sentence of each fact type, and what the model put at its blank; the answer is marked."
+OUTPUT_TITLES = {"top": "Top ten", "near": "Goes on with"}
+
+
+def k_of(run: Run) -> int:
+    """Return how near an answer must be to count as right."""
+    return int(run.option("k", Cloze.k))
+
+
+def _titles(run: Run, values: ColumnValues) -> dict[str, str]:
+    titles = WRITTEN if "near" in values["method"] else RANKED
+    return {name: title.format(k=k_of(run)) for name, title in titles.items()}
+
+
+def _note(run: Run, values: ColumnValues) -> str:
+    return (WRITTEN_NOTE if "near" in values["method"] else RANKED_NOTE).format(k=k_of(run))
+
+
+ITEM_COLUMNS = ItemColumns(
+    ("subject", "statement", "answer_label", "prediction_label", "correct", "rank", "margin"),
+    titles=_titles,
+    note=_note,
+    file_only=("scores", "exact", "log_probs"),
+)
+
+
+def _answer_text(row: Row) -> str:
+    """Return the best words as far as the right one, or how the model went on."""
+    if row.get("predictions"):
+        return " · ".join(row["predictions"][: max(row["rank"] or 0, FIRST_WORDS)])
+    return str(row["prediction_label"] or "")
+
+
+MODEL_ANSWER = ModelAnswer(("predictions", "prediction_label", "rank"), _answer_text)
+
+
+def item_page(item: ItemRow) -> ItemPage:
+    """Return the page of a sentence with its blank, and what the model put there."""
+    row = item.row
+    context: dict[str, Any] = {
+        "blank": row["statement"].partition(BLANK),
+        "said": verdict(row, k_of(item.run)),
+        "written": _continuation(row),
+    }
+    ranking = [_ranking_table(row)] if row.get("predictions") else []
+    return ItemPage("item_facts.html", context, [*ranking, facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)])
+
+
+def verdict(row: Row, k: int) -> str:
+    """Return a sentence that says whether the model was right, and why."""
+    if not row["method"]:
+        return "The model was not asked: it continues a text, and this blank is not at the end."
+    right = "Right" if row["correct"] else "Wrong"
+    if row["method"] == "near":
+        if row["rank"]:
+            return f"{right}: the answer is complete after token {row['rank']} (the first {k} tokens count)."
+        return f"{right}: the answer is not in the text that follows."
+    if row["rank"]:
+        return f"{right}: the answer is in place {row['rank']} (the first {k} places count)."
+    return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
+
+
+def _continuation(row: Row) -> Cell | None:
+    """Return how the model went on, with the answer marked."""
+    text = " ".join(row["continuation"].split())
+    return cells.marked(text, row["answer_label"]) if text else None
+
+
+class RankedWord(NamedTuple):
+    """A word that the model puts at the blank; `place` counts from 1."""
+
+    place: int
+    text: str
+    log_prob: float
+    right: bool
+
+    def cell(self) -> Cell:
+        return cells.marked(self.text, self.text) if self.right else cells.text(self.text)
+
+
+def _ranking_table(row: Row) -> Table[RankedWord]:
+    words = zip(row["predictions"], row["log_probs"], strict=True)
+    return Table(
+        name="ranking",
+        caption="At the blank, most probable first",
+        columns=[
+            Column("place", "Place", lambda word: cells.number(word.place), align="number"),
+            Column("word", "Word", RankedWord.cell),
+            Column("log_prob", "Log-probability", lambda word: cells.number(word.log_prob, 2), align="number"),
+            Column("right", "Right", lambda word: cells.yes_no(word.right)),
+        ],
+        rows=[RankedWord(place, *word, place == row["rank"]) for place, word in enumerate(words, 1)],
+        main=True,
+        sortable=False,
+    )
+
+
+def examples(run: Run) -> list[Section]:
+    """Return the section of examples; nothing where the run's items are not stored."""
+    try:
+        rows = list(item_rows.rows(run, first_rows(run), EXAMPLE_COLUMNS))
+    except ItemsMissing:
+        return []
+    return [Section("examples", "Examples", _examples_table(run, rows), note=EXAMPLES_NOTE)]
+
+
+def first_rows(run: Run) -> list[int]:
+    """Return the number of the first row of each relation that the model was asked."""
+    first: dict[str, int] = {}
+    for number, row in enumerate(item_rows.rows(run, item_rows.find(run, ItemFilter()), ["relation", "method"])):
+        if row["method"]:
+            first.setdefault(row["relation"], number)
+    return list(first.values())
+
+
+def _examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
+    def output(row: Row) -> Cell:
+        return cells.marked(output_text(row), row["answer_label"])
+
+    return Table(
+        name="examples",
+        caption="Examples",
+        columns=[
+            Column(
+                "statement",
+                "Sentence",
+                lambda row: cells.text(row["statement"], href=item_url(run, row)),
+                align="head",
+            ),
+            Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
+            Column("given", OUTPUT_TITLES[rows[0]["method"]] if rows else "", output, align="wide"),
+            Column(
+                "rank",
+                "Found at",
+                lambda row: cells.number(row["rank"]),
+                "Place in the ranking, or number of tokens.",
+                align="number",
+            ),
+        ],
+        rows=rows,
+        cards=True,
+    )
+
+
+def output_text(row: Row) -> str:
+    """Return what the model put at the blank."""
+    return " · ".join(row["predictions"]) if row["method"] == "top" else " ".join(row["continuation"].split())

@@ -1,0 +1,113 @@
+"""How varied the answers of a benchmark's predicates are, and how well they are known (the DLAMA paper's Table 2)."""
+
+from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
+from typing import NamedTuple
+
+import pandas as pd
+
+from leaderboard.display import cells
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.culture.sides import Sides, objects_of, pair_title, predicate_cell
+from leaderboard.stored import benchmarks
+from probing.analysis.culture import west_last
+from probing.analysis.entropy import ALL, COLUMNS, entropies, totals
+from probing.errors import ProbingError
+
+NOTE = (
+    "An entropy of 0 means that one object is right for all items: a model need not know the subject. "
+    "The best P@1 is that of the models measured here."
+)
+BestScores = Mapping[tuple[str, str, str, str, str], float]  # pair, language, objects, relation, culture
+
+
+class Variety(NamedTuple):
+    """A relation, or all of them, in the languages in which its items are the same.
+
+    `sides`: culture, number of items and entropy in bits, the West last.
+    """
+
+    pair: str
+    objects: str
+    relation: str
+    sides: tuple[tuple[str, int, float], ...]
+    languages: list[str]
+
+
+def variety_section(benchmark: Benchmark, rows: Sequence[Sides]) -> Section | None:
+    """Return the section with items, entropies and the best P@1 of both cultures; None without the files."""
+    varieties, notes = variety(benchmark.pk) if benchmark.path else ([], ())
+    if not varieties:
+        return None
+    title = "How varied the answers are"
+    best = _best_scores(rows)
+
+    def relation(row: Variety) -> cells.Cell:
+        return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
+
+    columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind"),
+        Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
+        Column("objects", "Objects", lambda row: cells.text(row.objects)),
+        Column("relation", "Relation", relation, align="head"),
+        *_side_columns("first", 0, varieties, best),
+        *_side_columns("second", 1, varieties, best),
+    ]
+    table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60, cards=True)
+    return Section("entropies", title, table, note=" ".join([NOTE, *notes]))
+
+
+def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
+    """Return number of items, entropy and best P@1 of one side."""
+    title = _only({row.sides[place][0] for row in rows}, ("First culture", "West")[place])
+
+    def best_of(row: Variety) -> float | None:
+        relation, culture = row.relation.replace(ALL, ""), row.sides[place][0]
+        values = (best.get((row.pair, language, row.objects, relation, culture)) for language in row.languages)
+        return max((value for value in values if value is not None), default=None)
+
+    return [
+        Column(f"{name}_items", f"{title}, items", lambda row: cells.number(row.sides[place][1]), align="number"),
+        Column(f"{name}_entropy", "Entropy, bits", lambda row: cells.number(row.sides[place][2], 1), align="number"),
+        Column(f"{name}_best", "Best P@1", lambda row: cells.number(best_of(row)), align="number"),
+    ]
+
+
+def _only(names: Set[str], otherwise: str) -> str:
+    """Return the one name if all rows have the same."""
+    return next(iter(names)) if len(names) == 1 else otherwise
+
+
+def _best_scores(rows: Sequence[Sides]) -> BestScores:
+    """Map pair, language, objects, relation and culture to the best P@1 measured here."""
+    best: dict[tuple[str, str, str, str, str], float] = {}
+    for row in rows:
+        for culture, score in row.cultures.items():
+            key = (row.pair, row.language, objects_of(row.run), row.relation, culture)
+            if row.run.provenance == Run.Provenance.MEASURED and score.value is not None:
+                best[key] = max(best.get(key, 0.0), score.value)
+    return best
+
+
+@lru_cache(maxsize=8)
+def variety(benchmark: int) -> tuple[list[Variety], tuple[str, ...]]:
+    """Return a row per relation, with all relations together last, and the benchmark's notes on what was left out.
+
+    It is cached, as a version of a benchmark never changes.
+    """
+    try:
+        content = benchmarks.read(Benchmark.objects.get(pk=benchmark))
+    except ProbingError:
+        return [], ()
+    relations = entropies(content)
+    rows: dict[tuple[object, ...], Variety] = {}
+    table = pd.concat([relations, totals(relations)])
+    for (pair, language, objects, relation), part in table.groupby(COLUMNS[:4], sort=False):
+        both = zip(part.culture, part["items"], part.entropy, strict=True)
+        sides = tuple(sorted(both, key=lambda side: west_last(side[0])))
+        if len(sides) == 2:
+            row = rows.setdefault((pair, objects, relation, sides), Variety(pair, objects, relation, sides, []))
+            row.languages.append(language)
+    return list(rows.values()), content.notes

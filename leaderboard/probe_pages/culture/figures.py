@@ -1,0 +1,99 @@
+"""The columns and charts that every section about culture pairs shares."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import plotly.graph_objects as go
+
+from leaderboard.display import cells, charts
+from leaderboard.display.charts import Point
+from leaderboard.display.columns import interval_columns
+from leaderboard.display.tables import Column
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages.culture.sides import Sides
+
+
+class ChartLine(NamedTuple):
+    """A row of a chart: its name under its heading, and `detail` that only its label on hover has."""
+
+    row: Sides
+    head: str
+    name: str
+    detail: str | None = None
+
+    @property
+    def label(self) -> str:
+        return comma_separated(self.head, self.name, self.detail)
+
+
+def comma_separated(*texts: str | None) -> str:
+    """Join the texts that are not empty."""
+    return ", ".join(filter(None, texts))
+
+
+def is_published(run: Run) -> bool:
+    return run.provenance == Run.Provenance.PUBLISHED
+
+
+def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
+    """Return the columns of both cultures' scores and their gap, then intervals and numbers of items.
+
+    They are called after the cultures where all rows have the same two.
+    """
+    names = {tuple(name for name, _ in row.ordered) for row in rows}
+    first, second = names.pop() if len(names) == 1 else ("First culture", "West")
+
+    def side(place: int) -> Callable[[Sides], Score]:
+        return lambda row: row.ordered[place][1]
+
+    return [
+        Column("first", first, lambda row: cells.of_score(side(0)(row)), align="score"),
+        Column("second", second, lambda row: cells.of_score(side(1)(row)), align="score"),
+        Column("gap", "Gap", lambda row: _signed(row.difference), f"{first} minus {second}.", align="number"),
+        Column("p", "p", _p_value, "Two-sided z-test of the gap.", align="number"),
+        *interval_columns(lambda row: row.gap, "gap", "Gap", _signed),
+        *interval_columns(side(0), "first", first),
+        *interval_columns(side(1), "second", second),
+        _items_column("first", first, side(0)),
+        _items_column("second", second, side(1)),
+    ]
+
+
+def _items_column(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
+    return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
+
+
+def _signed(value: float | None) -> cells.Cell:
+    return cells.number(None) if value is None else cells.signed(value)
+
+
+def _p_value(row: Sides) -> cells.Cell:
+    return cells.p_value(row.p.value) if row.p and row.p.value is not None else cells.number(None)
+
+
+def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> go.Figure:
+    """Draw P@1 of both cultures in each line; `names` are what the legend calls the two sides."""
+    points = [
+        Point(line.label, float("nan") if score.value is None else score.value, score.low, score.high, group=name)
+        for line in lines
+        for name, (_, score) in zip(names, line.row.ordered, strict=True)
+    ]
+    return charts.beside(points, _heads(lines), "P@1", _short_names(lines))
+
+
+def gaps_forest(lines: Sequence[ChartLine]) -> go.Figure:
+    """Draw the gap of each line, filled where it was measured here."""
+    points = [
+        Point(line.label, gap.value, gap.low, gap.high, group="" if is_published(line.row.run) else "measured")
+        for line in lines
+        if (gap := line.row.gap) and gap.value is not None
+    ]
+    return charts.forest(points, _heads(lines), "first culture minus West", _short_names(lines))
+
+
+def _heads(lines: Sequence[ChartLine]) -> dict[str, str]:
+    return {line.label: line.head for line in lines}
+
+
+def _short_names(lines: Sequence[ChartLine]) -> dict[str, str]:
+    return {line.label: line.name for line in lines}

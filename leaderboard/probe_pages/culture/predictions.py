@@ -1,0 +1,90 @@
+"""The predictions that a model makes most often, right and wrong (the DLAMA paper's Table 3)."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import pandas as pd
+
+from leaderboard.display import cells
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.models import Run
+from leaderboard.probe_pages.culture.sides import objects_of, pair_title, predicate_cell
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import Row
+from probing.analysis.culture import common_predictions
+
+GROUP = ["culture_pair", "language", "relation", "culture"]
+STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
+NOTE = (
+    "The three most common predictions of each relation and culture, each with its share of all predictions there, and "
+    "for wrong ones the culture in which they are right."
+)
+
+
+def predictions(run: Run) -> list[Section]:
+    """Return the section, or nothing where the run has no stored items with cultures."""
+    if not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+        return []
+    title = "Most common predictions"
+
+    def relation(row: Row) -> cells.Cell:
+        version = (row["culture_pair"], row["language"], objects_of(run), row["relation"])
+        return predicate_cell(run.benchmark, version)
+
+    group_columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row["culture_pair"])), align="kind"),
+        Column("language", "Language", lambda row: cells.text(row["language"])),
+        Column("relation", "Relation", relation, align="head"),
+        Column("culture", "Facts", lambda row: cells.text(row["culture"])),
+    ]
+    prediction_columns = [
+        Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
+        Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
+    ]
+    rows = predicted(run.pk)
+    table = Table(
+        name="predictions",
+        caption=title,
+        columns=[*group_columns, *prediction_columns],
+        rows=rows,
+        page_size=20,
+        cards=True,
+        export=_one_per_row(group_columns, rows),
+    )
+    return [Section("predictions", title, table, note=NOTE)]
+
+
+def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
+    """Return the table for the CSV, which has one prediction per row."""
+    columns = [
+        *group_columns,
+        Column("prediction", "Prediction", lambda row: cells.text(row["prediction_label"])),
+        Column("right", "Right", lambda row: cells.yes_no(row["correct"])),
+        Column("share", "Share", lambda row: cells.share(row["share"])),
+        Column("right_in", "Right in", lambda row: cells.text(", ".join(sorted(row["prediction_cultures"])))),
+    ]
+    single = [prediction for row in rows for prediction in (*row["right"], *row["wrong"])]
+    return Table(name="predictions", caption="Most common predictions", columns=columns, rows=single)
+
+
+def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:
+    def remark(prediction: Row) -> str:
+        cultures = [] if prediction["correct"] else sorted(prediction["prediction_cultures"])
+        return ", ".join([f"{100 * prediction['share']:.1f} %", *cultures])
+
+    names = [(prediction["prediction_label"], remark(prediction)) for prediction in predictions]
+    return cells.several(names, lang=row["language"])
+
+
+@lru_cache(maxsize=32)
+def predicted(run: int) -> list[Row]:
+    """Return a row for each relation and culture. It is cached, as a finished run never changes."""
+    row = Run.objects.get(pk=run)
+    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), STORED_COLUMNS)
+    common = common_predictions(pd.DataFrame(stored))
+    return [
+        dict(zip(GROUP, names, strict=True))
+        | {"right": part[part.correct].to_dict("records"), "wrong": part[~part.correct].to_dict("records")}
+        for names, part in common.groupby(GROUP, sort=False)
+    ]

@@ -1,0 +1,179 @@
+"""Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages side by side."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from leaderboard.display import cells, labels
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import model_column
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.models import Run
+from leaderboard.probe_pages.culture.figures import (
+    ChartLine,
+    both_sides,
+    comma_separated,
+    gaps_forest,
+    is_published,
+    side_columns,
+)
+from leaderboard.probe_pages.culture.sides import (
+    AUGMENTED,
+    Sides,
+    objects_of,
+    pair_title,
+    predicate_cell,
+    run_names,
+    version_of,
+)
+from probing.formats.dlama import natural
+
+MOST_GAPS = 30  # rows of a chart
+
+
+def predicate_sections(rows: Sequence[Sides]) -> list[Section]:
+    """Return a section for each pair and language; the predicates of several runs stand below each other."""
+    groups: dict[tuple[str, str], list[Sides]] = {}
+    for row in rows:
+        groups.setdefault((row.pair, row.language), []).append(row)
+    return [
+        _predicates(pair, language, sorted(group, key=lambda row: natural(row.relation)))
+        for (pair, language), group in groups.items()
+    ]
+
+
+def _predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
+    """Return the section with both cultures of each predicate."""
+    name = f"sides-{pair}-{language}"
+    title = f"{pair_title(pair)}, asked in {labels.language(language)}"
+    names = run_names(rows)
+    columns = [
+        Column("relation", "Relation", lambda row: predicate_cell(row.run.benchmark, version_of(row)), align="head"),
+        *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
+        *side_columns(rows),
+    ]
+    table = Table(name=name, caption=f"{title}: P@1 by relation and culture", columns=columns, rows=rows)
+    better = sum((row.difference or 0) > 0 for row in rows)
+    first = rows[0].ordered[0][0]
+    summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if names else 'relations'}."
+    figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
+    return Section(name, title, table, Chart(name, title, summary, figure))
+
+
+def _predicate_line(row: Sides, names: Mapping[int, str]) -> ChartLine:
+    """Return the chart's line of a predicate, or of one of several runs under it."""
+    model = names.get(row.run.pk)
+    head, name = (row.relation, model) if model else ("", row.relation)
+    return ChartLine(row, head, name, predicate_cell(row.run.benchmark, version_of(row)).note)
+
+
+def gaps(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with the gap of each pair and language with its interval."""
+    if not rows:
+        return None
+    columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
+        Column("language", "Language", lambda row: cells.text(row.language)),
+        *side_columns(rows),
+    ]
+    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows, cards=True)
+    title = "The gap between cultures"
+    lines = [ChartLine(row, pair_title(row.pair), row.language) for row in rows if row.difference is not None]
+    chart = Chart("gaps", title, _gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
+    return Section("gaps", title, table, chart)
+
+
+def _gaps_summary(rows: Sequence[Sides]) -> str:
+    """Say what the gaps are, and how many of the intervals exclude zero."""
+    intervals = [
+        (row.gap.low, row.gap.high) for row in rows if row.gap and row.gap.low is not None and row.gap.high is not None
+    ]
+    clear = sum(low * high > 0 for low, high in intervals)
+    clear_text = f"; {clear} of {len(intervals)} intervals exclude zero" if intervals else ""
+    return f"P@1 of the first culture minus that of the West{clear_text}."
+
+
+def languages(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with each model in each prompt language; None where there is only one row."""
+    if len(rows) < 2:
+        return None
+    title = "Prompt languages side by side"
+    names = run_names(rows)
+
+    def run(row: Sides) -> cells.Cell:
+        return cells.text(names.get(row.run.pk, f"run {row.run.pk}"), href=row.run.get_absolute_url())
+
+    columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
+        Column("language", "Language", lambda row: cells.text(row.language)),
+        Column("run", "Run", run, align="kind"),
+        *side_columns(rows),
+        Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
+    ]
+    table = Table(name="languages", caption=title, columns=columns, rows=rows, cards=True)
+    lines = [
+        ChartLine(row, pair_title(row.pair), comma_separated(row.language, _source(row.run, names))) for row in rows
+    ]
+    language_names = sorted({labels.language(row.language) for row in rows})
+    summary = f"P@1 of either culture, asked in {', '.join(language_names)}."
+    figure = both_sides(lines, ("first culture", "West"))
+    return Section("languages", title, table, Chart("languages", title, summary, figure))
+
+
+def _source(run: Run, names: Mapping[int, str]) -> str | None:
+    """Return what tells a run apart in the chart; published figures are told apart by their kind of objects."""
+    if not is_published(run):
+        return names.get(run.pk)
+    return "published" if objects_of(run) == AUGMENTED else f"published, {objects_of(run)}"
+
+
+def models(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with every run on every pair, measured and published."""
+    if not rows:
+        return None
+    title = "Models on each pair"
+    kinds = {objects_of(row.run) for row in rows}
+    columns = [
+        model_column(lambda row: row.run),
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind"),
+        Column("language", "Language", lambda row: cells.text(row.language)),
+        *([Column("objects", "Objects", lambda row: cells.text(objects_of(row.run)))] if len(kinds) > 1 else []),
+        *side_columns(rows),
+        Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
+    ]
+    table = Table(name="pairs", caption=title, columns=columns, rows=rows, page_size=50, cards=True)
+    chart = _widest_gaps([row for row in rows if row.difference is not None])
+    return Section("pairs", title, table, chart)
+
+
+def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
+    """Return the chart of the widest gaps under their pair and language; None where there is only one."""
+    if len(rows) < 2:
+        return None
+    widest = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
+    widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
+    number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
+    legend = " Open: published." if any(is_published(row.run) for row in widest) else ""
+    summary = f"{number} between cultures, P@1 of the first minus that of the West.{legend}"
+    return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
+
+
+def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
+    """Return lines named by the last part of the model's id, and by the run where several share that name."""
+    heads = [f"{pair_title(row.pair)}, {row.language}" for row in rows]
+    short = [row.run.model.hub_id.rpartition("/")[2] for row in rows]
+    times = Counter(zip(heads, short, strict=True))
+    return [
+        ChartLine(
+            row,
+            head,
+            name if times[head, name] == 1 else comma_separated(name, _difference(row.run)),
+            row.run.model.hub_id,
+        )
+        for row, head, name in zip(rows, heads, short, strict=True)
+    ]
+
+
+def _difference(run: Run) -> str:
+    """Return what tells a run apart from others of its model."""
+    return objects_of(run) if is_published(run) else run.variant

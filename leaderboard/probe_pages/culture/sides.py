@@ -1,0 +1,118 @@
+"""P@1 of the two cultures of a pair, of whole pairs and of single predicates, in each prompt language (methods 4.5)."""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from leaderboard.display import cells
+from leaderboard.lists.scores import group_url
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.stored import benchmarks
+from probing.analysis.culture import west_last
+from probing.errors import ProbingError
+
+AUGMENTED = "augmented"
+METRICS = ("p_at_1", "culture_gap", "culture_gap_p")
+
+
+class Sides(NamedTuple):
+    """A predicate, or a whole pair where `relation` is empty, in one language: P@1 of either culture and their gap."""
+
+    run: Run
+    pair: str
+    language: str
+    relation: str
+    cultures: Mapping[str, Score]
+    gap: Score | None
+    p: Score | None
+
+    @property
+    def ordered(self) -> list[tuple[str, Score]]:
+        """Pairs of culture and score, the West last."""
+        return sorted(self.cultures.items(), key=lambda side: west_last(side[0]))
+
+    @property
+    def difference(self) -> float | None:
+        return self.gap.value if self.gap else None
+
+
+def sides(runs: Sequence[Run]) -> tuple[list[Sides], list[Sides]]:
+    """Return the rows of whole pairs and those of predicates. One query."""
+    by_run = {run.pk: run for run in runs}
+    by_place: dict[tuple[int, str, str, str], dict[str, Score]] = {}
+    for score in Score.objects.filter(run__in=by_run, metric__in=METRICS).order_by("pk"):
+        if place := _place(score):
+            pair, language, relation, culture = place
+            by_place.setdefault((score.run_id, pair, language, relation), {})[culture or score.metric] = score
+    rows = [_sides(by_run[run], place, scores) for (run, *place), scores in by_place.items()]
+    complete = [row for row in rows if len(row.cultures) == 2]
+    return [row for row in complete if not row.relation], [row for row in complete if row.relation]
+
+
+def _sides(run: Run, place: Sequence[str], scores: Mapping[str, Score]) -> Sides:
+    pair, language, relation = place
+    cultures = {name: score for name, score in scores.items() if score.metric == "p_at_1"}
+    return Sides(run, pair, language, relation, cultures, scores.get("culture_gap"), scores.get("culture_gap_p"))
+
+
+def _place(score: Score) -> tuple[str, str, str, str] | None:
+    """Return pair, language, relation and culture of a score; relation and culture are empty where it is about all."""
+    of_culture = score.metric == "p_at_1"
+    if score.dimension == f"culture_pair_language{'_culture' * of_culture}":
+        pair, language, *culture = score.group.split(" ", 2)
+        return pair, language, "", culture[0] if culture else ""
+    if score.dimension == f"culture_pair_language_relation{'_culture' * of_culture}":
+        pair, language, relation, *culture = score.group.split(" ", 3)
+        return pair, language, relation, culture[0] if culture else ""
+    return None
+
+
+def objects_of(run: Run) -> str:
+    """Return the kind of objects that a run was asked about."""
+    return str(run.option("objects", AUGMENTED))
+
+
+def pair_title(pair: str) -> str:
+    """Return a pair's name for people: south-america-west becomes South America and West."""
+    *first, second = pair.split("-")
+    return f"{' '.join(first).title()} and {second.title()}"
+
+
+def run_names(rows: Sequence[Sides]) -> dict[int, str]:
+    """Map each run to its model's short name, with the run's number where a model has several; empty for one run."""
+    runs = {row.run.pk: row.run for row in rows}
+    one_each = len({run.model.hub_id for run in runs.values()}) == len(runs)
+    names = {pk: run.model.hub_id.rpartition("/")[2] for pk, run in runs.items()}
+    return {pk: name if one_each else f"{name}, run {pk}" for pk, name in names.items()} if len(runs) > 1 else {}
+
+
+def version_of(row: Sides) -> tuple[str, str, str, str]:
+    """Return the version of a predicate that a row is about: pair, language, objects, predicate."""
+    return row.pair, row.language, objects_of(row.run), row.relation
+
+
+def predicate_cell(benchmark: Benchmark, version: tuple[str, str, str, str]) -> cells.Cell:
+    """Return a predicate's cell, which links to the page of that version and has its template as a note."""
+    relation_id, template = versions(benchmark.pk).get(version, ("", ""))
+    href = group_url(benchmark, "relation", relation_id) if relation_id else ""
+    return cells.text(version[-1], href, template)
+
+
+@lru_cache(maxsize=8)
+def versions(benchmark: int) -> dict[tuple[str, str, str, str], tuple[str, str]]:
+    """Map pair, language, objects and predicate to the relation's id and its template, in English if there is one.
+
+    It is empty where the files are not here. It is cached, as a version of a benchmark never changes.
+    """
+    row = Benchmark.objects.get(pk=benchmark)
+    try:
+        relations = benchmarks.read(row).relations if row.path else ()
+    except ProbingError:
+        return {}
+    english = {rel.label: rel.templates[0] for rel in relations if rel.tags.get("language") == "en"}
+    by_version = {}
+    for relation in relations:
+        pair, language, objects = (str(relation.tags.get(name)) for name in ("culture_pair", "language", "objects"))
+        template = english.get(relation.label, relation.templates[0])
+        by_version[pair, language, objects, relation.label] = (relation.id, template)
+    return by_version

@@ -1,0 +1,92 @@
+"""The columns of a run's items: those that tell rows apart, then everything else that is stored."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.urls import reverse
+
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell
+from leaderboard.display.tables import Column
+from leaderboard.models import Run
+from leaderboard.stored.item_rows import Row
+
+ColumnValues = Mapping[str, set[Any]]  # the least and the greatest value of each stored column (`item_rows.ends`)
+
+# The CSV has the labels of answer and prediction under these names, not their numbers in the answer space.
+LABELS = {"answer_label": "answer", "prediction_label": "prediction"}
+# Tags that a page shows only where rows differ in them.
+TAGS = ("culture_pair", "culture", "language", "template")
+PLACE = ("culture_pair", "culture", "language", "relation", "template", "index")
+TITLES = {
+    "statement": "Sentence",
+    "answer_label": "Answer",
+    "prediction_label": "Chosen",
+    "correct": "Right",
+    "rank": "Rank of answer",
+    "index": "Line",
+}
+HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
+
+
+@dataclass(frozen=True)
+class ItemColumns:
+    """How one probe's items are listed.
+
+    `names`: the columns that a page shows before the item's tags and place, in this order, where they are stored and
+    not empty throughout. `titles` and `note` say what the columns mean and what counts as right, given the run and the
+    stored columns. `yes_no`: columns by which items can be filtered with yes or no, with their labels.
+    `file_only`: columns with a value for every option or word, which only the Parquet file has.
+    """
+
+    names: Collection[str] = ("subject", "answer_label", "prediction_label", "correct", "rank", "margin")
+    titles: Callable[[Run, ColumnValues], Mapping[str, str]] = lambda run, values: {}
+    help: Mapping[str, str] = field(default_factory=dict)
+    note: Callable[[Run, ColumnValues], str] = lambda run, values: ""
+    yes_no: Mapping[str, str] = field(default_factory=dict)
+    file_only: Collection[str] = ("scores", "exact")
+
+    def listed(self, columns: Iterable[str]) -> list[str]:
+        """Return those of the stored columns that tables have."""
+        return [name for name in columns if name not in self.file_only]
+
+    def build(self, run: Run, values: ColumnValues, everything: bool = False) -> list[Column[Row]]:
+        """Return all columns; a page hides the less telling ones unless `everything` is set."""
+        first = [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
+        rest = [name for name in self.listed(values) if name not in (*first, *LABELS.values())]
+        titles = TITLES | dict(self.titles(run, values))
+        return [self._column(run, name, titles, values[name], everything or name in first) for name in (*first, *rest)]
+
+    def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], shown: bool) -> Column[Row]:
+        def cell(row: Row) -> Cell:
+            value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
+            return replace(value, href=item_url(run, row)) if name == "subject" else value
+
+        title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
+        return Column(LABELS.get(name, name), title, cell, note, align=_align(name, values), shown=shown)
+
+
+def item_url(run: Run, row: Row) -> str:
+    """Return the address of an item's own page."""
+    return reverse("item", args=[run.pk, row["relation"], row["template"], row["index"]])
+
+
+def _tells(name: str, values: set[Any]) -> bool:
+    return len(values) > 1 if name in TAGS else not values <= {None, ""}
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a column is in the language in which the item is asked."""
+    return name in ("subject", "statement") or name.endswith("_label")
+
+
+def _align(name: str, values: set[Any]) -> str:
+    """Return the alignment; short columns have none, so that two of them fit into a line on a phone."""
+    if name == "subject":
+        return "head"
+    if values & {True, False} and all(isinstance(value, bool | None) for value in values):
+        return ""
+    if any(isinstance(value, int | float) for value in values):
+        return "number"
+    return "" if name in TAGS else "wide"

@@ -1,0 +1,119 @@
+"""What the pages know of one probe: a `ProbePages` object, of which each probe declares one in its own module."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from django.http import QueryDict
+
+from leaderboard.display import cells, labels
+from leaderboard.display.columns import interval_columns
+from leaderboard.display.sections import Section, Switch
+from leaderboard.display.tables import Column
+from leaderboard.lists.compared_runs import ModelAnswer
+from leaderboard.lists.scores import Slice
+from leaderboard.lists.standings import Standing
+from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.item_columns import ItemColumns
+from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
+from probing.benchmark import Relation
+
+MULTIPLE_CHOICE_COLUMNS = ItemColumns()
+PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
+
+
+class CountColumn(NamedTuple):
+    """The leaderboard's column with the number of items that count, for a probe where it depends on the model."""
+
+    title: str
+    help: str
+
+
+def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
+    """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
+    title = title or f"{labels.dimension(part.dimension)}: {part.group}"
+
+    def cell(row: Standing) -> cells.Cell:
+        return cells.of_score(row.score(metric, part))
+
+    return [
+        Column(str(part), title, cell, align="score"),
+        *interval_columns(lambda row: row.score(metric, part), str(part), shown=False),
+    ]
+
+
+def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
+    """Return the dimension and the group of a relation's scores, given what an address calls it."""
+    return "relation", relation.label if relation else name
+
+
+@dataclass(frozen=True)
+class ProbePages:
+    """Everything that the pages know of one probe; the defaults suit a probe whose rows are those of multiple choice.
+
+    The main metric and what counts as correct belong to the probe itself (`probing.probes`).
+
+    Labels: `metric_labels` maps metrics of this probe to their titles.
+    Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
+    `fine_dimensions` have too many groups to be columns of the leaderboard.
+    Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
+    columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
+    the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
+    the number of items.
+    Published figures: `published_metrics` maps the slug of a benchmark to the metric of its published figures, where
+    these are not in the probe's main metric.
+    Relations: `relation_slice` names the scores that the page of a relation shows.
+    Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
+    the model's answer from a row.
+    Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
+    take one more argument for each of the `switches`: whether it is on.
+    """
+
+    metric_labels: Mapping[str, str] = field(default_factory=dict)
+    hidden_dimensions: Collection[str] = ()
+    fine_dimensions: Collection[str] = ()
+
+    secondary_metrics: Sequence[str] = ()
+    default_dimensions: Sequence[str] = ()
+    slice_metrics: Sequence[str] = ()
+    slice_columns: Callable[[Slice, str], list[Column[Standing]]] = slice_columns
+    related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
+    count_column: CountColumn | None = None
+    published_metrics: Mapping[str, str] = field(default_factory=dict)
+
+    relation_slice: Callable[[Relation | None, str], tuple[str, str]] = relation_slice
+
+    item_columns: ItemColumns = MULTIPLE_CHOICE_COLUMNS
+    item_page: Callable[[ItemRow], ItemPage] = option_page
+    model_answer: ModelAnswer = PREDICTION
+
+    run_sections: Callable[..., list[Section]] = lambda run, *switches: []
+    benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
+    comparison_sections: Callable[[Sequence[Run]], list[Section]] = lambda runs: []
+    switches: Sequence[Switch] = ()
+
+    def main_metric(self, benchmark: Benchmark) -> str:
+        """Return the metric that the benchmark's models are ranked by.
+
+        It is the probe's, except on a benchmark of which only published figures in another metric are on this site.
+        """
+        published = "" if benchmark.path else self.published_metrics.get(benchmark.slug, "")
+        return published or benchmark.main_metric
+
+    def metrics_beside(self, benchmark: Benchmark) -> list[str]:
+        """Return the metrics that stand beside the main one on the benchmark's leaderboard."""
+        published = [metric for slug, metric in self.published_metrics.items() if slug == benchmark.slug]
+        main = self.main_metric(benchmark)
+        return [metric for metric in (*self.secondary_metrics, *published) if metric != main]
+
+    def metric_label(self, metric: str) -> str:
+        """Return the title of a metric."""
+        return self.metric_labels.get(metric) or labels.metric(metric)
+
+    def switched_on(self, query: QueryDict) -> list[bool]:
+        """Return for each switch whether the query string turns it on."""
+        return [switch.on(query) for switch in self.switches]
+
+    def chosen_slices(self, chosen: Sequence[Slice], slices: Sequence[Slice]) -> list[Slice]:
+        """Return the chosen slices with those that belong beside them."""
+        return list(dict.fromkeys(part for name in chosen for part in self.related_slices(name, slices)))
