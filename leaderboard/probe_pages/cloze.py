@@ -24,6 +24,7 @@ METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
     **{f"in_near_{k}": f"In near {k}" for k in (1, 5, 15)},
     "not_one_token": "Not one token",
+    "relative_accuracy_lm_pub_quiz": "Relative accuracy",
 }
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their answer."
 NONE_LEFT = "No fact type passes these choices."
@@ -154,6 +155,8 @@ PAGES = ProbePages(
     fine_dimensions=(CELL,),
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
     default_dimensions=("head",),
+    # The T-REx figures of LM-PUB-QUIZ are relative to the same model before its training.
+    published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     model_answer=MODEL_ANSWER,

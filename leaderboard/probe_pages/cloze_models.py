@@ -53,8 +53,8 @@ def difficulty_section(
 def difficulty(chosen: ChosenFactTypes, runs: Mapping[int, Run]) -> list[Difficulty]:
     """Return a row per fact type, head by head, the easiest first."""
     values: dict[str, dict[str, list[tuple[str, float]]]] = {}
-    for run in runs.values():
-        for key, scores in chosen.runs.get(run.pk, {}).items():
+    for run, types in ((runs[number], types) for number, types in chosen.runs.items() if number in runs):
+        for key, scores in types.items():
             score = scores.get(WITHIN_FIVE[SIDES[run.model.kind]])
             if score and score.value is not None:
                 values.setdefault(key, {}).setdefault(_group(run), []).append((run.model.hub_id, score.value))

@@ -163,7 +163,7 @@ def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
 
     return [
         Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
-        *interval_columns(score, key, heading),
+        *interval_columns(score, key),
         Column(f"{key}_n", "Pairs", lambda line: cells.items(getattr(score(line), "n", None)), align="number"),
     ]
 
