@@ -1,4 +1,4 @@
-"""A value, and how a page shows it."""
+"""Cells of tables: a value for CSV together with the text, the note and the bar that a page shows."""
 
 import re
 from collections.abc import Sequence
@@ -11,15 +11,17 @@ from django.utils import timezone
 from leaderboard.models import Score
 
 Raw = str | int | float | None
+NO_VALUE = "–"
 NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """`value` is what CSV gets, in full; `text` is what a page shows; `bar` is drawn beside it.
+    """One cell: CSV gets `value` in full, a page shows `text`, with `bar` drawn beside it.
 
-    `pieces`: the text in three, the middle one marked. `lang`: the text's language, where it is not the page's.
-    `several`: names, each with a remark, that the text lists.
+    `note` is a tooltip. `kind` is the CSS class of the text. `pieces` is the text in three parts, the middle one
+    highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
+    a remark, that the page shows as a list in place of the text.
     """
 
     value: Raw
@@ -35,7 +37,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Bar:
-    """A dot with its interval on a line from 0 to 1, in percent of the line's length."""
+    """A dot at `at` and its interval on a line from 0 to 1, in percent of the line's length."""
 
     at: float
     low: float | None = None
@@ -47,71 +49,74 @@ def text(value: str, href: str = "", note: str = "", lang: str = "") -> Cell:
 
 
 def several(names: Sequence[tuple[str, str]], lang: str = "") -> Cell:
-    """Names with a remark on each; they keep their order whatever direction they are written in."""
-    whole = "; ".join(f"{name} ({remark})" for name, remark in names)
-    return Cell(whole, whole, lang=lang, kind="several", several=tuple(names))
+    """List names, each with a remark; a page keeps their order whichever direction they are written in."""
+    joined = "; ".join(f"{name} ({remark})" for name, remark in names)
+    return Cell(joined, joined, lang=lang, kind="several", several=tuple(names))
 
 
 def marked(value: str, word: str) -> Cell:
-    """A text in which a word, as a whole and in any case, is marked where it stands first."""
-    found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", value, re.IGNORECASE)
-    pieces = (value[: found.start()], found[0], value[found.end() :]) if found else None
+    """Show a text and highlight the first place where it has the word, as a whole word in upper or lower case."""
+    match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", value, re.IGNORECASE)
+    pieces = (value[: match.start()], match[0], value[match.end() :]) if match else None
     return Cell(value, value, pieces=pieces)
 
 
 def number(value: float | int | None, digits: int = 3) -> Cell:
-    """A plain figure; integers are grouped by thousands."""
+    """Show a number with commas between thousands, a float with `digits` decimals."""
     if value is None:
-        return Cell(None, "–", kind="number")
-    shown = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
-    return Cell(value, _minus(shown), kind="number")
+        return _no_value("number")
+    rounded = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    return Cell(value, _with_minus(rounded), kind="number")
 
 
 def items(value: float | None) -> Cell:
-    """A number of items, which may be a fraction where items weigh less than one (methods)."""
+    """Show a number of items; it can be a fraction, as an item of several groups counts in part for each."""
     if value is None:
-        return Cell(None, "–", kind="number")
+        return _no_value("number")
     return Cell(value, f"{value:,.0f}" if value == int(value) else f"{value:,.1f}", kind="number")
 
 
 def score(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """A share between 0 and 1 with its interval drawn; other figures without."""
+    """Show a score with its interval as a note, and both as a bar if the score is a share between 0 and 1."""
     if value is None:
         return Cell(None, NOT_MEASURED, kind="missing")
     note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
-    bar = Bar(100 * value, _percent(low), _percent(high)) if 0 <= value <= 1 else None
-    shown = f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}"
-    return Cell(value, _minus(shown), "", note, bar, "score")
+    bar = Bar(100 * value, _percentage(low), _percentage(high)) if 0 <= value <= 1 else None
+    rounded = f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}"
+    return Cell(value, _with_minus(rounded), "", note, bar, "score")
 
 
-def of_score(found: Score | None) -> Cell:
-    """A score without a value was asked for: nothing counts in it, or in a part of a mean."""
-    if found and found.value is None and found.n:
-        return Cell(None, "no mean", note="Nothing counts in a part of it.", kind="missing")
-    if found and found.value is None:
-        return Cell(None, "nothing counts", kind="missing")
-    return score(found.value, found.low, found.high) if found else score(None)
+def of_score(row: Score | None) -> Cell:
+    """Show a stored score; one without a value was measured, but it or a part of its mean has no countable items."""
+    if row is None:
+        return score(None)
+    if row.value is not None:
+        return score(row.value, row.low, row.high)
+    if row.n:
+        return Cell(None, "no mean", note="A part of this mean has no countable items.", kind="missing")
+    return Cell(None, "no countable items", kind="missing")
 
 
 def share(value: float) -> Cell:
-    """A share between 0 and 1, drawn as a length."""
+    """Show a share between 0 and 1 with a bar as long as it."""
     return Cell(value, f"{value:.3f}", bar=Bar(100 * value, 0, 100 * value), kind="share")
 
 
-def percent(whole: int) -> Cell:
-    """How far something is."""
-    return Cell(whole, f"{whole} %", bar=Bar(whole, 0, whole), kind="share")
+def percent(value: int) -> Cell:
+    """Show progress in percent with a bar as long as it."""
+    return Cell(value, f"{value} %", bar=Bar(value, 0, value), kind="share")
 
 
-def duration(left: timedelta | None) -> Cell:
-    if left is None:
-        return Cell(None, "–", kind="number")
-    return Cell(round(left.total_seconds()), about(left), kind="number")
+def duration(time: timedelta | None) -> Cell:
+    """Show a time to wait; CSV gets whole seconds."""
+    if time is None:
+        return _no_value("number")
+    return Cell(round(time.total_seconds()), about(time), kind="number")
 
 
-def about(left: timedelta) -> str:
-    """A time to wait, as people say it."""
-    seconds = left.total_seconds()
+def about(time: timedelta) -> str:
+    """Round a time to wait to minutes, or to tenths of an hour from one hour on."""
+    seconds = time.total_seconds()
     if seconds < 60:
         return "under a minute"
     if seconds < 3600:
@@ -119,9 +124,9 @@ def about(left: timedelta) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def signed(value: float, kind: str = "number") -> Cell:
-    """A difference: with its sign, the minus as a minus."""
-    return Cell(value, _minus(f"{value:+.3f}"), kind=kind)
+def signed(value: float | None, kind: str = "number") -> Cell:
+    """Show a difference with its sign."""
+    return _no_value(kind) if value is None else Cell(value, _with_minus(f"{value:+.3f}"), kind=kind)
 
 
 def p_value(value: float) -> Cell:
@@ -129,41 +134,32 @@ def p_value(value: float) -> Cell:
 
 
 def yes_no(value: bool | None) -> Cell:
-    """None where the question was not put."""
+    """Show an answer, or a dash where the question was not asked."""
     if value is None:
-        return Cell(None, "–")
-    return Cell("yes" if value else "no", "yes" if value else "no", kind="yes" if value else "no")
+        return _no_value()
+    answer = "yes" if value else "no"
+    return Cell(answer, answer, kind=answer)
 
 
 def stored(value: Any, lang: str = "") -> Cell:
-    """Whatever a file may hold; a list as its members."""
+    """Show a value of any type that an items file has; a list shows its members."""
     if isinstance(value, list):
-        members = [stored(each, lang) for each in value]
-        whole, shown = ("; ".join(texts) for texts in ([str(m.value) for m in members], [m.text for m in members]))
-        return Cell(whole, shown, lang=lang)
+        members = [stored(member, lang) for member in value]
+        return Cell("; ".join(str(cell.value) for cell in members), "; ".join(cell.text for cell in members), lang=lang)
     if value is None or isinstance(value, bool):
         return yes_no(value)
     return text(value, lang=lang) if isinstance(value, str) else number(value, 2)
 
 
 def bound(value: float | None) -> Cell:
-    """An end of an interval: quieter than the score itself."""
-    return Cell(value, "–" if value is None else _minus(f"{value:.3f}"), kind="bound")
-
-
-def _minus(figure: str) -> str:
-    """A minus where a hyphen was."""
-    return f"−{figure[1:]}" if figure.startswith("-") else figure
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
+    """Show an end of an interval, in fainter type than the score."""
+    return _no_value("bound") if value is None else Cell(value, _with_minus(f"{value:.3f}"), kind="bound")
 
 
 def parameters(value: int | None) -> Cell:
-    """135 M, 6.7 B: three figures are enough to tell models apart."""
+    """Show a number of parameters with three digits and a unit, such as 135 M or 6.7 B."""
     if value is None:
-        return Cell(None, "–", kind="number")
+        return _no_value("number")
     for size, unit in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K")):
         if value >= size:
             return Cell(value, f"{value / size:.3g} {unit}", kind="number")
@@ -171,14 +167,29 @@ def parameters(value: int | None) -> Cell:
 
 
 def day(value: datetime | None) -> Cell:
+    """Show the local date of a time."""
     if value is None:
-        return Cell(None, "–", kind="date")
-    iso = timezone.localtime(value).date().isoformat()
-    return Cell(iso, iso, kind="date")
+        return _no_value("date")
+    date = timezone.localtime(value).date().isoformat()
+    return Cell(date, date, kind="date")
 
 
 def moment(value: datetime | None) -> Cell:
+    """Show a local time to the minute; CSV gets the seconds and the time zone as well."""
     if value is None:
-        return Cell(None, "–", kind="date")
-    local = timezone.localtime(value)
-    return Cell(local.isoformat(timespec="seconds"), f"{local:%Y-%m-%d %H:%M}", kind="date")
+        return _no_value("date")
+    time = timezone.localtime(value)
+    return Cell(time.isoformat(timespec="seconds"), f"{time:%Y-%m-%d %H:%M}", kind="date")
+
+
+def _no_value(kind: str = "text") -> Cell:
+    return Cell(None, NO_VALUE, kind=kind)
+
+
+def _with_minus(text: str) -> str:
+    """Replace a leading hyphen by a minus sign."""
+    return f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
+
+
+def _percentage(share: float | None) -> float | None:
+    return None if share is None else 100 * share

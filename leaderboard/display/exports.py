@@ -10,43 +10,46 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHt
 from leaderboard.display.cells import Raw
 from leaderboard.display.tables import Table, select
 
-Response = TypeVar("Response", bound=HttpResponseBase)
+ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
 
-CSV = "text/csv; charset=utf-8"
+CONTENT_TYPE = "text/csv; charset=utf-8"
 BYTE_ORDER_MARK = "\ufeff"
-LOOKED_AT = 50  # rows
+LOOKED_AT = 50  # rows at the start whose scripts decide about the byte order mark
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
 
 
 class _Echo:
-    """A file that hands back what is written, so that lines can be streamed."""
+    """A file that returns what is written to it, so that a CSV writer's lines can be streamed."""
 
     def write(self, line: str) -> str:
         return line
 
 
 def safe(value: Raw) -> Raw:
-    """Text that a spreadsheet would run as a formula gets an apostrophe in front; figures stay as they are."""
+    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers stay as they are."""
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
     return "" if value is None else value
 
 
-def other_script(text: str) -> bool:
-    return any(letter > "\u024f" and letter.isalpha() for letter in text)
+def has_other_script(text: str) -> bool:
+    """Return whether the text has letters of another script than the Latin one."""
+    return any(letter > LAST_LATIN and letter.isalpha() for letter in text)
 
 
 def csv_lines(
     header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
 ) -> Iterator[str]:
-    """With a byte order mark where a spreadsheet needs it to show other scripts than the Latin one.
+    """Yield the lines of a CSV file, which starts with a byte order mark if it has text in another than Latin script.
 
-    What tells are the first rows, and those of a `sample` where the scripts may change further down.
+    Without the mark a spreadsheet garbles such text. The first rows decide whether it is needed, and those of `sample`
+    where later rows may have other scripts; the rest of the rows is read while the lines are sent.
     """
     writer = csv.writer(_Echo(), lineterminator="\n")
     rows = iter(rows)
     first = list(islice(rows, LOOKED_AT))
-    if any(other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
+    if any(has_other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
         yield BYTE_ORDER_MARK
     yield writer.writerow(header)
     for row in chain(first, rows):
@@ -56,18 +59,19 @@ def csv_lines(
 def csv_response(
     header: Sequence[str], rows: Iterable[Sequence[Raw]], name: str, sample: Iterable[Sequence[Raw]] = ()
 ) -> StreamingHttpResponse:
-    return _named(StreamingHttpResponse(csv_lines(header, rows, sample), content_type=CSV), name)
+    """Stream rows as the download `name`.csv; see `csv_lines` for `sample`."""
+    return _as_download(StreamingHttpResponse(csv_lines(header, rows, sample), content_type=CONTENT_TYPE), name)
 
 
 def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
-    """The table of this address, or its export: rows and order of the page, all pages unless one is named."""
-    table = table.export or table
-    rows = select(table, request.GET, all_pages=True)
-    values = ([cell.value for cell in cells] for cells in table.cells(rows))
-    lines = csv_lines([column.name for column in table.columns], values)
-    return _named(HttpResponse("".join(lines), content_type=CSV), f"clozeboard-{table.name}")
+    """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one."""
+    exported = table.export or table
+    rows = select(exported, request.GET, all_pages=True)
+    values = ([cell.value for cell in cells] for cells in exported.cells(rows))
+    lines = csv_lines([column.name for column in exported.columns], values)
+    return _as_download(HttpResponse("".join(lines), content_type=CONTENT_TYPE), f"clozeboard-{exported.name}")
 
 
-def _named(response: Response, name: str) -> Response:
+def _as_download(response: ResponseT, name: str) -> ResponseT:
     response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
     return response

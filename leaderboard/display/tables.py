@@ -1,53 +1,62 @@
-"""Tables: rows and columns once, shown as HTML and handed out as CSV."""
+"""Tables: rows and columns that a page shows as HTML and hands out as CSV.
 
-from collections.abc import Callable, Iterator, Sequence
+The query string sorts a table and chooses its page: `sort=<column>` or `sort=-<column>`, and `page=<number>`. Both are
+prefixed with the table's name where a page has several tables.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from django.core.paginator import Paginator
 from django.http import QueryDict
 
 from leaderboard.display.cells import Cell
 
-Row = TypeVar("Row")
+RowT = TypeVar("RowT")
 PAGE_SIZE = 50
+NEIGHBOURS = 2  # page links on each side of the current page
 
 
 @dataclass(frozen=True)
-class Column(Generic[Row]):
-    """`name` heads the column in CSV, `title` on the page; `key` orders rows where the cell's value does not.
+class Column(Generic[RowT]):
+    """A column of a table, named `name` in CSV and in the query string and `title` on the page.
 
-    `shown`: whether pages have it too.
+    `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` is the tooltip of the
+    heading, `align` the CSS classes. Only CSV has a column that is not `shown`.
     """
 
     name: str
     title: str
-    cell: Callable[[Row], Cell]
+    cell: Callable[[RowT], Cell]
     help: str = ""
-    key: Callable[[Row], Any] | None = None
+    key: Callable[[RowT], Any] | None = None
     align: str = ""
     shown: bool = True
 
-    def order(self, row: Row) -> Any:
+    def order(self, row: RowT) -> Any:
+        """Return what the row is sorted by, None if it is missing."""
         return self.key(row) if self.key else self.cell(row).value
 
 
 @dataclass(frozen=True)
-class Table(Generic[Row]):
-    """The rows come in their default order.
+class Table(Generic[RowT]):
+    """A table whose `rows` come in their default order.
 
-    `name` tells the tables of one address apart, the `main` one needs none. `band` groups neighbouring rows: sorting
-    never mixes bands, and the band `pinned` is on every page. `export`: what CSV gets, where a row
-    of the page is several.
+    `name` prefixes the table's parameters in the query string, unless it is the `main` table of its page. `band`
+    names the group that a row belongs to: the rows of a band stand together, and sorting keeps the order of the bands.
+    The band `pinned` is on every page. Narrow screens show each row as a card if `cards` is set. CSV gets `export`
+    instead, where a row of the page stands for several.
     """
 
     name: str
     caption: str
-    columns: Sequence[Column[Row]]
-    rows: Sequence[Row]
+    columns: Sequence[Column[RowT]]
+    rows: Sequence[RowT]
     main: bool = False
-    band: Callable[[Row], str] = lambda row: ""
+    band: Callable[[RowT], str] = lambda row: ""
     pinned: str | None = None
     empty: str = "Nothing here yet."
     page_size: int | None = None
@@ -56,51 +65,64 @@ class Table(Generic[Row]):
     export: "Table[Any] | None" = None
 
     @cached_property
-    def shown(self) -> list[Column[Row]]:
+    def shown(self) -> list[Column[RowT]]:
+        """The columns that pages have."""
         return [column for column in self.columns if column.shown]
 
     def parameter(self, word: str) -> str:
-        """What the query string calls this table's sort or page."""
+        """Return the query string's name of this table's `sort` or `page`."""
         return word if self.main else f"{self.name}-{word}"
 
-    def ordered(self, query: QueryDict) -> list[Row]:
-        """The rows as the query string sorts them; what is missing comes last both ways."""
-        column, descending = self._sorting(query)
+    def ordered(self, query: QueryDict) -> list[RowT]:
+        """Return all rows, sorted within their bands as the query string asks, rows without a value last."""
+        column, descending = self.sorting(query)
         if column is None:
             return list(self.rows)
-        return [row for _, rows in groupby(self.rows, self.band) for row in _sorted(rows, column.order, descending)]
+        bands = groupby(self.rows, self.band)
+        return [row for _, rows in bands for row in _missing_last(rows, column.order, descending)]
 
-    def cells(self, rows: Sequence[Row]) -> Iterator[list[Cell]]:
+    def sorting(self, query: QueryDict) -> tuple[Column[RowT] | None, bool]:
+        """Return the column that the query string sorts by, if any, and whether it sorts in descending order."""
+        sort = query.get(self.parameter("sort"), "")
+        columns = [column for column in self.columns if self.sortable and column.name == sort.removeprefix("-")]
+        return (columns[0] if columns else None, sort.startswith("-"))
+
+    def cells(self, rows: Sequence[RowT]) -> Iterator[list[Cell]]:
+        """Yield the cells of each row in all columns, those that only CSV has included."""
         for row in rows:
             yield [column.cell(row) for column in self.columns]
 
-    def _sorting(self, query: QueryDict) -> tuple[Column[Row] | None, bool]:
-        asked = query.get(self.parameter("sort"), "")
-        found = [column for column in self.columns if self.sortable and column.name == asked.removeprefix("-")]
-        return (found[0] if found else None, asked.startswith("-"))
+    def is_pinned(self, row: RowT) -> bool:
+        return self.band(row) == self.pinned
 
 
-def _sorted(rows: Iterator[Row], order: Callable[[Row], Any], descending: bool) -> list[Row]:
-    known, missing = [], []
+def _missing_last(rows: Iterable[RowT], order: Callable[[RowT], Any], descending: bool) -> list[RowT]:
+    """Sort the rows; those without a value come last in either direction."""
+    present: list[RowT] = []
+    missing: list[RowT] = []
     for row in rows:
-        (missing if order(row) is None else known).append(row)
-    return sorted(known, key=order, reverse=descending) + missing
+        (missing if order(row) is None else present).append(row)
+    return sorted(present, key=order, reverse=descending) + missing
 
 
 class Header(NamedTuple):
-    """A column's head: its link sorts by it, and again the other way round."""
+    """The heading of a column; its link sorts by the column, or the other way round if the table is sorted by it."""
 
     column: Column[Any]
     href: str
     direction: str
 
 
-class Line(NamedTuple):
+class TableLine(NamedTuple):
+    """A row as a page shows it: its band, and the cell of each column that pages have."""
+
     band: str
     cells: list[tuple[Column[Any], Cell]]
 
 
 class PageLink(NamedTuple):
+    """A link of a list of which one may be `current`; an ellipsis in the list has no address."""
+
     title: str
     href: str
     current: bool = False
@@ -108,11 +130,15 @@ class PageLink(NamedTuple):
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as one page shows it, with the links that change the view. `empty`: it has no rows but pinned ones."""
+    """One page of a table with the links that change the view.
+
+    `total` is the number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the
+    address of the table as CSV.
+    """
 
     table: Table[Any]
     headers: list[Header]
-    lines: list[Line]
+    lines: list[TableLine]
     total: int
     empty: bool
     csv: str
@@ -120,34 +146,48 @@ class TableView:
 
 
 def view(table: Table[Any], query: QueryDict) -> TableView:
-    """The lines of the page that the query string asks for."""
+    """Return the page of the table that the query string asks for."""
     rows = select(table, query, all_pages=False)
-    lines = [Line(table.band(row), [(column, column.cell(row)) for column in table.shown]) for row in rows]
+    lines = [TableLine(table.band(row), [(column, column.cell(row)) for column in table.shown]) for row in rows]
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
-    empty = all(table.band(row) == table.pinned for row in table.rows)
+    empty = all(table.is_pinned(row) for row in table.rows)
     return TableView(table, _headers(table, query), lines, len(table.rows), empty, csv, _page_links(table, query))
 
 
 def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
-    """The rows in order: one page of them, or all where no page is asked for and `all_pages` is set."""
+    """Return the rows in order, pinned rows first: one page of them, or all if `all_pages` and no page is asked for."""
     rows = table.ordered(query)
-    number = query.get(table.parameter("page"), "")
-    if not table.page_size or (all_pages and not number):
+    page = query.get(table.parameter("page"), "")
+    if not table.page_size or (all_pages and not page):
         return rows
-    pinned = [row for row in rows if table.band(row) == table.pinned]
-    others = [row for row in rows if table.band(row) != table.pinned]
-    start = (page_number(number, len(others), table.page_size) - 1) * table.page_size
-    return pinned + others[start : start + table.page_size]
+    pinned = [row for row in rows if table.is_pinned(row)]
+    others = [row for row in rows if not table.is_pinned(row)]
+    return [*pinned, *Paginator(others, table.page_size).get_page(page)]
 
 
-def page_number(asked: str, rows: int, size: int) -> int:
-    """The page asked for, or the nearest that exists."""
-    last = max(1, -(-rows // size))
-    return min(max(int(asked), 1), last) if asked.isdecimal() else 1
+def page_number(text: str, rows: int, size: int) -> int:
+    """Return the number of the page that a query string asks for.
+
+    Text that is no number asks for the first page, a number of a page that does not exist for the last.
+    """
+    return Paginator(range(rows), size).get_page(text).number
+
+
+def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
+    """Return links to the first, the last and the pages around the current one, with an ellipsis for pages left out.
+
+    A single page needs no links.
+    """
+    paginator = Paginator(range(rows), size)
+    if paginator.num_pages == 1:
+        return []
+    current = paginator.get_page(query.get(parameter, "")).number
+    pages = paginator.get_elided_page_range(current, on_each_side=NEIGHBOURS, on_ends=1)
+    return [_page_link(query, parameter, page, current) for page in pages]
 
 
 def link(query: QueryDict, **changes: str | None) -> str:
-    """The same page with some parameters of its query string set, or left out where None."""
+    """Return the address of the same page with some parameters of its query string set, or removed where None."""
     changed = query.copy()
     for name, value in changes.items():
         changed.pop(name, None)
@@ -157,35 +197,30 @@ def link(query: QueryDict, **changes: str | None) -> str:
 
 
 def _headers(table: Table[Any], query: QueryDict) -> list[Header]:
-    sorted_by, descending = table._sorting(query)
+    sorted_by, descending = table.sorting(query)
     return [_header(table, query, column, descending if column is sorted_by else None) for column in table.shown]
 
 
 def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending: bool | None) -> Header:
-    """The first click brings figures best first, words from A to Z."""
+    """Make a heading whose link first sorts numbers from the highest, words from A to Z; None means not sorted by."""
     if not table.sortable:
         return Header(column, "", "")
     first = "-" if {"number", "score"} & set(column.align.split()) else ""
-    wanted = first if descending is None else ("" if descending else "-")
-    href = link(query, **{table.parameter("sort"): wanted + column.name, table.parameter("page"): None})
+    prefix = first if descending is None else ("" if descending else "-")
+    href = link(query, **{table.parameter("sort"): prefix + column.name, table.parameter("page"): None})
     direction = "" if descending is None else ("descending" if descending else "ascending")
     return Header(column, href, direction)
 
 
 def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:
+    """Return the page links of a table; its pinned rows take no room on a page."""
     if not table.page_size:
         return []
-    rows = sum(table.band(row) != table.pinned for row in table.rows)
+    rows = sum(not table.is_pinned(row) for row in table.rows)
     return page_links(query, table.parameter("page"), rows, table.page_size)
 
 
-def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
-    """First, last and the pages around the current one, with a gap where some are left out; none of one page only."""
-    last = max(1, -(-rows // size))
-    current = page_number(query.get(parameter, ""), rows, size)
-    near = [page for page in range(1, last + 1) if page in (1, last) or abs(page - current) <= 2]
-    links: list[PageLink] = []
-    for before, page in zip([0, *near], near, strict=False):
-        gap = [PageLink("…", "")] if page > before + 1 else []
-        links += [*gap, PageLink(str(page), link(query, **{parameter: str(page)}), page == current)]
-    return links if last > 1 else []
+def _page_link(query: QueryDict, parameter: str, page: str | int, current: int) -> PageLink:
+    if not isinstance(page, int):  # the ellipsis
+        return PageLink(str(page), "")
+    return PageLink(str(page), link(query, **{parameter: str(page)}), page == current)

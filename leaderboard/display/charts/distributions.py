@@ -1,0 +1,63 @@
+"""Distributions of base-10 logarithms: violins and boxes, one group above the other."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from leaderboard.display.charts.axes import power_axis, row_axis
+from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, figure
+
+
+def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
+    """Plot two distributions of base-10 logarithms, each with its quartiles."""
+    traces = [
+        go.Violin(
+            x=list(values),
+            name=label,
+            line={"color": colour, "width": 1.5},
+            box={"visible": True},
+            points=False,
+            hoverinfo="name",
+            spanmode="hard",
+        )
+        for (label, values), colour in zip(groups.items(), (ACCENT, MUTED), strict=True)
+    ]
+    rows = {"type": "category", "showgrid": False, "autorange": "reversed"}
+    return figure(traces, 300, xaxis=power_axis(_all_values(groups), title), yaxis=rows)
+
+
+def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.Figure:
+    """Plot base-10 logarithms as one box per group with a dot for every value, and a vertical line at `line`.
+
+    A box's whiskers end at the lowest and the highest value.
+    """
+    traces = [trace for label, values in groups.items() for trace in _box_with_dots(label, values)]
+    axis = power_axis([line, *_all_values(groups)], title)
+    plot = figure(traces, 90 + 2 * ROW_HEIGHT * len(groups), xaxis=axis, yaxis=row_axis(groups))
+    plot.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
+    return plot
+
+
+def _box_with_dots(label: str, values: Sequence[float]) -> list[Any]:
+    # Plotly ends the whiskers at the extremes only where the box draws no points itself, so the dots are a trace.
+    box = go.Box(
+        x=list(values),
+        name=label,
+        boxpoints=False,
+        line={"color": ACCENT, "width": 1.5},
+        fillcolor=PAPER,
+        hoverinfo="x",
+    )
+    dots = go.Scatter(
+        x=list(values),
+        y=[label] * len(values),
+        mode="markers",
+        marker={"size": 5, "color": MUTED, "opacity": 0.7},
+        hovertemplate="%{x}<extra></extra>",
+    )
+    return [box, dots]
+
+
+def _all_values(groups: Mapping[str, Sequence[float]]) -> list[float]:
+    return [value for values in groups.values() for value in values]

@@ -1,0 +1,116 @@
+"""Scatter plots: a value of each model against another one or against its number of parameters."""
+
+from collections.abc import Sequence
+from itertools import cycle
+
+import plotly.graph_objects as go
+
+from leaderboard.display.charts.axes import SHARE_RANGE, parameter_axis, power_axis
+from leaderboard.display.charts.figures import (
+    ACCENT,
+    HEIGHT,
+    MUTED,
+    SERIES_MARKERS,
+    SYMBOLS,
+    Axis,
+    Point,
+    error_bars,
+    figure,
+    group_names,
+    with_chance_line,
+)
+
+
+def against_parameters(points: Sequence[Point], chance: float | None, title: str) -> go.Figure:
+    """Plot scores against the number of parameters, with 0 and the chance level in view."""
+    bounds = [bound for point in points for bound in (point.value, point.low, point.high)]
+    values = [0.0, *(value for value in (*bounds, chance) if value is not None)]
+    room = 0.04 * (max(values) - min(values))
+    scores = {"title": {"text": title}, "tickformat": ".2~f", "range": [min(values) - room, max(values) + room]}
+    return with_chance_line(_scatter_plot(points, parameter_axis(points), scores), chance)
+
+
+def powers(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """Plot base-10 logarithms against one another."""
+    xaxis = power_axis([point.x for point in points if point.x is not None], x_title)
+    return _power_plot(points, xaxis, y_title)
+
+
+def powers_against_parameters(points: Sequence[Point], title: str) -> go.Figure:
+    """Plot base-10 logarithms against the number of parameters."""
+    return _power_plot(points, parameter_axis(points), title)
+
+
+def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """Plot one change against another, with lines at zero and one symbol per group."""
+    traces = _traces_by_group(points, group_names(points))
+    for trace, symbol in zip(traces, cycle(SYMBOLS), strict=False):
+        trace.marker.symbol = symbol
+        trace.hovertemplate = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
+    plot = figure(
+        traces,
+        HEIGHT,
+        xaxis={"title": {"text": x_title}},
+        yaxis={"title": {"text": y_title}},
+        showlegend=len(traces) > 1,
+    )
+    plot.add_vline(x=0, line={"color": MUTED, "width": 1})
+    plot.add_hline(y=0, line={"color": MUTED, "width": 1})
+    return plot
+
+
+def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+    """Plot shares of models against those of the first model: above the diagonal a model is better than the first."""
+    traces = _traces_by_group(points, group_names(points))
+    # In the plot beside this one, the first marker is the first model's.
+    markers = SERIES_MARKERS[1:] if len(traces) > 1 else SERIES_MARKERS
+    for trace, (symbol, colour) in zip(traces, markers, strict=False):
+        trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
+        trace.hovertemplate = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
+    diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
+    axis = {"range": SHARE_RANGE, "tickformat": ".1f", "constrain": "domain"}
+    return figure(
+        traces,
+        HEIGHT,
+        xaxis={"title": {"text": x_title}, **axis},
+        yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
+        shapes=[diagonal],
+        showlegend=len(traces) > 1,
+    )
+
+
+def _scatter_plot(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figure:
+    """Plot the points with one trace per group, the groups in alphabetical order."""
+    traces = _traces_by_group(points, sorted(group_names(points)))
+    return figure(traces, HEIGHT, xaxis=xaxis, yaxis=yaxis, showlegend=len(traces) > 1)
+
+
+def _power_plot(points: Sequence[Point], xaxis: Axis, y_title: str) -> go.Figure:
+    plot = _scatter_plot(points, xaxis, power_axis([point.value for point in points], y_title))
+    return plot.update_traces(hovertemplate="%{text}<br><b>%{y}</b><extra></extra>")
+
+
+def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.Scatter]:
+    return [_model_trace([point for point in points if point.group == group], group) for group in groups]
+
+
+def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
+    """A trace whose marker shows what the group's name says: the kind of model, and whether scores are published."""
+    published = "published" in group
+    symbol = "diamond" if "masked" in group else "circle"
+    return go.Scatter(
+        x=[point.x for point in points],
+        y=[point.value for point in points],
+        text=[point.label for point in points],
+        customdata=[point.href for point in points],
+        mode="markers",
+        marker={
+            "size": 10,
+            "symbol": f"{symbol}-open" if published else symbol,
+            "color": MUTED if published else ACCENT,
+        },
+        cliponaxis=False,
+        error_y={**error_bars(points), "color": MUTED},
+        name=group,
+        hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
+    )

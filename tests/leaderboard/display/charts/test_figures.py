@@ -1,0 +1,36 @@
+"""What all charts share."""
+
+import pytest
+
+from leaderboard.display import charts
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.charts.figures import error_bars, isolated
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Arabic", "Arabic"),
+        ("العربية", "\u2068العربية\u2069"),
+        ("in עברית", "\u2068in עברית\u2069"),
+        ({"a": ["x", "العربية"], "b": 1.5}, {"a": ["x", "\u2068العربية\u2069"], "b": 1.5}),
+    ],
+)
+def test_right_to_left_text_is_isolated_wherever_it_is(text: object, result: object) -> None:
+    assert isolated(text) == result
+
+
+def test_error_bars_reach_from_the_value_to_the_bounds() -> None:
+    bars = error_bars([Point("a", 0.5, 0.25, 1.0), Point("b", 0.5)])
+    assert (bars["arrayminus"], bars["array"]) == ([0.25, 0], [0.5, 0])
+
+
+def test_a_chart_has_an_address_a_height_and_plain_data() -> None:
+    chart = Chart("languages", "Languages", "One language.", charts.dots([Point("Arabic", 0.5)]))
+    assert (chart.id, chart.height) == ("chart-languages", 104)
+    assert chart.data["data"][0]["y"] == ["Arabic"]
+
+
+def test_colours_are_the_tokens_of_the_stylesheet() -> None:
+    layout = charts.dots([Point("Arabic", 0.5)]).layout.template.layout
+    assert (layout.font.color, layout.colorway[0]) == ("var(--ink)", "var(--accent)")
