@@ -10,7 +10,7 @@ def test_a_fresh_installation_is_in_order(data: Path) -> None:
     assert system_checks.data_folder_is_writable() == []
     assert system_checks.secret_key_is_secret() == []
     assert system_checks.redis_answers() == []
-    assert system_checks.debug_stays_at_home() == []
+    assert system_checks.debug_is_local() == []
 
 
 def test_a_data_folder_that_is_a_file_is_an_error(settings: DjangoSettings, tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_a_silent_redis_is_a_warning(settings: DjangoSettings) -> None:
 @pytest.mark.parametrize(("hosts", "ids"), [(["localhost"], []), (["*"], ["clozeboard.W002"])])
 def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], ids: list[str]) -> None:
     settings.DEBUG, settings.ALLOWED_HOSTS = True, hosts
-    assert found(system_checks.debug_stays_at_home()) == ids
+    assert found(system_checks.debug_is_local()) == ids
 
 
 def found(messages: list[system_checks.CheckMessage]) -> list[str]:
