@@ -1,4 +1,4 @@
-"""Signs of life: a worker keeps the lease of the part it has in hand for as long as its process lives."""
+"""Heartbeats: a worker keeps the lease of the part that it computes for as long as its process lives."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,42 +8,47 @@ from django.db import connection
 
 from leaderboard.models import RunPart
 
-BEAT = 2  # seconds between two signs of life
+BEAT = 2  # seconds between two heartbeats
 
 
 class LeasedPart:
-    """The part that this worker has in hand, and what share of its work is done."""
+    """The part that this worker holds at the moment, if any, and the share of its work that is done."""
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
         self.share = 0.0
 
     def take(self, part: RunPart | None) -> None:
+        """Hold this part from now on; None if there is no part left."""
         self.part, self.share = part, 0.0
 
     def progress(self, share: float) -> None:
+        """Note which share of the part's work is done, from 0 to 1."""
         self.share = share
 
 
 @contextmanager
 def heartbeat() -> Iterator[LeasedPart]:
-    """A hand that is kept leased by a thread; what it still holds at the end is given back unharmed."""
-    hand, over = LeasedPart(), Event()
-    thread = Thread(target=_beat, args=(hand, over), daemon=True)
+    """Renew the lease of the part that the block holds, from a thread.
+
+    A part that the block still holds at its end, for example after an error, is released.
+    """
+    leased, ended = LeasedPart(), Event()
+    thread = Thread(target=_beat, args=(leased, ended), daemon=True)
     thread.start()
     try:
-        yield hand
+        yield leased
     finally:
-        over.set()
+        ended.set()
         thread.join()
-        if hand.part:
-            RunPart.objects.release(hand.part)
+        if leased.part:
+            RunPart.objects.release(leased.part)
 
 
-def _beat(hand: LeasedPart, over: Event) -> None:
+def _beat(leased: LeasedPart, ended: Event) -> None:
     try:
-        while not over.wait(BEAT):
-            if part := hand.part:
-                RunPart.objects.renew(part, int(hand.share * part.items))
+        while not ended.wait(BEAT):
+            if part := leased.part:
+                RunPart.objects.renew(part, int(leased.share * part.items))
     finally:
         connection.close()
