@@ -105,7 +105,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     """Changes of a run's state. Each is recorded as an event."""
 
     def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
-        """Change the state, and `fields` with it; return False if another process has changed it since `run` was read."""
+        """Change the state, together with `fields`; return False if it has changed since `run` was read."""
         with transaction.atomic():
             changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
             if not changed:
@@ -163,7 +163,7 @@ class Run(models.Model):
     settings_digest = models.CharField(max_length=64)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CHECKING, db_index=True)
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
-    reference = models.CharField(max_length=300, blank=True, help_text="where the published figures stand in their source")
+    reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
     reference_url = models.URLField(blank=True)
     code = models.CharField(max_length=40, blank=True, help_text="error code of a failed run")
     message = models.TextField(blank=True)

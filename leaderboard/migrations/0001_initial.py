@@ -122,7 +122,7 @@ class Migration(migrations.Migration):
                 (
                     "reference",
                     models.CharField(
-                        blank=True, help_text="where the published figures stand in their source", max_length=300
+                        blank=True, help_text="place of the published figures in their source", max_length=300
                     ),
                 ),
                 ("reference_url", models.URLField(blank=True)),
