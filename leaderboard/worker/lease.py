@@ -1,4 +1,4 @@
-"""Heartbeats: a worker keeps the lease of the part that it computes for as long as its process lives."""
+"""Signs of life: a worker keeps the lease of the part it has in hand for as long as its process lives."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,47 +8,42 @@ from django.db import connection
 
 from leaderboard.models import RunPart
 
-BEAT = 2  # seconds between two heartbeats
+BEAT = 2  # seconds between two signs of life
 
 
 class LeasedPart:
-    """The part that this worker holds at the moment, if any, and the share of its work that is done."""
+    """The part that this worker has in hand, and what share of its work is done."""
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
         self.share = 0.0
 
     def take(self, part: RunPart | None) -> None:
-        """Hold this part from now on; None if there is no part left."""
         self.part, self.share = part, 0.0
 
     def progress(self, share: float) -> None:
-        """Note which share of the part's work is done, from 0 to 1."""
         self.share = share
 
 
 @contextmanager
 def heartbeat() -> Iterator[LeasedPart]:
-    """Renew the lease of the part that the block holds, from a thread.
-
-    A part that the block still holds at its end, for example after an error, is released.
-    """
-    leased, ended = LeasedPart(), Event()
-    thread = Thread(target=_beat, args=(leased, ended), daemon=True)
+    """A hand that is kept leased by a thread; what it still holds at the end is given back unharmed."""
+    hand, over = LeasedPart(), Event()
+    thread = Thread(target=_beat, args=(hand, over), daemon=True)
     thread.start()
     try:
-        yield leased
+        yield hand
     finally:
-        ended.set()
+        over.set()
         thread.join()
-        if leased.part:
-            RunPart.objects.release(leased.part)
+        if hand.part:
+            RunPart.objects.release(hand.part)
 
 
-def _beat(leased: LeasedPart, ended: Event) -> None:
+def _beat(hand: LeasedPart, over: Event) -> None:
     try:
-        while not ended.wait(BEAT):
-            if part := leased.part:
-                RunPart.objects.renew(part, int(leased.share * part.items))
+        while not over.wait(BEAT):
+            if part := hand.part:
+                RunPart.objects.renew(part, int(hand.share * part.items))
     finally:
         connection.close()

@@ -42,6 +42,12 @@ def test_the_socket_of_the_embedded_server_has_an_address_that_fits(tmp_path: Pa
     assert len(str(settings.embedded_redis_socket(tmp_path / ("long" * 30)))) < 100
 
 
+def test_the_folder_of_an_installed_package_is_found() -> None:
+    assert (settings.package_folder("pytest") / "__init__.py").exists()
+    with pytest.raises(ImproperlyConfigured, match="no_such_package is not installed"):
+        settings.package_folder("no_such_package")
+
+
 @pytest.mark.parametrize(
     ("variables", "expression", "value"),
     [

@@ -8,17 +8,17 @@ from leaderboard.display import cells, labels
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(134_515_008, "135 M"), (6_700_000_000, "6.7 B"), (999, "999"), (None, "–")]
+    ("value", "text"), [(134_515_008, "135 M"), (6_700_000_000, "6.7 B"), (999, "999"), (None, "–")]
 )
-def test_parameters_have_three_figures_and_a_unit(value: int | None, shown: str) -> None:
-    assert cells.parameters(value).text == shown
+def test_parameters_have_three_figures_and_a_unit(value: int | None, text: str) -> None:
+    assert cells.parameters(value).text == text
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0.6234, "0.623"), (0.0, "0.000"), (6e-21, "6e-21"), (None, "not measured")]
+    ("value", "text"), [(0.6234, "0.623"), (0.0, "0.000"), (6e-21, "6e-21"), (None, "not measured")]
 )
-def test_a_score_never_looks_like_a_zero_that_it_is_not(value: float | None, shown: str) -> None:
-    assert cells.score(value).text == shown
+def test_a_tiny_score_is_not_displayed_as_zero(value: float | None, text: str) -> None:
+    assert cells.score(value).text == text
 
 
 def test_a_negative_figure_has_a_minus() -> None:
@@ -34,9 +34,9 @@ def test_a_figure_beyond_one_has_no_bar() -> None:
     assert cells.score(3.2).bar is None
 
 
-@pytest.mark.parametrize(("seconds", "shown"), [(20, "under a minute"), (300, "5 min"), (5400, "1.5 h")])
-def test_waiting_is_said_as_people_say_it(seconds: int, shown: str) -> None:
-    assert cells.about(timedelta(seconds=seconds)) == shown
+@pytest.mark.parametrize(("seconds", "text"), [(20, "under a minute"), (300, "5 min"), (5400, "1.5 h")])
+def test_a_duration_is_rounded_to_a_common_unit(seconds: int, text: str) -> None:
+    assert cells.about(timedelta(seconds=seconds)) == text
 
 
 def test_items_that_weigh_less_than_one_keep_their_fraction() -> None:
@@ -44,7 +44,7 @@ def test_items_that_weigh_less_than_one_keep_their_fraction() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metric", "said"), [("p_at_1", "P@1"), ("accuracy", "accuracy"), ("log10_p_welch", "log₁₀ p, Welch")]
+    ("metric", "text"), [("p_at_1", "P@1"), ("accuracy", "accuracy"), ("log10_p_welch", "log₁₀ p, Welch")]
 )
-def test_a_metric_within_a_sentence_keeps_the_capitals_of_names(metric: str, said: str) -> None:
-    assert labels.within(labels.metric(metric)) == said
+def test_a_metric_within_a_sentence_keeps_the_capitals_of_names(metric: str, text: str) -> None:
+    assert labels.within(labels.metric(metric)) == text

@@ -1,4 +1,4 @@
-"""What a chart's axes say, and that nothing on them is cut."""
+"""Charts: the labels of their axes, and that no mark is cut off."""
 
 import pytest
 
@@ -39,18 +39,18 @@ def test_an_axis_of_p_values_has_them_or_whole_powers(logarithms: tuple[float, .
 
 
 def test_chance_has_its_name_also_where_it_is_the_highest() -> None:
-    drawn = charts.against_parameters(sized(10**8, 10**9), 0.9, "accuracy")
-    (name,) = drawn.layout.annotations
+    figure = charts.against_parameters(sized(10**8, 10**9), 0.9, "accuracy")
+    (name,) = figure.layout.annotations
     assert (name.text, name.x, name.xref, name.xanchor) == ("chance", 1, "paper", "left")
-    assert drawn.layout.yaxis.range[0] < 0 < 0.9 < drawn.layout.yaxis.range[1]
+    assert figure.layout.yaxis.range[0] < 0 < 0.9 < figure.layout.yaxis.range[1]
 
 
 def test_dots_at_the_ends_are_whole() -> None:
-    drawn = [
+    figures = [
         charts.dots([Point("none", 0.0)], {"none": 0.0}),
         charts.against_parameters(sized(10**8), None, "accuracy"),
     ]
-    assert all(trace.cliponaxis is False for figure in drawn for trace in figure.data)
+    assert all(trace.cliponaxis is False for figure in figures for trace in figure.data)
 
 
 def test_a_label_has_its_name_on_the_axis_and_no_heading_where_there_is_none() -> None:

@@ -40,19 +40,19 @@ def test_it_spells_a_short_name_as_the_hub_does(local_hub: Hub) -> None:
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_hub_in_trouble_is_a_passing_state(local_hub: Hub, status: int) -> None:
+def test_an_error_of_the_hub_is_not_permanent(local_hub: Hub, status: int) -> None:
     local_hub.broken = status
     with pytest.raises(SourceUnavailable) as error:
         hub.find("org/causal")
     assert not error.value.permanent
 
 
-def test_a_hub_that_is_not_there_is_a_passing_state() -> None:
+def test_a_hub_that_is_not_there_does_not_answer() -> None:
     with pytest.raises(SourceUnavailable, match="does not answer"):
         hub.find("org/causal")
 
 
-def test_a_hub_that_stops_answering_between_two_questions_is_a_passing_state(local_hub: Hub) -> None:
+def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavailable(local_hub: Hub) -> None:
     listing = hub.find("org/causal")
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
@@ -98,7 +98,7 @@ def test_it_downloads_the_pinned_commit_or_nothing(
         hub.find("org/moving", commit)
 
 
-def test_a_full_disk_is_told_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     listing = hub.find("org/causal")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 0))
     with pytest.raises(NoSpace, match="no room"):
@@ -128,7 +128,7 @@ def test_an_index_that_names_a_missing_shard_is_an_error(data: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", "null", "\xff", '{"a":' * 30 + "1" + "}" * 30, "[" * 100_000])
-def test_a_config_that_is_no_sane_json_object_is_an_error(data: Path, content: str) -> None:
+def test_a_config_that_is_no_bounded_json_object_is_refused(data: Path, content: str) -> None:
     local(data / "models/org/odd")
     (data / "models/org/odd/config.json").write_bytes(content.encode("latin-1"))
     with pytest.raises(UnsupportedModel):
