@@ -79,7 +79,7 @@ def test_no_serious_obstacle_no_sideways_scroll_and_no_cut_cell(
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1280)])
 @pytest.mark.parametrize("slug", PROBED)
-def test_nor_on_the_pages_of_any_probe(
+def test_the_pages_of_every_probe_have_no_obstacle_either(
     browser: Browser,
     deployment: Deployment,
     page: Page,

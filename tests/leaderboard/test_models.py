@@ -38,7 +38,7 @@ def test_a_failure_has_a_code_a_sentence_and_a_next_step(run: Run) -> None:
     assert stored.finished
 
 
-def test_one_question_has_one_run(run: Run) -> None:
+def test_a_model_has_one_run_per_benchmark_and_settings(run: Run) -> None:
     with pytest.raises(IntegrityError):
         Run.objects.create(model=run.model, benchmark=run.benchmark, settings_digest="d")
 

@@ -30,7 +30,7 @@ def test_a_score_draws_its_interval_in_percent_of_the_line() -> None:
     assert cells.score(0.5, 0.25, 0.75).bar == cells.Bar(50, 25, 75)
 
 
-def test_a_figure_beyond_one_has_no_bar() -> None:
+def test_a_score_above_one_has_no_bar() -> None:
     assert cells.score(3.2).bar is None
 
 

@@ -45,7 +45,7 @@ def test_chance_has_its_name_also_where_it_is_the_highest() -> None:
     assert figure.layout.yaxis.range[0] < 0 < 0.9 < figure.layout.yaxis.range[1]
 
 
-def test_dots_at_the_ends_are_whole() -> None:
+def test_dots_at_the_ends_of_an_axis_are_not_cut_off() -> None:
     figures = [
         charts.dots([Point("none", 0.0)], {"none": 0.0}),
         charts.against_parameters(sized(10**8), None, "accuracy"),

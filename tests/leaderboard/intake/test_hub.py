@@ -27,7 +27,7 @@ def local(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_it_lists_a_model_without_downloading_it(local_hub: Hub) -> None:
+def test_a_model_is_listed_without_a_download(local_hub: Hub) -> None:
     listing = hub.find("org/causal")
     assert (listing.hub_id, listing.public, listing.licence) == ("org/causal", True, "mit")
     assert listing.commit == local_hub.repositories["org/causal"].commit
@@ -35,7 +35,7 @@ def test_it_lists_a_model_without_downloading_it(local_hub: Hub) -> None:
     assert len(local_hub.requests) == 1
 
 
-def test_it_spells_a_short_name_as_the_hub_does(local_hub: Hub) -> None:
+def test_a_short_name_is_replaced_by_the_full_id(local_hub: Hub) -> None:
     assert hub.find("causal").hub_id == "org/causal"
 
 
@@ -77,7 +77,9 @@ def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, 
         hub.read_json(hub.find("org/gated"), "config.json")
 
 
-def test_it_downloads_only_what_a_run_needs(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+def test_only_the_files_that_a_run_needs_are_downloaded(
+    local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
     folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "more")
     local(folder, README__md="x", modeling__py="import os", pytorch_model__bin="pickle")
     local_hub.add("org/more", folder)
@@ -88,9 +90,7 @@ def test_it_downloads_only_what_a_run_needs(local_hub: Hub, tiny_models: dict[st
     assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
-def test_it_downloads_the_pinned_commit_or_nothing(
-    local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_commit_that_is_gone_is_not_found(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     local_hub.add("org/moving", shutil.copytree(tiny_models["org/causal"], tmp_path / "moving"))
     commit = hub.find("org/moving").commit
     (tmp_path / "moving" / "config.json").write_text("{}")
@@ -153,7 +153,7 @@ def test_a_local_model_is_read_once_for_its_digest(data: Path, monkeypatch: pyte
     assert hub.find("org/name").commit == commit
 
 
-def test_it_offers_local_models_by_their_names(data: Path) -> None:
+def test_local_models_are_listed_by_their_ids(data: Path) -> None:
     local(data / "models/b/folder", config__json="{}")
     local(data / "models/a/file", **{"m__gguf": ""})
     local(data / "models/a/empty")

@@ -52,7 +52,7 @@ def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> No
     assert error.value.returncode == 2
 
 
-def test_submit_waits_for_the_end_and_tells_a_bad_one(small: Benchmark, local_hub: Hub) -> None:
+def test_submit_waits_for_the_end_and_reports_a_failure(small: Benchmark, local_hub: Hub) -> None:
     output_of("submit", "org/causal", "--benchmark", "small")
     run = Run.objects.latest("pk")
     Run.objects.fail(run, "lost-worker", "Three workers were lost.", "Try a smaller model.")
