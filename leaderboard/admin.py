@@ -1,4 +1,6 @@
-"""For maintainers: everything to read, and two things to do."""
+"""Admin pages: all rows to read, and two actions on runs."""
+
+from typing import TYPE_CHECKING
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -7,9 +9,19 @@ from django.http import HttpRequest
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 
+if TYPE_CHECKING:
+    EventsOfRun = admin.TabularInline[RunEvent, Run]
+    PartsOfRun = admin.TabularInline[RunPart, Run]
+    Runs = admin.ModelAdmin[Run]
+    Models = admin.ModelAdmin[Model]
+    Benchmarks = admin.ModelAdmin[Benchmark]
+else:  # Django's classes take type arguments only in their stubs
+    EventsOfRun = PartsOfRun = admin.TabularInline
+    Runs = Models = Benchmarks = admin.ModelAdmin
+
 
 class ReadOnly:
-    """Rows are made by submissions, workers and commands, never by hand."""
+    """Mixin that allows no adding and no changing: rows come from submissions, workers and commands."""
 
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False
@@ -18,19 +30,19 @@ class ReadOnly:
         return False
 
 
-class EventInline(ReadOnly, admin.TabularInline):
+class EventInline(ReadOnly, EventsOfRun):
     model = RunEvent
     can_delete = False
 
 
-class PartInline(ReadOnly, admin.TabularInline):
+class PartInline(ReadOnly, PartsOfRun):
     model = RunPart
     can_delete = False
     fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until"]
 
 
 @admin.register(Run)
-class RunAdmin(ReadOnly, admin.ModelAdmin):
+class RunAdmin(ReadOnly, Runs):
     list_display = ["pk", "model", "benchmark", "state", "code", "provenance", "created", "finished"]
     list_filter = ["state", "provenance", "benchmark__slug", "code"]
     list_select_related = ["model", "benchmark"]
@@ -45,25 +57,25 @@ class RunAdmin(ReadOnly, admin.ModelAdmin):
 
     @admin.action(description="Queue again")
     def requeue(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
-        """Failed and cancelled runs begin again where they stopped; for the others a worker is called."""
-        rung = 0
+        """Restart failed and cancelled runs where they stopped, and enqueue all unfinished ones."""
+        count = 0
         for run in runs.exclude(state=Run.State.FINISHED):
             if run.state in Run.FINAL:
                 Run.objects.restart(run)
-            rung += queue.enqueue(run.pk)
-        if rung:
-            self.message_user(request, f"{rung} runs queued.")
+            count += queue.enqueue(run.pk)
+        if count:
+            self.message_user(request, f"{count} runs queued.")
         else:
             self.message_user(request, "Nothing was queued: no unfinished run, or no Redis.", messages.WARNING)
 
 
 @admin.register(Model)
-class ModelAdmin(ReadOnly, admin.ModelAdmin):
+class ModelAdmin(ReadOnly, Models):
     list_display = ["hub_id", "commit", "kind", "parameters", "architecture", "source"]
     list_filter = ["source", "kind"]
     search_fields = ["hub_id"]
 
 
 @admin.register(Benchmark)
-class BenchmarkAdmin(ReadOnly, admin.ModelAdmin):
+class BenchmarkAdmin(ReadOnly, Benchmarks):
     list_display = ["slug", "version", "current", "relations", "items", "created"]

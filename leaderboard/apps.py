@@ -1,4 +1,4 @@
-"""The one app."""
+"""The Django app of the site."""
 
 from importlib import import_module
 
@@ -10,4 +10,4 @@ class LeaderboardConfig(AppConfig):
     verbose_name = "Clozeboard"
 
     def ready(self) -> None:
-        import_module("leaderboard.system_checks")  # models are ready only now
+        import_module("leaderboard.system_checks")  # it imports the models, which are ready only now

@@ -1,7 +1,7 @@
-"""The tables: what was measured, on what, when, and what came out.
+"""The database tables: models, benchmarks, runs with their parts and events, and scores.
 
-State changes are queryset methods with a conditional UPDATE: whoever changes the row has won, and no state is
-written from anywhere else.
+Every change of a run's state is a queryset method with a conditional UPDATE. The caller whose UPDATE matched the row
+makes the transition; all others get False. No other code writes a state.
 """
 
 from collections.abc import Mapping
@@ -19,11 +19,14 @@ from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
 from probing.settings import Settings
 
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=30)  # how long a part stays with a worker that gives no sign of life
 
 
 class Model(models.Model):
-    """A language model at one commit. Published figures have no commit and the source "published"."""
+    """A language model at one commit.
+
+    Models that are known only from published figures have no commit and the source "published".
+    """
 
     class Source(models.TextChoices):
         HUB = "hub", "Hugging Face Hub"
@@ -52,7 +55,7 @@ class Model(models.Model):
 
 
 class Benchmark(models.Model):
-    """One version of a benchmark; scores of different versions never share a column."""
+    """One version of a benchmark. Scores of different versions never share a column."""
 
     slug = models.SlugField()
     version = models.CharField(max_length=64)
@@ -60,7 +63,7 @@ class Benchmark(models.Model):
     title = models.CharField(max_length=200)
     format = models.CharField(max_length=30)
     probe = models.CharField(max_length=30)
-    settings = models.JSONField(default=dict, help_text="what a run uses unless told otherwise")
+    settings = models.JSONField(default=dict, help_text="settings of a run unless others are chosen")
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
     source = models.URLField(blank=True)
@@ -83,14 +86,14 @@ class Benchmark(models.Model):
         return reverse("benchmark", args=[self.slug])
 
     @property
-    def main_metric(self) -> str:
-        """The metric of its probe that models are ranked by."""
-        return probe_named(self.probe).main_metric
+    def correctness(self) -> Correctness:
+        """How the benchmark's probe decides which items are correct."""
+        return probe_named(self.probe).correctness
 
     @property
-    def correctness(self) -> Correctness:
-        """What its probe's figures count."""
-        return probe_named(self.probe).correctness
+    def main_metric(self) -> str:
+        """The metric by which the benchmark's probe ranks models."""
+        return probe_named(self.probe).main_metric
 
     def settings_with(self, options: Mapping[str, Any]) -> Settings:
         """What a run uses, with these options of the probe over the usual ones."""
@@ -99,10 +102,10 @@ class Benchmark(models.Model):
 
 
 class RunQuerySet(models.QuerySet["Run"]):
-    """Every change of a run's state, each with its event."""
+    """Changes of a run's state. Each is recorded as an event."""
 
     def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
-        """Change the state unless somebody else has since `run` was read; True for the winner."""
+        """Change the state, together with `fields`; return False if it has changed since `run` was read."""
         with transaction.atomic():
             changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
             if not changed:
@@ -114,18 +117,18 @@ class RunQuerySet(models.QuerySet["Run"]):
         return True
 
     def fail(self, run: "Run", code: str, message: str, next_step: str = "", traceback: str = "") -> bool:
-        """End the run with a code, a sentence for everybody and what to do next."""
+        """End the run as failed, with a code, a message, a next step and, for maintainers, a traceback."""
         failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback}
         return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
 
     def cancel(self, run: "Run", note: str) -> bool:
-        """End the run unless it has ended; its workers stop after the part in hand."""
+        """End the run as cancelled unless it has ended; its workers stop after the parts that they hold."""
         return run.state not in Run.FINAL and self.move(
             run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
         )
 
     def restart(self, run: "Run") -> bool:
-        """Queue an ended run again; its finished parts and its history are kept."""
+        """Queue an ended run again. Its finished parts and its events are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback"], "")
         with transaction.atomic():
             run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
@@ -133,7 +136,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One model on one benchmark with one set of settings; never two of the same."""
+    """A measurement of one model on one benchmark with one set of settings. There are never two of the same."""
 
     class State(models.TextChoices):
         CHECKING = "checking"
@@ -160,22 +163,22 @@ class Run(models.Model):
     settings_digest = models.CharField(max_length=64)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CHECKING, db_index=True)
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
-    reference = models.CharField(max_length=300, blank=True, help_text="where a published figure stands")
+    reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
     reference_url = models.URLField(blank=True)
-    code = models.CharField(max_length=40, blank=True, help_text="of the failure")
+    code = models.CharField(max_length=40, blank=True, help_text="error code of a failed run")
     message = models.TextField(blank=True)
     next_step = models.TextField(blank=True)
     traceback = models.TextField(blank=True, help_text="for the maintainer only")
     provenance_record = models.JSONField(default=dict, help_text="run.json of the result folder")
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
-    submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who asked for it")
+    submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)
 
     objects = RunQuerySet.as_manager()
 
-    # Whether the model was measured at several commits on this benchmark, where a query says so.
+    # Set to True by queries that find the model measured on this benchmark at several commits.
     several_commits = False
 
     class Meta:
@@ -201,18 +204,18 @@ class Run(models.Model):
 
     @cached_property
     def differences(self) -> dict[str, str]:
-        """Settings other than the benchmark's usual ones."""
+        """The settings that differ from the benchmark's usual ones, with their values as text."""
         return differences(self.settings, self.benchmark.settings_with({}))
 
     @property
     def variant(self) -> str:
-        """What sets it apart from other runs of its model."""
+        """The settings, and if need be the commit, that distinguish it from other runs of its model."""
         commit = [f"commit {self.model.commit[:7]}"] if self.several_commits and self.model.commit else []
         return ", ".join([*(f"{name} {value}" for name, value in self.differences.items()), *commit])
 
     @property
     def asks_a_part(self) -> bool:
-        """Whether it was asked other items than usual, so that its figures stand beside those of others unranked."""
+        """Tell whether it was asked other items than usual; its figures are then shown but not ranked."""
         return not PART.isdisjoint(self.differences)
 
     @property
@@ -221,14 +224,14 @@ class Run(models.Model):
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):
-    """Claiming parts: several workers may share a run, and a dead worker's parts come back by themselves."""
+    """Leases of parts. Several workers may share a run; the parts of a dead worker become free when the lease ends."""
 
     def free(self) -> "RunPartQuerySet":
-        """Parts that wait for a worker: not done and not under a living lease."""
+        """Select the parts that wait for a worker: not done, and without a lease or with one that has run out."""
         return self.filter(models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now()), done=False)
 
     def claim(self, run: Run, worker: str) -> "RunPart | None":
-        """The next free part, now leased to `worker`; the attempt counts until the part is given back."""
+        """Lease the next free part to `worker` and count an attempt; return None if no part is free."""
         for part in self.free().filter(run=run).order_by("pk"):
             lease = {"worker": worker, "lease_until": timezone.now() + LEASE}
             if self.free().filter(pk=part.pk).update(**lease, attempts=models.F("attempts") + 1):
@@ -237,34 +240,35 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
         return None
 
     def renew(self, part: "RunPart", items_done: int) -> bool:
-        """Extend the lease and record progress; False if another worker has the part now."""
-        return bool(self._mine(part).update(lease_until=timezone.now() + LEASE, items_done=items_done))
+        """Extend the lease and record the progress; return False if another worker has the part now."""
+        return bool(self._leased(part).update(lease_until=timezone.now() + LEASE, items_done=items_done))
 
     def finish(self, part: "RunPart", record: dict[str, Any]) -> bool:
-        """The part's rows are stored; False if another worker has the part now."""
+        """Mark a part as done, once its rows are stored; return False if another worker has the part now."""
         done = {"done": True, "items_done": part.items, "lease_until": None, "record": record}
-        return bool(self._mine(part).update(**done))
+        return bool(self._leased(part).update(**done))
 
     def release(self, part: "RunPart") -> None:
-        """Give the part back unharmed: the worker stopped of its own will, which is no failed attempt."""
-        self._mine(part).update(lease_until=None, items_done=0, attempts=models.F("attempts") - 1)
+        """End the lease of a part that the worker gives up on purpose; this does not count as an attempt."""
+        self._leased(part).update(lease_until=None, items_done=0, attempts=models.F("attempts") - 1)
 
-    def _mine(self, part: "RunPart") -> "RunPartQuerySet":
+    def _leased(self, part: "RunPart") -> "RunPartQuerySet":
+        """Select the part if the lease is still the one under which `part` was claimed."""
         return self.filter(pk=part.pk, worker=part.worker, attempts=part.attempts, done=False)
 
 
 class RunPart(models.Model):
-    """One relation with one template: the unit that is claimed, stored and never repeated."""
+    """One relation with one template: the unit that workers lease, compute and store once."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="parts")
     relation = models.CharField(max_length=100)
     template = models.PositiveSmallIntegerField()
     items = models.PositiveIntegerField()
     items_done = models.PositiveIntegerField(default=0)
-    work = models.FloatField(default=1, help_text="about how many token positions it takes; what progress goes by")
+    work = models.FloatField(default=1, help_text="estimated number of token positions; progress is measured in them")
     done = models.BooleanField(default=False)
     worker = models.CharField(max_length=100, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")
+    attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has started it")
     lease_until = models.DateTimeField(null=True, blank=True)
     record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
 
@@ -278,7 +282,7 @@ class RunPart(models.Model):
 
 
 class RunEvent(models.Model):
-    """What happened to a run; only ever added to. Pages show a run's history from here."""
+    """A change of a run's state, for the history on its page. Events are added, never changed."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="events")
     time = models.DateTimeField(auto_now_add=True)
@@ -294,7 +298,7 @@ class RunEvent(models.Model):
 
 
 class Score(models.Model):
-    """One tidy score: the same columns as every scores.csv."""
+    """One tidy score, with the same columns as every scores.csv."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=50)

@@ -1,4 +1,4 @@
-"""All settings, from the environment (docs/deployment.md); a value that cannot be read stops the start."""
+"""Django settings, read from the environment (docs/deployment.md). An invalid value stops the start."""
 
 import hashlib
 import os
@@ -37,7 +37,7 @@ def env_path(name: str, default: Path) -> Path:
 
 
 def secret_key(folder: Path) -> str:
-    """SECRET_KEY, or one made up on first use and kept in the data folder for all processes."""
+    """Return SECRET_KEY, or else a key generated on first use and kept in the data folder for all processes."""
     if key := os.environ.get("SECRET_KEY"):
         return key
     path = folder / "secret_key"
@@ -53,24 +53,32 @@ def secret_key(folder: Path) -> str:
 
 
 def embedded_redis_socket(folder: Path) -> Path:
-    """Where the embedded Valkey listens: in the data folder, unless that is too long for an address."""
+    """Return the socket of the embedded Valkey: in the data folder, unless that path is too long for a socket."""
     path = folder / "valkey" / "valkey.sock"
     if len(str(path)) < 100:
         return path
     return Path(tempfile.gettempdir()) / f"clozeboard-{hashlib.sha256(bytes(path)).hexdigest()[:12]}.sock"
 
 
-# Where things are
+def package_folder(name: str) -> Path:
+    """Return the folder of an installed package, without importing the package."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise ImproperlyConfigured(f"The package {name} is not installed. Run make install.")
+    return Path(spec.origin).parent
+
+
+# Folders and addresses
 DATA = env_path("CLOZEBOARD_DATA", BASE_DIR / "var")
 MODELS = env_path("CLOZEBOARD_MODELS", DATA / "models")
-HUB_CACHE = DATA / "hub"  # what was downloaded
+HUB_CACHE = DATA / "hub"  # downloaded models
 HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
 
-# What is accepted
+# Limits of submissions
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
-SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # for each submitter; 0 means no limit
+SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit
 
 # Django
 SECRET_KEY = secret_key(DATA)
@@ -81,7 +89,7 @@ ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 INSTALLED_APPS = [
-    "leaderboard",  # first: its rqworker command comes before that of django_rq
+    "leaderboard",  # before django_rq, so that its rqworker command is used
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -130,7 +138,7 @@ SECURE_REFERRER_POLICY = "same-origin"
 CONTENT_SECURITY_POLICY = {
     "default-src": "'self'",
     "script-src": "'self'",
-    "style-src": "'self' 'unsafe-inline'",  # Plotly writes style elements and attributes
+    "style-src": "'self' 'unsafe-inline'",  # Plotly adds style elements and attributes
     "img-src": "'self' data: blob:",  # Plotly's image download
     "object-src": "'none'",
     "base-uri": "'none'",
@@ -138,8 +146,8 @@ CONTENT_SECURITY_POLICY = {
     "frame-ancestors": "'none'",
 }
 
-# Database: one SQLite file unless DATABASE_URL names another. WAL lets pages read while workers write, and
-# IMMEDIATE makes a writer wait for its turn at the start instead of failing in the middle.
+# Database: one SQLite file, unless DATABASE_URL names another database. WAL lets pages read while workers write;
+# IMMEDIATE makes a transaction that writes wait at its start instead of failing later.
 DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     with suppress(OSError):  # the system check clozeboard.E001 says why
@@ -150,7 +158,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 
-# Queue: the embedded Valkey unless REDIS_URL names a server.
+# Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
 RQ_QUEUES = {
@@ -167,10 +175,10 @@ RQ_SHOW_ADMIN_LINK = False
 STATIC_URL = "static/"
 STATICFILES_DIRS = [
     BASE_DIR / "static",
-    ("plotly", Path(find_spec("plotly").origin).parent / "package_data"),
+    ("plotly", package_folder("plotly") / "package_data"),
 ]
-WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600  # seconds; addresses change with the files
-WHITENOISE_USE_FINDERS = True  # no collectstatic: the files of the installed packages are served as they are
+WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600  # seconds; the address of a file changes with its content
+WHITENOISE_USE_FINDERS = True  # files are served from where they are installed, without collectstatic
 STORAGES = {
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -189,5 +197,5 @@ LOGGING = {
     "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"httpx2": {"level": "WARNING"}},  # it tells every request
+    "loggers": {"httpx2": {"level": "WARNING"}},  # it logs every request
 }

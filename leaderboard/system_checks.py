@@ -1,4 +1,4 @@
-"""What `manage.py check` says about a deployment (docs/deployment.md lists the ids)."""
+"""Checks of a deployment by `manage.py check` (docs/deployment.md lists their ids)."""
 
 import os
 from typing import Any
@@ -24,13 +24,13 @@ def data_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
 def secret_key_is_secret(**kwargs: Any) -> list[CheckMessage]:
     if len(settings.SECRET_KEY) >= 32:
         return []
-    hint = "Unset SECRET_KEY to have one made up and kept in the data folder, or set 50 random characters."
+    hint = "Unset SECRET_KEY to have one generated and kept in the data folder, or set 50 random characters."
     return [Error("SECRET_KEY can be guessed.", hint=hint, id="clozeboard.E002")]
 
 
 @register
 def redis_answers(**kwargs: Any) -> list[CheckMessage]:
-    """The embedded server comes and goes with its worker; one that REDIS_URL names should be there."""
+    """Warn if the server that REDIS_URL names does not answer; the embedded server runs only while a worker does."""
     if settings.EMBEDDED_REDIS or queue.reachable():
         return []
     hint = "Pages work and submissions are kept, but nothing is measured. Start the server or correct REDIS_URL."
@@ -38,7 +38,7 @@ def redis_answers(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register
-def debug_stays_at_home(**kwargs: Any) -> list[CheckMessage]:
+def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
     if not settings.DEBUG or LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
         return []
     hint = "Unset DEBUG: error pages would show settings and code to everybody."

@@ -1,7 +1,7 @@
-"""What a submitted id must pass, one function each, before a single weight is downloaded.
+"""Checks of a submitted model, one function each, before any of its weights are downloaded.
 
-A check returns what it found or raises a `ProbingError`; the rest run all the same, except those that need what it
-would have found. `examine` runs them in the order of `RULES`.
+A check returns a sentence for the submitter or raises a `ProbingError`. `examine` runs the checks in the order of
+`RULES`. After a failure the others still run, except those that need what the failed check would have found out.
 """
 
 import re
@@ -18,14 +18,8 @@ from gguf import GGUFReader
 
 from leaderboard.intake import hub
 from leaderboard.models import Benchmark, Model, Run
-from probing.errors import (
-    BadInput,
-    ModelNotFound,
-    ProbingError,
-    SourceUnavailable,
-    UnsupportedModel,
-)
-from probing.files.architectures import kind_of, known_model_types
+from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsupportedModel
+from probing.files.architectures import architecture_of, require_kind, require_known_type
 from probing.files.model_files import refuse_code, refuse_pickles
 from probing.language_model import Kind
 from probing.settings import Settings
@@ -35,7 +29,7 @@ HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of one check, as shown to the submitter."""
+    """The outcome of one check, as pages show it to the submitter."""
 
     name: str
     state: Literal["ok", "failed", "warning", "skipped"]
@@ -44,18 +38,33 @@ class Check:
     code: str = ""
 
 
+@dataclass(frozen=True)
+class Description:
+    """A model's listing and its configuration. Of a GGUF file, the configuration is a part of the header."""
+
+    listing: hub.Listing
+    config: Mapping[str, Any]
+
+    @property
+    def architecture(self) -> str:
+        """The name of the model class, "" for a GGUF file."""
+        return architecture_of(self.config)
+
+
 @dataclass
 class Examination:
-    """What is asked, and what the checks have learned so far."""
+    """A submission and what the checks have found out about its model so far.
+
+    `listing` and `description` are None until the checks "exists" and "config readable" have passed.
+    """
 
     hub_id: str
     benchmark: Benchmark
     settings: Settings
     submitter: str = ""
     listing: hub.Listing | None = None
-    config: Mapping[str, Any] | None = None
+    description: Description | None = None
     kind: Kind | None = None
-    duplicate: Run | None = None
     checks: tuple[Check, ...] = ()
 
     @property
@@ -65,115 +74,142 @@ class Examination:
 
     @property
     def waiting(self) -> bool:
-        """Nothing failed, but the hub did not answer everything."""
+        """Tell whether no check failed, but some could not be made because the hub did not answer."""
         return not self.failed and any(check.code == SourceUnavailable.code for check in self.checks)
 
     @property
     def architecture(self) -> str:
-        names = self.config.get("architectures") or [""]
-        return str(names[0])
+        """The name of the model class, "" as long as it is not known."""
+        return self.description.architecture if self.description else ""
 
 
 class Rule(NamedTuple):
+    """A check with its name on pages and the names of the checks that must have passed before it."""
+
     name: str
     check: Callable[[Examination], str]
     needs: tuple[str, ...] = ()
 
 
-def examine(asked: Examination) -> Examination:
-    """Run every check; a later one whose needs are not met is skipped."""
+class AlreadyMeasured(BadInput):
+    """The same model, benchmark and settings have a run. This is no failure: the submitter is shown that run."""
+
+    code = "already-measured"
+
+
+class TooMany(BadInput):
+    """The submitter has reached the limit of runs within a day."""
+
+    code = "too-many"
+
+
+def examine(examination: Examination) -> Examination:
+    """Run every check, in order; skip those whose needs are not met."""
     for rule in RULES:
-        missing = [check.name for check in asked.checks if check.name in rule.needs and check.state != "ok"]
-        asked.checks += (_skipped(rule, missing[0]) if missing else _run(rule, asked),)
-    return asked
+        passed = {check.name for check in examination.checks if check.state == "ok"}
+        missing = [name for name in rule.needs if name not in passed]
+        examination.checks += (_skipped(rule, missing[0]) if missing else _apply(rule, examination),)
+    return examination
 
 
 def _skipped(rule: Rule, need: str) -> Check:
     return Check(rule.name, "skipped", f"Not checked: it needs “{need}” first.")
 
 
-def _run(rule: Rule, asked: Examination) -> Check:
+def _apply(rule: Rule, examination: Examination) -> Check:
     try:
-        return Check(rule.name, "ok", rule.check(asked))
+        return Check(rule.name, "ok", rule.check(examination))
     except AlreadyMeasured as error:
         return Check(rule.name, "warning", error.message, error.next_step, error.code)
     except ProbingError as error:
         return Check(rule.name, "failed" if error.permanent else "warning", error.message, error.next_step, error.code)
 
 
-class AlreadyMeasured(BadInput):
-    """The same model, benchmark and settings have a run; not a failure, the submitter is sent there."""
-
-    code = "already-measured"
-
-
-class TooMany(BadInput):
-    """One submitter's runs of the last day have reached the limit."""
-
-    code = "too-many"
+def of_listing(check: Callable[[hub.Listing], str]) -> Callable[[Examination], str]:
+    """Adapt a check of the listing alone. Its rule must need "exists"."""
+    return lambda examination: check(_listing(examination))
 
 
-def well_formed(asked: Examination) -> str:
-    if not HUB_ID.fullmatch(asked.hub_id) or ".." in asked.hub_id or "--" in asked.hub_id:
-        raise BadInput(f"{asked.hub_id[:200]!r} is not a model id.", "Write it as org/name, as the hub shows it.")
-    return f"{asked.hub_id} is a model id."
+def of_description(check: Callable[[Description], str]) -> Callable[[Examination], str]:
+    """Adapt a check of the description alone. Its rule must need "config readable"."""
+    return lambda examination: check(_description(examination))
 
 
-def within_the_limit(asked: Examination) -> str:
+def _listing(examination: Examination) -> hub.Listing:
+    assert examination.listing is not None, "the rule lacks the need “exists”"
+    return examination.listing
+
+
+def _description(examination: Examination) -> Description:
+    assert examination.description is not None, "the rule lacks the need “config readable”"
+    return examination.description
+
+
+def well_formed(examination: Examination) -> str:
+    hub_id = examination.hub_id
+    if not HUB_ID.fullmatch(hub_id) or ".." in hub_id or "--" in hub_id:
+        raise BadInput(f"{hub_id[:200]!r} is not a model id.", "Write it as org/name, as the hub shows it.")
+    return f"{hub_id} is a model id."
+
+
+def within_the_limit(examination: Examination) -> str:
     limit = settings.SUBMISSIONS_PER_DAY
-    today = Run.objects.filter(submitter=asked.submitter, created__gt=timezone.now() - timedelta(days=1))
-    if limit and asked.submitter and today.exclude(state=Run.State.FAILED).count() >= limit:
+    today = Run.objects.filter(submitter=examination.submitter, created__gt=timezone.now() - timedelta(days=1))
+    if limit and examination.submitter and today.exclude(state=Run.State.FAILED).count() >= limit:
         raise TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
     return "Within the daily number of submissions."
 
 
-def exists(asked: Examination) -> str:
-    """A short name such as gpt2 is fine where the hub can tell whose it is."""
+def exists(examination: Examination) -> str:
+    """Find the model. An id without an organisation, such as gpt2, passes if the hub knows the full id."""
     try:
-        asked.listing = hub.find(asked.hub_id)
+        examination.listing = hub.find(examination.hub_id)
     except SourceUnavailable:
-        refuse_short(asked.hub_id)
+        refuse_short(examination.hub_id)
         raise
-    refuse_short(asked.listing.hub_id)
-    return "A local model." if asked.listing.folder else f"Found at {settings.HF_ENDPOINT}."
+    refuse_short(examination.listing.hub_id)
+    return "A local model." if examination.listing.folder else f"Found at {settings.HF_ENDPOINT}."
 
 
 def refuse_short(hub_id: str) -> None:
+    """Raise `ModelNotFound` if the id names no organisation."""
     if "/" not in hub_id:
         raise ModelNotFound(f"{hub_id} has no organisation in front.", "Write the id as org/name.")
 
 
-def public(asked: Examination) -> str:
-    if not asked.listing.public:
+def public(listing: hub.Listing) -> str:
+    if not listing.public:
         raise UnsupportedModel(
-            f"{asked.hub_id} is private or gated, so nobody could repeat the measurement.",
+            f"{listing.hub_id} is private or gated, so nobody could repeat the measurement.",
             "Submit a model that anyone can download.",
         )
-    return "Offered by this site." if asked.listing.folder else "Anyone can download it."
+    return "Offered by this site." if listing.folder else "Anyone can download it."
 
 
-def commit_pinned(asked: Examination) -> str:
-    if not asked.listing.commit:
-        raise UnsupportedModel(f"The hub names no commit of {asked.hub_id}.", "Push at least one commit.")
-    return f"Pinned to {asked.listing.commit[:12]}."
+def commit_pinned(listing: hub.Listing) -> str:
+    if not listing.commit:
+        raise UnsupportedModel(f"The hub names no commit of {listing.hub_id}.", "Push at least one commit.")
+    return f"Pinned to {listing.commit[:12]}."
 
 
-def safetensors_only(asked: Examination) -> str:
-    if asked.listing.gguf:
+def safetensors_only(listing: hub.Listing) -> str:
+    if listing.gguf:
         return "One GGUF file, from the local folder."
-    refuse_pickles(asked.hub_id, asked.listing.files)
+    refuse_pickles(listing.hub_id, listing.files)
     return "Weights are in safetensors."
 
 
-def config_readable(asked: Examination) -> str:
-    listing = asked.listing
-    asked.config = gguf_config(listing.gguf, listing.commit) if listing.gguf else hub.read_json(listing, "config.json")
-    return "The model describes itself."
+def config_readable(examination: Examination) -> str:
+    """Read the configuration."""
+    listing = _listing(examination)
+    config = gguf_config(listing.gguf, listing.commit) if listing.gguf else hub.read_json(listing, "config.json")
+    examination.description = Description(listing, config)
+    return "The model has a readable configuration."
 
 
 @lru_cache(maxsize=32)
 def gguf_config(path: Path, commit: str) -> dict[str, Any]:
-    """What the checks ask of a config, from a GGUF file's header; reading it takes seconds, so it is remembered."""
+    """Return what the checks need from the header of a GGUF file. Reading it takes seconds, so it is cached."""
     try:
         reader = GGUFReader(path)
     except (ValueError, OSError) as error:
@@ -185,47 +221,42 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     }
 
 
-def no_custom_code(asked: Examination) -> str:
-    refuse_code(f"config.json of {asked.hub_id}", asked.config)
-    name = "tokenizer_config.json"
-    if name in asked.listing.files:
-        refuse_code(f"{name} of {asked.hub_id}", hub.read_json(asked.listing, name))
+def no_custom_code(description: Description) -> str:
+    listing, name = description.listing, "tokenizer_config.json"
+    refuse_code(f"config.json of {listing.hub_id}", description.config)
+    if name in listing.files:
+        refuse_code(f"{name} of {listing.hub_id}", hub.read_json(listing, name))
     return "Needs no code of its own."
 
 
-def architecture_known(asked: Examination) -> str:
-    model_type = str(asked.config.get("model_type") or "")
-    if model_type not in known_model_types():
-        raise UnsupportedModel(
-            f"The installed transformers does not know the model type {model_type!r}.",
-            "Wait until a release of transformers has it; models with their own code are not run.",
-        )
+def architecture_known(description: Description) -> str:
+    model_type = str(description.config.get("model_type") or "")
+    require_known_type(model_type)
     return f"transformers knows {model_type}."
 
 
-def causal_or_masked(asked: Examination) -> str:
-    asked.kind = "causal" if asked.listing.gguf else kind_of(asked.architecture)
-    if asked.kind is None:
-        raise UnsupportedModel(
-            f"{asked.architecture or 'The model'} has neither a causal nor a masked language modelling head.",
-            "Submit the checkpoint that was saved with its language modelling head.",
-        )
-    return f"A {asked.kind} language model ({asked.architecture or asked.config['model_type']})."
+def causal_or_masked(examination: Examination) -> str:
+    """Find out the model's kind."""
+    description = _description(examination)
+    examination.kind = "causal" if description.listing.gguf else require_kind(description.architecture)
+    name = description.architecture or description.config.get("model_type")
+    return f"A {examination.kind} language model ({name})."
 
 
-def fast_tokenizer(asked: Examination) -> str:
-    if asked.listing.gguf and not asked.config["tokenizer"]:
-        raise UnsupportedModel("The GGUF file has no tokenizer inside.", "Convert the model again with one.")
-    if not asked.listing.gguf and "tokenizer.json" not in asked.listing.files:
+def fast_tokenizer(description: Description) -> str:
+    listing = description.listing
+    if listing.gguf and not description.config["tokenizer"]:
+        raise UnsupportedModel("The GGUF file contains no tokenizer.", "Convert the model again with its tokenizer.")
+    if not listing.gguf and "tokenizer.json" not in listing.files:
         raise UnsupportedModel(
-            f"{asked.hub_id} has no fast tokenizer (tokenizer.json).",
+            f"{listing.hub_id} has no fast tokenizer (tokenizer.json).",
             "Load it with AutoTokenizer, save it with save_pretrained and upload tokenizer.json.",
         )
     return "Has a fast tokenizer."
 
 
-def small_enough(asked: Examination) -> str:
-    size, limit = hub.weight_bytes(asked.listing), settings.MODEL_SIZE_LIMIT
+def small_enough(listing: hub.Listing) -> str:
+    size, limit = hub.weight_bytes(listing), settings.MODEL_SIZE_LIMIT
     if size > limit:
         raise UnsupportedModel(
             f"The weights take {size / 1e9:.1f} GB; this site measures models up to {limit / 1e9:.0f} GB.",
@@ -234,21 +265,19 @@ def small_enough(asked: Examination) -> str:
     return f"{size / 1e9:.2f} GB of weights, below {limit / 1e9:.0f} GB."
 
 
-def not_measured_already(asked: Examination) -> str:
-    """Looks at finished and unfinished runs; a failed or cancelled one is begun again."""
-    listing = asked.listing
+def not_measured_already(examination: Examination) -> str:
+    """Look for a finished or unfinished run of the same. A failed or cancelled run does not count: it is restarted."""
+    listing = _listing(examination)
     same = Run.objects.filter(
         model__hub_id=listing.hub_id,
         model__commit=listing.commit,
         model__source=Model.Source.LOCAL if listing.folder else Model.Source.HUB,
-        benchmark=asked.benchmark,
-        settings_digest=asked.settings.digest,
+        benchmark=examination.benchmark,
+        settings_digest=examination.settings.digest,
     )
-    asked.duplicate = same.exclude(state__in=[Run.State.FAILED, Run.State.CANCELLED]).first()
-    if asked.duplicate:
-        raise AlreadyMeasured(
-            f"This is run {asked.duplicate.pk}, {asked.duplicate.state}.", "See that run; nothing is repeated."
-        )
+    duplicate = same.exclude(state__in=[Run.State.FAILED, Run.State.CANCELLED]).first()
+    if duplicate:
+        raise AlreadyMeasured(f"This is run {duplicate.pk}, {duplicate.state}.", "See that run; nothing is repeated.")
     return "Not measured yet."
 
 
@@ -256,14 +285,14 @@ RULES = (
     Rule("well-formed id", well_formed),
     Rule("daily limit", within_the_limit),
     Rule("exists", exists, ("well-formed id",)),
-    Rule("public", public, ("exists",)),
-    Rule("commit pinned", commit_pinned, ("exists",)),
-    Rule("safetensors only", safetensors_only, ("exists",)),
+    Rule("public", of_listing(public), ("exists",)),
+    Rule("commit pinned", of_listing(commit_pinned), ("exists",)),
+    Rule("safetensors only", of_listing(safetensors_only), ("exists",)),
     Rule("config readable", config_readable, ("exists", "public", "commit pinned")),
-    Rule("no custom code", no_custom_code, ("config readable",)),
-    Rule("architecture known", architecture_known, ("config readable",)),
+    Rule("no custom code", of_description(no_custom_code), ("config readable",)),
+    Rule("architecture known", of_description(architecture_known), ("config readable",)),
     Rule("causal or masked", causal_or_masked, ("config readable",)),
-    Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
-    Rule("size", small_enough, ("safetensors only", "public", "commit pinned")),
+    Rule("fast tokenizer", of_description(fast_tokenizer), ("config readable",)),
+    Rule("size", of_listing(small_enough), ("public", "commit pinned", "safetensors only")),
     Rule("not measured already", not_measured_already, ("commit pinned",)),
 )

@@ -1,4 +1,4 @@
-"""Where models come from: the hub over HTTP, and a folder of local models offered as if they were on it."""
+"""Models that can be submitted: those of the hub, over HTTP, and those of a local folder, with the same form of id."""
 
 import hashlib
 import json
@@ -9,42 +9,44 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from huggingface_hub import HfApi, hf_hub_download, snapshot_download
 
 from probing.errors import ModelNotFound, NoSpace, UnsafeModel, UnsupportedModel
-from probing.files.folders import new_file, space
-from probing.files.model_files import SHARD, hub_errors, wanted
+from probing.files.folders import new_file
+from probing.files.hub_client import HubClient
+from probing.files.model_files import SHARD, wanted
 
-TIMEOUT = 10  # seconds until the hub counts as not answering
-JSON_LIMIT = 50 * 10**6  # bytes; the largest weight index of a known model has a tenth of it
+JSON_LIMIT = 50 * 10**6  # bytes; the largest weight index of a known model has a tenth of that
 JSON_DEPTH = 20
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A model as its source describes it, nothing downloaded: `files` maps names to sizes in bytes."""
+    """A model as the hub or the local folder describes it; nothing is downloaded for it.
+
+    `files` maps names to sizes in bytes. `folder` is the folder of a local model, None for one of the hub.
+    """
 
     hub_id: str
     commit: str
     files: Mapping[str, int] = field(default_factory=dict)
-    folder: Path | None = None  # of a local model
+    folder: Path | None = None
     public: bool = True
     licence: str = ""
 
     @property
     def gguf(self) -> Path | None:
-        """The one GGUF file of a local model; GGUF from the hub is never touched."""
+        """The GGUF file of a local model that has exactly one. GGUF files of the hub are never read."""
         names = [name for name in self.files if name.endswith(".gguf")]
         return self.folder / names[0] if self.folder and len(names) == 1 else None
 
     @property
     def wanted(self) -> list[str]:
-        """The files that a run needs; nothing else is ever downloaded."""
+        """The names of the files that a run needs. No other file is ever downloaded."""
         return wanted(self.files)
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
-    """The model of that id, as it is now or at `commit`: local if that folder has it, else from the hub."""
+    """Return the listing of a local model, or else of a model of the hub, at `commit` or as it is now."""
     folder = settings.MODELS / hub_id
     if "/" not in hub_id or ".." in hub_id or not folder.is_dir():
         return _find_on_hub(hub_id, commit)
@@ -55,7 +57,7 @@ def find(hub_id: str, commit: str = "") -> Listing:
 
 
 def read_json(listing: Listing, name: str) -> dict[str, Any]:
-    """A JSON object among the model's files, of bounded size and depth."""
+    """Read a JSON object among the model's files; refuse one that is too large or nested too deeply."""
     if listing.files.get(name, 0) > JSON_LIMIT:
         raise UnsafeModel(f"{name} of {listing.hub_id} is larger than {JSON_LIMIT:,} bytes.")
     try:
@@ -69,7 +71,7 @@ def read_json(listing: Listing, name: str) -> dict[str, Any]:
 
 
 def weight_bytes(listing: Listing) -> int:
-    """Size of all weights, known before any of them is downloaded."""
+    """Return the size of all weights, before any of them is downloaded."""
     if listing.gguf:
         return listing.files[listing.gguf.name]
     if "model.safetensors" in listing.files:
@@ -80,7 +82,7 @@ def weight_bytes(listing: Listing) -> int:
     for name in names.values():
         if not isinstance(name, str) or not SHARD.fullmatch(name):
             raise UnsafeModel(
-                f"The weight index of {listing.hub_id} names {name!r}, which is no shard of it.",
+                f"The weight index of {listing.hub_id} names {name!r}, which is not one of its shards.",
                 "Shards are named like model-00001-of-00002.safetensors and lie beside the index.",
             )
         if name not in listing.files:
@@ -89,36 +91,28 @@ def weight_bytes(listing: Listing) -> int:
 
 
 def download(listing: Listing) -> Path:
-    """What `scoring.load` takes: a folder with the wanted files at the pinned commit, or a GGUF file."""
+    """Download what a run needs at the pinned commit; return what `scoring.load` takes, a folder or a GGUF file."""
     if listing.folder:
         return listing.gguf or listing.folder
     settings.HUB_CACHE.mkdir(parents=True, exist_ok=True)
     needed = sum(listing.files[name] for name in listing.wanted)
     if shutil.disk_usage(settings.HUB_CACHE).free < needed + 10**9:
         raise NoSpace(f"The disk has no room for the {needed / 1e9:.1f} GB of {listing.hub_id}.", "Free some space.")
-    with hub_errors(listing.hub_id, settings.HF_ENDPOINT), space(settings.HUB_CACHE):
-        path = snapshot_download(
-            listing.hub_id,
-            revision=listing.commit,
-            allow_patterns=listing.wanted,
-            cache_dir=settings.HUB_CACHE,
-            endpoint=settings.HF_ENDPOINT,
-            token=settings.HF_TOKEN or False,
-            etag_timeout=TIMEOUT,
-        )
-    return Path(path)
+    return _client().download(listing.hub_id, listing.commit, listing.wanted)
 
 
 def local_ids() -> list[str]:
-    """The local models, as org/name."""
+    """Return the ids of the local models."""
     folders = settings.MODELS.glob("*/*")
     return sorted(f"{f.parent.name}/{f.name}" for f in folders if (f / "config.json").exists() or any(f.glob("*.gguf")))
 
 
+def _client() -> HubClient:
+    return HubClient(settings.HF_ENDPOINT, settings.HF_TOKEN, settings.HUB_CACHE)
+
+
 def _find_on_hub(hub_id: str, commit: str) -> Listing:
-    api = HfApi(endpoint=settings.HF_ENDPOINT, token=settings.HF_TOKEN or False)
-    with hub_errors(hub_id, settings.HF_ENDPOINT):
-        info = api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
+    info = _client().describe(hub_id, commit)
     card = info.card_data.to_dict() if info.card_data else {}
     return Listing(
         hub_id=info.id,
@@ -142,39 +136,33 @@ def _find_local(hub_id: str, folder: Path) -> Listing:
 
 
 def _digests(paths: list[Path]) -> dict[str, str]:
-    """SHA-256 of each file, remembered in the data folder until its size or time of change differs."""
-    memory = settings.DATA / "digests.json"
-    known = json.loads(memory.read_text()) if memory.exists() else {}
-    found = {}
+    """Return the SHA-256 of each file by its path.
+
+    The digests are kept in the data folder; a file is read again only if its size or modification time has changed.
+    """
+    store = settings.DATA / "digests.json"
+    stored = json.loads(store.read_text()) if store.exists() else {}
+    current = {}
     for path in paths:
         state = [path.stat().st_size, path.stat().st_mtime_ns]
-        old = known.get(str(path))
-        if not old or old[:2] != state:
+        entry = stored.get(str(path))
+        if not entry or entry[:2] != state:
             with path.open("rb") as file:
-                old = [*state, hashlib.file_digest(file, "sha256").hexdigest()]
-        found[str(path)] = old
-    if any(known.get(path) != entry for path, entry in found.items()):
-        with new_file(memory) as new:
-            new.write_text(json.dumps({**known, **found}))
-    return {path: entry[2] for path, entry in found.items()}
+                entry = [*state, hashlib.file_digest(file, "sha256").hexdigest()]
+        current[str(path)] = entry
+    if any(stored.get(path) != entry for path, entry in current.items()):
+        with new_file(store) as new:
+            new.write_text(json.dumps({**stored, **current}))
+    return {path: entry[2] for path, entry in current.items()}
 
 
 def _fetch(listing: Listing, name: str) -> Path:
+    """Return the path of one of the model's files, downloaded if it is at the hub."""
     if name not in listing.files:
         raise UnsupportedModel(f"{listing.hub_id} has no {name}.", "Save the model with save_pretrained.")
     if listing.folder:
         return listing.folder / name
-    with hub_errors(listing.hub_id, settings.HF_ENDPOINT):
-        path = hf_hub_download(
-            listing.hub_id,
-            name,
-            revision=listing.commit,
-            cache_dir=settings.HUB_CACHE,
-            endpoint=settings.HF_ENDPOINT,
-            token=settings.HF_TOKEN or False,
-            etag_timeout=TIMEOUT,
-        )
-    return Path(path)
+    return _client().download_file(listing.hub_id, listing.commit, name)
 
 
 def _check_depth(content: Any, name: str, depth: int = 0) -> None:

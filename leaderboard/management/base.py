@@ -1,4 +1,4 @@
-"""What our commands share: a `ProbingError` ends them with its sentence instead of a stack trace."""
+"""The base class of the commands: a `ProbingError` ends them with its message instead of a stack trace."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from probing.errors import BadInput, ProbingError
 
 
 class PlainCommand(BaseCommand):
-    """Subclasses write `run`. Exit code 2 for what the user can mend, 1 for the rest."""
+    """A command whose work is in `run`. The exit code is 2 for errors that the user can correct, else 1."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -16,7 +16,8 @@ class PlainCommand(BaseCommand):
         except ProbingError as error:
             raise CommandError(str(error), returncode=2 if isinstance(error, BadInput) else 1) from error
 
-    def run(self, **options: Any) -> None:
+    def run(self, *args: Any, **options: Any) -> None:
+        """Do the work of the command; subclasses name the options that they use."""
         raise NotImplementedError
 
     def say(self, text: str) -> None:

@@ -10,21 +10,21 @@ from leaderboard.lists.progress import progress
 from leaderboard.models import Run
 from probing.estimate.work import BAR
 
-PAUSE = 0.5  # seconds between two looks
+PAUSE = 0.5  # seconds between two queries
 
 
 def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
-    """Show the progress until the run has ended; an end without a result is an error.
+    """Show the progress until the run has ended; raise `CommandError` if it ends without a result.
 
-    `watch` is called at every look and may raise, for example when the worker has died.
+    `watch` is called after every query and may raise, for example when the worker has died.
     """
     with tqdm(total=1, bar_format=BAR, disable=None) as bar:
         while True:
             run.refresh_from_db()
-            far = progress(run)
+            current = progress(run)
             bar.set_description(run.state)
-            bar.set_postfix_str(f"{far.done} of {far.total} items", refresh=False)
-            bar.update(far.share - bar.n)
+            bar.set_postfix_str(f"{current.done} of {current.total} items", refresh=False)
+            bar.update(current.share - bar.n)
             if run.state in Run.FINAL:
                 break
             watch()

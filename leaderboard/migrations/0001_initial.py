@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ("title", models.CharField(max_length=200)),
                 ("format", models.CharField(max_length=30)),
                 ("probe", models.CharField(max_length=30)),
-                ("settings", models.JSONField(default=dict, help_text="what a run uses unless told otherwise")),
+                ("settings", models.JSONField(default=dict, help_text="settings of a run unless others are chosen")),
                 ("citation", models.TextField(blank=True)),
                 ("licence", models.CharField(blank=True, max_length=200)),
                 ("source", models.URLField(blank=True)),
@@ -121,16 +121,18 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "reference",
-                    models.CharField(blank=True, help_text="where a published figure stands", max_length=300),
+                    models.CharField(
+                        blank=True, help_text="place of the published figures in their source", max_length=300
+                    ),
                 ),
                 ("reference_url", models.URLField(blank=True)),
-                ("code", models.CharField(blank=True, help_text="of the failure", max_length=40)),
+                ("code", models.CharField(blank=True, help_text="error code of a failed run", max_length=40)),
                 ("message", models.TextField(blank=True)),
                 ("next_step", models.TextField(blank=True)),
                 ("traceback", models.TextField(blank=True, help_text="for the maintainer only")),
                 ("provenance_record", models.JSONField(default=dict, help_text="run.json of the result folder")),
                 ("artefact", models.CharField(blank=True, help_text="folder in the artefact storage", max_length=200)),
-                ("submitter", models.CharField(blank=True, db_index=True, help_text="who asked for it", max_length=64)),
+                ("submitter", models.CharField(blank=True, db_index=True, help_text="who submitted it", max_length=64)),
                 ("created", models.DateTimeField(auto_now_add=True)),
                 ("started", models.DateTimeField(blank=True, null=True)),
                 ("finished", models.DateTimeField(blank=True, null=True)),
@@ -194,12 +196,15 @@ class Migration(migrations.Migration):
                 (
                     "work",
                     models.FloatField(
-                        default=1, help_text="about how many token positions it takes; what progress goes by"
+                        default=1, help_text="estimated number of token positions; progress is measured in them"
                     ),
                 ),
                 ("done", models.BooleanField(default=False)),
                 ("worker", models.CharField(blank=True, max_length=100)),
-                ("attempts", models.PositiveSmallIntegerField(default=0, help_text="how often a worker has begun it")),
+                (
+                    "attempts",
+                    models.PositiveSmallIntegerField(default=0, help_text="how often a worker has started it"),
+                ),
                 ("lease_until", models.DateTimeField(blank=True, null=True)),
                 (
                     "record",

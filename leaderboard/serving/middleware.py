@@ -1,9 +1,10 @@
-"""What every answer gets: the Content-Security-Policy, which Django 5.2 does not write itself, and compression."""
+"""Middleware for all responses: compression, and the Content-Security-Policy, which Django 5.2 does not set."""
 
 from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -22,12 +23,13 @@ def content_security_policy(get_response: GetResponse) -> GetResponse:
 
 
 class TextCompression(GZipMiddleware):
-    """Parquet and pictures are compressed already, and whoever downloads them wants to know their length.
+    """Compression of complete texts only.
 
-    Lengths of compressed pages tell nothing about CSRF tokens (BREACH): Django masks each token anew, and pads each
-    compressed answer at random.
+    Parquet files and images are compressed already, and their downloads should have a Content-Length. The length of a
+    compressed page reveals nothing about CSRF tokens (BREACH attack): Django masks them differently in every response
+    and pads every compressed response at random.
     """
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
-        whole_text = response.status_code == 200 and response.get("Content-Type", "").startswith(TEXT)
-        return super().process_response(request, response) if whole_text else response
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        complete_text = response.status_code == 200 and response.get("Content-Type", "").startswith(TEXT)
+        return super().process_response(request, response) if complete_text else response

@@ -1,4 +1,4 @@
-"""Files of runs in the artefact storage: the parts while it goes on, the result folder when it is finished."""
+"""Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ def storage() -> Storage:
 
 
 def folder(run: Run) -> str:
+    """Return the run's folder within the storage."""
     return f"runs/{run.pk}"
 
 
@@ -30,7 +31,7 @@ def read_part(part: RunPart) -> pd.DataFrame:
 
 
 def store_result(run: Run, result: Result) -> None:
-    """The same three files that the library writes: items.parquet, scores.csv, run.json."""
+    """Store the three files that the library writes: items.parquet, scores.csv, run.json."""
     with TemporaryDirectory() as scratch:
         result.save(Path(scratch) / "result")
         for path in (Path(scratch) / "result").iterdir():
@@ -38,7 +39,7 @@ def store_result(run: Run, result: Result) -> None:
 
 
 def remove_parts(run: Run) -> None:
-    """Once the result is there, its parts are in it."""
+    """Delete the rows of all parts, which the stored result contains."""
     for part in run.parts.all():
         storage().delete(_part_name(part))
 
@@ -48,7 +49,7 @@ def _part_name(part: RunPart) -> str:
 
 
 def _store(name: str, content: bytes) -> None:
-    """A name holds its newest content; storages by themselves would choose another name."""
+    """Store a file in place of an older one; a storage by itself would choose another name."""
     with space(Path(name)):
         storage().delete(name)
         storage().save(name, ContentFile(content))

@@ -1,4 +1,4 @@
-"""Benchmarks on the site: every version that was ever imported stays, one of them is current."""
+"""Benchmarks on the site. Every imported version is kept; one version of each benchmark is current."""
 
 import shutil
 from dataclasses import replace
@@ -18,22 +18,22 @@ from probing.formats import FORMATS
 
 
 def current(slug: str) -> Benchmark:
-    """The version that new runs use."""
+    """Return the version that new runs use."""
     benchmark = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
     if benchmark is None:
-        known = Benchmark.objects.filter(current=True).exclude(path="").values_list("slug", flat=True)
-        choice = f"Choose from: {', '.join(known)}." if known else "Import one with manage.py import_benchmark."
+        slugs = Benchmark.objects.filter(current=True).exclude(path="").values_list("slug", flat=True)
+        choice = f"Choose from: {', '.join(slugs)}." if slugs else "Import one with manage.py import_benchmark."
         raise BadInput(f"There is no benchmark {slug!r} here.", choice)
     return benchmark
 
 
 def read(benchmark: Benchmark) -> Content:
-    """The relations and items, from the files of that version."""
-    return _read(benchmark.format, settings.DATA / benchmark.path, benchmark.digest, benchmark.slug)
+    """Return the relations and items, read from the files of this version."""
+    return _read_files(benchmark.format, settings.DATA / benchmark.path, benchmark.digest, benchmark.slug)
 
 
 @lru_cache(maxsize=8)
-def _read(format: str, folder: Path, digest: str, slug: str) -> Content:
+def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
     content = FORMATS[format](folder)
     if content.digest != digest:
         raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
@@ -41,7 +41,10 @@ def _read(format: str, folder: Path, digest: str, slug: str) -> Content:
 
 
 def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple[Benchmark, bool]:
-    """Copy a folder's files below the data folder as the current version of `slug`; False if they are it."""
+    """Copy a folder's files into the data folder as the current version of `slug`.
+
+    Returns False as the second value if these files are the current version already, and then changes nothing.
+    """
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
     content = FORMATS[format](folder)
@@ -60,24 +63,24 @@ def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple
 
 
 def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, object]:
-    known = catalog.CATALOG.get(slug)
-    about = {
-        "title": title or (known.title if known else slug),
+    entry = catalog.CATALOG.get(slug)
+    facts = {
+        "title": title or (entry.title if entry else slug),
         "digest": content.digest,
         "format": format,
-        "probe": known.probe if known else content.probe,
-        "settings": dict(known.settings) if known else {},
+        "probe": entry.probe if entry else content.probe,
+        "settings": dict(entry.settings) if entry else {},
         "relations": len(content.relations),
         "items": content.size,
         "current": True,
     }
-    return about | ({"citation": known.citation, "licence": known.licence, "source": known.source} if known else {})
+    return facts | ({"citation": entry.citation, "licence": entry.licence, "source": entry.source} if entry else {})
 
 
 def _copy(source: Path, slug: str, content: Content) -> str:
-    """The folder's files, or the archive, and what was read beside it; whole or not at all.
+    """Copy the folder or archive, and the files outside it that the reader used; return the path in the data folder.
 
-    Returns the path below the data folder.
+    The copy appears complete, by one rename, or not at all.
     """
     path = f"benchmarks/{slug}@{content.version}"
     target = settings.DATA / path
@@ -92,7 +95,7 @@ def _copy(source: Path, slug: str, content: Content) -> str:
 
 
 def _copy_file(file: Path, source: Path, new: Path) -> None:
-    """To where it lay below the folder that holds both."""
+    """Copy a file of another folder, keeping its path relative to the folder that contains both."""
     shared = next(folder for folder in source.parents if file.is_relative_to(folder))
     (new / file.relative_to(shared)).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(file, new / file.relative_to(shared))

@@ -1,4 +1,4 @@
-"""What guessing would score: the chance of every group, stored as a run so that pages show it as a pinned row."""
+"""Scores that guessing would reach, stored as a run of each benchmark so that pages show them as any other row."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 from numpy.typing import NDArray
 
-from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
+from leaderboard.models import Benchmark, Model, Run, RunEvent
+from leaderboard.stored.scores import replace_scores
 from probing.benchmark import Benchmark as Content
 from probing.language_model import (
     BlankDistribution,
@@ -27,19 +28,19 @@ HUB_ID = "baseline/chance"
 
 
 class UniformModel:
-    """A language model to which every option is as likely as the next, wherever the blank stands."""
+    """The uniform baseline: a language model to which all options are equally likely."""
 
     card = ModelCard(id=HUB_ID, kind="masked", architecture="", parameters=0)
     usage = Usage()
     device, dtype, batch_tokens = "cpu", "float32", 0
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for _, options in asked:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for _, options in requests:
             count = len(options)
             yield OptionScores((np.zeros(1),) * count, (slice(0, 1),) * count, np.ones(count, dtype=bool))
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for _, options in asked:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for _, options in requests:
             yield BlankDistribution((), np.zeros(0), np.zeros(len(options)), np.ones(len(options), dtype=int))
 
     def generate(
@@ -52,7 +53,10 @@ class UniformModel:
 
 
 def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
-    """The baseline's run of this benchmark version, replaced if it is there; none where nothing can be guessed."""
+    """Store the baseline's run of this benchmark version, in place of an older one.
+
+    Returns None where the probe has no options to guess from.
+    """
     scores = _chance(content, settings).assign(metric=benchmark.main_metric)
     if scores.empty:
         return None
@@ -69,14 +73,13 @@ def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> 
                 "finished": timezone.now(),
             },
         )
-        run.scores.all().delete()
-        Score.objects.bulk_create(Score(run=run, **row) for row in scores.to_dict("records"))
+        replace_scores(run, scores)
         RunEvent.objects.create(run=run, state=run.state, message="Computed from the answer spaces.")
     return run
 
 
 def _chance(content: Content, settings: Settings) -> pd.DataFrame:
-    """The scores of metric `chance`: what guessing gets on average where the main metric counts."""
+    """Return the scores of metric `chance`: the expected main metric of guessing, without an interval."""
     probe = make(probe_named(settings.probe), settings.options)
     model = UniformModel()
     rows = [
@@ -85,5 +88,4 @@ def _chance(content: Content, settings: Settings) -> pd.DataFrame:
         for row in probe.rows(model, content[part.relation], part.template, settings)
     ]
     scores = probe.scores(probe.frame(rows))
-    chance = scores[scores.metric == "chance"].assign(low=None, high=None)
-    return chance.astype(object).where(chance.notna(), None)
+    return scores[scores.metric == "chance"].assign(low=None, high=None)

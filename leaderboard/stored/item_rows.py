@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from functools import reduce
+from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -13,10 +15,11 @@ from django.core.files.storage import storages
 from leaderboard.models import Run
 from probing.errors import ProbingError
 
-BATCH = 2048  # rows
+BATCH_ROWS = 2048
 FILE = "items.parquet"
 SEARCHED = ("subject", "answer_label", "prediction_label")
-PER_OPTION = ("scores", "exact", "best", "log_probs")  # a value for every option or word: only the file itself has them
+# Columns that hold a value for every option or word. Pages and CSV leave them out; the Parquet file has them.
+PER_OPTION = ("scores", "exact", "best", "log_probs")
 Row = dict[str, Any]
 
 
@@ -28,56 +31,71 @@ class ItemsMissing(ProbingError):
 
 @dataclass(frozen=True)
 class ItemFilter:
-    """Empty values ask for everything; `tags` maps the name of a tag, or of another column, to the value wanted."""
+    """Conditions that an item must meet; an empty one is met by every item.
+
+    `search`: text that occurs in one of the columns `SEARCHED`, in upper or lower case. `tags`: the value that an item
+    must have in further columns; in a column of lists, one of the values.
+    """
 
     correct: bool | None = None
     relation: str = ""
     template: int | None = None
     search: str = ""
-    tags: Mapping[str, Any] | None = None
+    tags: Mapping[str, str | bool] | None = None
 
     @property
     def columns(self) -> list[str]:
-        """What must be read to decide."""
-        asked = {
-            "correct": self.correct is not None,
-            "relation": bool(self.relation),
-            "template": self.template is not None,
-            **dict.fromkeys(SEARCHED, bool(self.search)),
+        """The columns that `mask` needs."""
+        return [*self._values, *(SEARCHED if self.search else ())]
+
+    @property
+    def _values(self) -> dict[str, str | int]:
+        """The value that each column must have."""
+        return {
+            **({} if self.correct is None else {"correct": self.correct}),
+            **({"relation": self.relation} if self.relation else {}),
+            **({} if self.template is None else {"template": self.template}),
+            **(self.tags or {}),
         }
-        return [name for name, wanted in asked.items() if wanted] + list(self.tags or {})
 
-    def mask(self, batch: pa.RecordBatch) -> list[bool]:
-        """Which rows of the batch pass."""
-        passed = [True] * batch.num_rows
-        for test in self._tests(batch):
-            passed = [a and bool(b) for a, b in zip(passed, test, strict=True)]
-        return passed
-
-    def _tests(self, batch: pa.RecordBatch) -> Iterator[Sequence[Any]]:
-        if self.correct is not None:
-            yield pc.equal(batch["correct"], self.correct).to_pylist()
-        if self.relation:
-            yield pc.equal(batch["relation"], self.relation).to_pylist()
-        if self.template is not None:
-            yield pc.equal(batch["template"], self.template).to_pylist()
-        for tag, wanted in (self.tags or {}).items():
-            yield [wanted == value or wanted in _several(value) for value in batch[tag].to_pylist()]
+    def mask(self, batch: pa.RecordBatch) -> pa.BooleanArray:
+        """Return which rows of the batch pass; a missing value passes no condition."""
+        masks = [_has(batch[name], value) for name, value in self._values.items()]
         if self.search:
-            yield _any_contains(batch, [name for name in SEARCHED if name in batch.schema.names], self.search)
+            texts = [batch[name] for name in SEARCHED if name in batch.schema.names]
+            masks.append(reduce(pc.or_, [_contains(text, self.search) for text in texts], _nowhere(batch)))
+        return reduce(pc.and_, masks, _everywhere(batch))
 
 
-def _several(value: Any) -> Sequence[str]:
-    return value if isinstance(value, list) else ()
+def _has(column: pa.Array, value: str | int) -> pa.BooleanArray:
+    """Return where the column has the value; in a column of lists, where the list has it."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        lists = pc.list_parent_indices(column).filter(_has(pc.list_flatten(column), value))
+        return pc.is_in(pa.array(np.arange(len(column))), value_set=lists)
+    try:
+        return pc.fill_null(pc.equal(column, value), False)
+    except pa.ArrowNotImplementedError:  # text is compared with numbers: no row has the value
+        return _nowhere(column)
 
 
-def _any_contains(batch: pa.RecordBatch, columns: Sequence[str], text: str) -> list[bool]:
-    found = [pc.match_substring(batch[name], text, ignore_case=True).to_pylist() for name in columns]
-    return [any(row) for row in zip(*found, strict=True)]
+def _contains(column: pa.Array, text: str) -> pa.BooleanArray:
+    """Return where the column contains the text; nowhere unless it is a column of texts."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return _nowhere(column)
+    return pc.fill_null(pc.match_substring(column, text, ignore_case=True), False)
+
+
+def _everywhere(rows: pa.Array | pa.RecordBatch) -> pa.BooleanArray:
+    return pa.array(np.ones(len(rows), dtype=bool))
+
+
+def _nowhere(rows: pa.Array | pa.RecordBatch) -> pa.BooleanArray:
+    return pa.array(np.zeros(len(rows), dtype=bool))
 
 
 @contextmanager
-def opened(run: Run) -> Iterator[BinaryIO]:
+def opened(run: Run) -> Iterator[IO[bytes]]:
+    """Open the run's items.parquet; raise `ItemsMissing` if there is none."""
     storage, name = storages["artefacts"], f"{run.artefact}/{FILE}"
     if run.state != Run.State.FINISHED or not run.artefact or not storage.exists(name):
         raise ItemsMissing("This run has no items to show.", "Items are stored once a run measured here has finished.")
@@ -86,64 +104,62 @@ def opened(run: Run) -> Iterator[BinaryIO]:
 
 
 def names(run: Run) -> list[str]:
-    """The columns of the run's items."""
+    """Return the columns of the run's items."""
     with opened(run) as file:
         return list(pq.ParquetFile(file).schema_arrow.names)
 
 
 def ends(run: Run) -> dict[str, set[Any]]:
-    """By column its least and its greatest value, and None where one is missing: several where rows differ.
+    """Return, by column, the least and the greatest value, and None if a value is missing.
 
-    The file's statistics say so, and no row is read; what they leave open counts as different.
+    A set of one element means that all rows have the same value. The statistics in the file are enough for that, and
+    no row is read. Columns without statistics count as having different values.
     """
-    found: dict[str, set[Any]] = {}
+    values: dict[str, set[Any]] = {}
     with opened(run) as file:
         metadata = pq.ParquetFile(file).metadata
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for column in map(group.column, range(metadata.num_columns)):
-            found.setdefault(column.path_in_schema.split(".")[0], set()).update(_ends(column))
-    return found
+            values.setdefault(column.path_in_schema.split(".")[0], set()).update(_ends(column))
+    return values
 
 
 def _ends(column: pq.ColumnChunkMetaData) -> list[Any]:
-    known = column.statistics
-    missing = [None] if known and known.null_count else []
-    if known and known.has_min_max:
-        return [known.min, known.max, *missing]
-    return missing if known and known.null_count == column.num_values else [object(), object()]
+    statistics = column.statistics
+    missing = [None] if statistics and statistics.null_count else []
+    if statistics and statistics.has_min_max:
+        return [statistics.min, statistics.max, *missing]
+    return missing if statistics and statistics.null_count == column.num_values else [object(), object()]
 
 
-def find(run: Run, asked: ItemFilter) -> list[int]:
-    """Numbers of the rows that pass, in stored order."""
+def find(run: Run, conditions: ItemFilter) -> list[int]:
+    """Return the numbers of the rows that pass, in stored order."""
     with opened(run) as file:
         parquet = pq.ParquetFile(file)
-        if not asked.columns:
+        if not conditions.columns:
             return list(range(parquet.metadata.num_rows))
-        found, start = [], 0
-        for batch in parquet.iter_batches(BATCH, columns=asked.columns):
-            found += [start + number for number, passed in enumerate(asked.mask(batch)) if passed]
+        numbers: list[int] = []
+        start = 0
+        for batch in parquet.iter_batches(BATCH_ROWS, columns=conditions.columns):
+            numbers += (np.flatnonzero(conditions.mask(batch)) + start).tolist()
             start += batch.num_rows
-        return found
+        return numbers
 
 
 def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """The rows of those ascending numbers; `columns` None reads all."""
-    wanted = iter(numbers)
-    number = next(wanted, None)
+    """Yield the rows of these ascending numbers; `columns` None reads all columns."""
+    ascending = np.asarray(numbers, dtype=np.int64)
     with opened(run) as file:
-        start = 0
-        for batch in pq.ParquetFile(file).iter_batches(BATCH, columns=columns):
-            here = []
-            while number is not None and number < start + batch.num_rows:
-                here.append(number - start)
-                number = next(wanted, None)
-            yield from batch.take(pa.array(here, pa.int64())).to_pylist()
-            start += batch.num_rows
-            if number is None:
+        start = first = 0
+        for batch in pq.ParquetFile(file).iter_batches(BATCH_ROWS, columns=columns):
+            after = int(np.searchsorted(ascending, start + batch.num_rows))
+            yield from batch.take(pa.array(ascending[first:after] - start)).to_pylist()
+            start, first = start + batch.num_rows, after
+            if first == len(ascending):
                 return
 
 
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:
-    """One item with all that is stored of it."""
+    """Return one item with all its columns, or None if the run has no such item."""
     numbers = find(run, ItemFilter(relation=relation, template=template))
     return next((row for row in rows(run, numbers) if row["index"] == index), None)

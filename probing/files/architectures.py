@@ -1,10 +1,13 @@
 """Which architectures the installed transformers knows, read from its source: importing it would load torch."""
 
 import ast
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
+from probing.errors import UnsupportedModel
 from probing.language_model import Kind
 
 
@@ -20,6 +23,32 @@ def kind_of(architecture: str) -> Kind | None:
     if architecture in causal:
         return "causal"
     return "masked" if architecture in masked else None
+
+
+def architecture_of(config: Mapping[str, Any]) -> str:
+    """Return the model class that a configuration names, "" if it names none."""
+    names = config.get("architectures")
+    return str(names[0]) if isinstance(names, list) and names else ""
+
+
+def require_kind(architecture: str) -> Kind:
+    """Return `kind_of` the architecture, or raise `UnsupportedModel`."""
+    kind = kind_of(architecture)
+    if kind is None:
+        raise UnsupportedModel(
+            f"{architecture or 'The model'} has neither a causal nor a masked language modelling head.",
+            "Use the checkpoint that was saved with its language modelling head.",
+        )
+    return kind
+
+
+def require_known_type(model_type: str) -> None:
+    """Raise `UnsupportedModel` if the installed transformers cannot load this type of model."""
+    if model_type not in known_model_types():
+        raise UnsupportedModel(
+            f"The installed transformers does not know the model type {model_type!r}.",
+            "Wait until a release of transformers has it; models with code of their own are not run.",
+        )
 
 
 @cache

@@ -6,35 +6,14 @@ Strangers' models are input: weights are safetensors, never pickles; code from a
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import (
-    DisabledRepoError,
-    EntryNotFoundError,
-    GatedRepoError,
-    HfHubHTTPError,
-    HFValidationError,
-    HTTPError,
-    LocalEntryNotFoundError,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
+from probing.errors import BadInput, ModelNotFound, UnsafeModel
+from probing.files.hub_client import HubClient
 
-from probing.errors import (
-    BadInput,
-    ModelNotFound,
-    SourceUnavailable,
-    UnsafeModel,
-    UnsupportedModel,
-)
-from probing.files.folders import space
-
-TIMEOUT = 10  # seconds until the hub counts as not answering
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
 WANTED = {
@@ -92,17 +71,9 @@ def locate(model: str, commit: str = "") -> ModelFiles:
         return ModelFiles(path, "folder")
     if path.is_file():
         raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
-    endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-    with hub_errors(model, endpoint), space(Path.home()):
-        folder = snapshot_download(
-            model,
-            revision=commit or None,
-            allow_patterns=[*WANTED, "model-*-of-*.safetensors"],
-            endpoint=endpoint,
-            token=os.environ.get("HF_TOKEN") or False,
-            etag_timeout=TIMEOUT,
-        )
-    return ModelFiles(Path(folder), "hub", commit=Path(folder).name)
+    hub = HubClient(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), os.environ.get("HF_TOKEN", ""))
+    folder = hub.download(model, commit, [*WANTED, "model-*-of-*.safetensors"])
+    return ModelFiles(folder, "hub", commit=folder.name)
 
 
 def code_key(value: Any) -> str | None:
@@ -131,29 +102,3 @@ def refuse_pickles(where: str, names: Iterable[str]) -> None:
             f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
             "Save the model with save_pretrained and use its model.safetensors.",
         )
-
-
-@contextmanager
-def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
-    """The hub's errors in our words."""
-    try:
-        yield
-    except GatedRepoError as error:
-        raise UnsupportedModel(
-            f"{hub_id} is gated: its files need an agreement.", "Choose a model that anyone can download."
-        ) from error
-    except (RepositoryNotFoundError, RevisionNotFoundError, DisabledRepoError, HFValidationError) as error:
-        raise ModelNotFound(
-            f"There is no public model {hub_id} at {endpoint}, and no such file or folder here.",
-            "Check the spelling: org/name, a folder, or a file that ends in .gguf.",
-        ) from error
-    except LocalEntryNotFoundError as error:
-        raise _unavailable(endpoint) from error
-    except EntryNotFoundError as error:
-        raise UnsupportedModel(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
-    except (HfHubHTTPError, HTTPError, ConnectionError) as error:
-        raise _unavailable(endpoint) from error
-
-
-def _unavailable(endpoint: str) -> SourceUnavailable:
-    return SourceUnavailable(f"The hub at {endpoint} does not answer.", "Try again later, or give a folder.")

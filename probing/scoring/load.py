@@ -21,7 +21,7 @@ from transformers import (
 from transformers.utils import logging
 
 from probing.errors import BadInput, UnsupportedModel
-from probing.files.architectures import kind_of, known_model_types
+from probing.files.architectures import architecture_of, require_kind, require_known_type
 from probing.files.model_files import ModelFiles, locate, refuse_code, refuse_pickles
 from probing.language_model import Kind, ModelCard
 from probing.scoring.causal import CausalModel
@@ -118,20 +118,8 @@ def _kind(files: ModelFiles) -> Kind:
     if not config:
         raise UnsupportedModel(f"{files.folder} has no config.json.", "Give a folder in Hugging Face format.")
     refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
-    if str(config.get("model_type")) not in known_model_types():
-        raise UnsupportedModel(
-            f"The installed transformers does not know the model type {config.get('model_type')!r}.",
-            "A newer release may; models with code of their own are not run.",
-        )
-    named = config.get("architectures")
-    architecture = str(named[0]) if isinstance(named, list) and named else ""
-    kind = kind_of(architecture)
-    if kind is None:
-        raise UnsupportedModel(
-            f"{architecture or 'The model'} has neither a causal nor a masked language modelling head.",
-            "Use the checkpoint that was saved with its language modelling head.",
-        )
-    return kind
+    require_known_type(str(config.get("model_type") or ""))
+    return require_kind(architecture_of(config))
 
 
 def _json(files: ModelFiles, name: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""Fill a site with every benchmark that ships, and with runs of pupils.
+"""Fill a site with every benchmark that ships and with runs of fake models.
 
-Pages of every probe have something to show, within seconds and without a network.
+Every probe then has pages with content, within seconds and without a network.
 """
 
 import random
@@ -33,10 +33,10 @@ CARDS = (
 
 @dataclass
 class Pupil(FakeModel):
-    """Scores well what it `knows`; at a blank it puts the right word somewhere among common ones."""
+    """A fake model: it scores what it `knows` highly and ranks the right word somewhere among common words."""
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for blank, options in asked:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for blank, options in requests:
             place = random.Random(blank.fill(options[0]).text).randrange(len(WORDS))
             tokens = (*WORDS[:place], options[0], *WORDS[place:])[:k]
             ranks = np.array([place + 1, *[0] * (len(options) - 1)])
@@ -51,16 +51,16 @@ class Pupil(FakeModel):
 
 
 def fill() -> None:
-    for known in CATALOG.values():
-        if not known.archive:
-            on, _ = benchmarks.install(known.format, EMBEDDED / known.slug, known.slug)
+    for entry in CATALOG.values():
+        if not entry.archive:
+            on, _ = benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)
             for card, share in CARDS:
                 content = benchmarks.read(on)
                 store(on, content, Pupil(card=card, knows=frozenset(learnt(content, card.id, share))))
 
 
 def learnt(content: Content, name: str, share: float) -> Iterator[str]:
-    """A share of the true statements."""
+    """Yield a share of the true statements."""
     chance = random.Random(name)
     for relation in content.relations:
         for item in relation.items:
@@ -71,7 +71,7 @@ def learnt(content: Content, name: str, share: float) -> Iterator[str]:
 
 
 def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
-    """A finished run, as a worker leaves it."""
+    """Store a finished run as a worker does."""
     limit = None if on.probe == "perplexity" else ITEMS  # what is false stands behind what is true
     settings = normalised(replace(on.settings_with({}), limit=limit), content)
     rows = join(probe_part(pupil, content, settings, part) for part in parts(content, settings))

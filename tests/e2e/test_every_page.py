@@ -66,8 +66,8 @@ def expect_for_everybody(browser: Browser, site: str, addresses: list[str], sche
                 page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.evaluate(CUT) == []
-                found = Axe().run(page).response["violations"]
-                assert [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in SERIOUS] == []
+                violations = Axe().run(page).response["violations"]
+                assert [(v["id"], v["nodes"][0]["html"]) for v in violations if v["impact"] in SERIOUS] == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("light", 1280), ("dark", 1280)])
@@ -79,7 +79,7 @@ def test_no_serious_obstacle_no_sideways_scroll_and_no_cut_cell(
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 360), ("dark", 1280)])
 @pytest.mark.parametrize("slug", PROBED)
-def test_nor_on_the_pages_of_any_probe(
+def test_the_pages_of_every_probe_have_no_obstacle_either(
     browser: Browser,
     deployment: Deployment,
     page: Page,
@@ -91,13 +91,15 @@ def test_nor_on_the_pages_of_any_probe(
     expect_for_everybody(browser, deployment.url, addresses_of(page, slug), scheme, width, subtests)
 
 
-def test_nobody_else_is_asked_and_nothing_is_refused(page: Page, deployment: Deployment, addresses: list[str]) -> None:
-    asked: list[str] = []
+def test_no_page_requests_another_site_or_violates_its_policy(
+    page: Page, deployment: Deployment, addresses: list[str]
+) -> None:
+    foreign: list[str] = []
     problems: list[str] = []
 
     def note(request: Request) -> None:
         if not request.url.startswith((deployment.url, "data:", "blob:")):
-            asked.append(request.url)
+            foreign.append(request.url)
 
     page.on("request", note)
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -107,7 +109,7 @@ def test_nobody_else_is_asked_and_nothing_is_refused(page: Page, deployment: Dep
         for plot in page.locator("[data-chart]").all():
             plot.scroll_into_view_if_needed()
             expect(plot.locator(".main-svg").first).to_be_visible()
-    assert (asked, problems) == ([], [])
+    assert (foreign, problems) == ([], [])
 
 
 def test_sorting_and_filtering_work_without_javascript(browser: Browser, deployment: Deployment) -> None:

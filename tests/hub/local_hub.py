@@ -19,7 +19,7 @@ FILE = re.compile(r"/(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)"
 
 @dataclass
 class Repository:
-    """A model's files in a folder, and what its info says beyond them."""
+    """A model's files in a folder, and further fields of its info."""
 
     id: str
     folder: Path
@@ -43,7 +43,7 @@ class Repository:
 
 
 class Hub(ThreadingHTTPServer):
-    """`broken`: the status that every request gets instead of an answer. `requests`: what was asked, in order."""
+    """A server of models. `broken`: the HTTP status of every response, if set. `requests`: all requests, in order."""
 
     daemon_threads = True
 
@@ -62,8 +62,8 @@ class Hub(ThreadingHTTPServer):
         return self.repositories[id]
 
     def find(self, id: str) -> Repository | None:
-        """By full id, or by its last part as the hub does for old short names."""
-        short = (each for name, each in self.repositories.items() if name.split("/")[1] == id)
+        """Return a repository by its id, or by its name alone, as the hub does for old models."""
+        short = (repository for name, repository in self.repositories.items() if name.split("/")[1] == id)
         return self.repositories.get(id) or next(short, None)
 
     def downloaded(self, name: str) -> bool:
@@ -79,7 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         path = unquote(urlsplit(self.path).path)
         routes = ((TREE, self.tree), (INFO, self.describe), (FILE, self.file))
         match, answer = next(
-            ((found, do) for pattern, do in routes if (found := pattern.fullmatch(path))), (None, None)
+            ((matched, do) for pattern, do in routes if (matched := pattern.fullmatch(path))), (None, None)
         )
         repository = self.server.find(match["id"]) if match else None
         if self.server.broken:
@@ -114,10 +114,10 @@ class Handler(BaseHTTPRequestHandler):
         self.send_part(path.read_bytes(), headers)
 
     def send_part(self, content: bytes, headers: dict[str, str]) -> None:
-        wanted = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-        if not wanted:
+        byte_range = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
+        if not byte_range:
             return self.reply(200, content, headers)
-        start, end = int(wanted[1]), min(int(wanted[2] or len(content)), len(content) - 1)
+        start, end = int(byte_range[1]), min(int(byte_range[2] or len(content)), len(content) - 1)
         headers["Content-Range"] = f"bytes {start}-{end}/{len(content)}"
         self.reply(206, content[start : end + 1], headers)
 

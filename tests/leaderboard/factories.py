@@ -1,4 +1,4 @@
-"""Rows for the pages' tests: as few as a test needs, each with sensible values."""
+"""Rows of the database for tests, with a sensible value for every field that a test does not set."""
 
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
@@ -26,14 +26,23 @@ DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
 
 
 def benchmark(slug: str = "tiny", **fields: Any) -> Benchmark:
-    about = {"version": "v1", "digest": "0" * 64, "title": slug.title(), "format": "bear", "probe": "multiple_choice"}
-    return Benchmark.objects.create(slug=slug, **{**about, "path": "", "relations": 2, "items": 100, **fields})
+    defaults = {
+        "version": "v1",
+        "digest": "0" * 64,
+        "title": slug.title(),
+        "format": "bear",
+        "probe": "multiple_choice",
+        "path": "",
+        "relations": 2,
+        "items": 100,
+    }
+    return Benchmark.objects.create(slug=slug, **{**defaults, **fields})
 
 
 def model(hub_id: str = "", **fields: Any) -> Model:
-    about = {"commit": f"{next(NUMBERS):040x}", "kind": "causal", "parameters": 135_000_000, "licence": "apache-2.0"}
+    defaults = {"commit": f"{next(NUMBERS):040x}", "kind": "causal", "parameters": 135_000_000, "licence": "apache-2.0"}
     hub_id = hub_id or f"org/model-{next(NUMBERS)}"
-    return Model.objects.create(hub_id=hub_id, **{**about, "architecture": "LlamaForCausalLM", **fields})
+    return Model.objects.create(hub_id=hub_id, **{**defaults, "architecture": "LlamaForCausalLM", **fields})
 
 
 def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields: Any) -> Run:
@@ -52,8 +61,8 @@ def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
 
 def score(of: Run, value: float | None, dimension: str = "overall", group: str = "all", n: float = 100, **fields: Any):
     low, high = wilson(value, n) if value is not None else (None, None)
-    about = {"metric": "accuracy", "low": low, "high": high, **fields}
-    return Score.objects.create(run=of, dimension=dimension, group=group, value=value, n=n, **about)
+    defaults = {"metric": "accuracy", "low": low, "high": high, **fields}
+    return Score.objects.create(run=of, dimension=dimension, group=group, value=value, n=n, **defaults)
 
 
 def finished(on: Benchmark, value: float | None = 0.5, of: Model | None = None, **fields: Any) -> Run:
@@ -104,14 +113,14 @@ def reversed_items(of: Run) -> Run:
 
 @dataclass
 class Skilled(FakeModel):
-    """Knows the right option of an item the better, the more skill it has."""
+    """A model that scores right options higher, the more skill it has."""
 
     skill: float = 1.0
     right: Set[str] = frozenset()
     chance: np.random.Generator = field(default_factory=np.random.default_rng)
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for blank, options in asked:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for blank, options in requests:
             texts = [blank.fill(option).text for option in options]
             scores = self.chance.normal(-30, 1, len(options)) + [self.skill * (text in self.right) for text in texts]
             whole = tuple(np.array([score]) for score in scores)
@@ -123,8 +132,8 @@ def _rows(on: Benchmark, settings: Settings, skill: float, seed: int) -> Iterato
     for relation in content.relations:
         ease = chance.normal(0, 1)
         for number in settings.templates:
-            known = {_right(relation, number, item) for item in relation.items}
-            model = Skilled(skill=skill + ease - 0.2 * number, right=known, chance=chance)
+            right = {_right(relation, number, item) for item in relation.items}
+            model = Skilled(skill=skill + ease - 0.2 * number, right=right, chance=chance)
             yield from MultipleChoice().rows(model, relation, number, settings)
 
 
@@ -134,4 +143,4 @@ def _right(relation: Relation, template: int, item: Item) -> str:
 
 def _tidy(rows: pd.DataFrame) -> list[dict[str, Any]]:
     tidy = MultipleChoice().scores(rows)
-    return [{k: None if pd.isna(v) else v for k, v in each.items()} for each in tidy.to_dict("records")]
+    return [{k: None if pd.isna(v) else v for k, v in row.items()} for row in tidy.to_dict("records")]

@@ -33,7 +33,7 @@ def test_a_maintainer_can_queue_a_failed_run_again(
     assert (run.state, run.code) == (Run.State.QUEUED, "")
 
 
-def test_a_silent_redis_is_told(admin_client: Client, run: Run) -> None:
+def test_a_redis_that_does_not_answer_is_reported(admin_client: Client, run: Run) -> None:
     assert "no Redis" in act(admin_client, run, "requeue")
 
 

@@ -38,7 +38,7 @@ def test_a_failure_has_a_code_a_sentence_and_a_next_step(run: Run) -> None:
     assert stored.finished
 
 
-def test_one_question_has_one_run(run: Run) -> None:
+def test_a_model_has_one_run_per_benchmark_and_settings(run: Run) -> None:
     with pytest.raises(IntegrityError):
         Run.objects.create(model=run.model, benchmark=run.benchmark, settings_digest="d")
 
@@ -77,3 +77,29 @@ def test_a_finished_part_stays_finished(run: Run) -> None:
     RunPart.objects.release(part)
     stored = RunPart.objects.get(pk=part.pk)
     assert (stored.done, stored.items_done, stored.lease_until) == (True, 4, None)
+
+
+@pytest.mark.parametrize(("probe", "metric"), [("multiple_choice", "accuracy"), ("ranking", "p_at_1")])
+def test_the_main_metric_of_a_benchmark_is_that_of_its_probe(probe: str, metric: str) -> None:
+    assert Benchmark(probe=probe).main_metric == metric
+
+
+def test_only_figures_of_papers_are_published() -> None:
+    published = [choice for choice in Run.Provenance if Run(provenance=choice).is_published]
+    assert published == [Run.Provenance.PUBLISHED]
+
+
+def test_a_run_that_ended_is_queued_again_with_its_finished_parts(run: Run) -> None:
+    done, lost = RunPart.objects.claim(run, "a"), RunPart.objects.claim(run, "a")
+    assert done and lost
+    RunPart.objects.finish(done, {})
+    Run.objects.fail(run, "lost-worker", "Workers were lost.", "Try a smaller model.", "Traceback")
+    assert Run.objects.restart(run)
+    stored = Run.objects.get(pk=run.pk)
+    assert (stored.state, stored.code, stored.message, stored.next_step, stored.traceback, stored.finished) == (
+        Run.State.QUEUED, "", "", "", "", None,
+    )  # fmt: skip
+    assert list(run.parts.order_by("pk").values_list("done", "attempts", "lease_until")) == [
+        (True, 1, None),
+        (False, 0, None),
+    ]

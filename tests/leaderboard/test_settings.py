@@ -23,7 +23,9 @@ def test_a_value_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyP
         settings.env_int("SWITCH", 8000)
 
 
-def test_a_secret_key_is_made_up_once_and_kept_to_the_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_secret_key_is_generated_once_and_readable_only_by_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("SECRET_KEY", raising=False)
     key = settings.secret_key(tmp_path / "data")
     assert len(key) > 50
@@ -42,6 +44,12 @@ def test_the_socket_of_the_embedded_server_has_an_address_that_fits(tmp_path: Pa
     assert len(str(settings.embedded_redis_socket(tmp_path / ("long" * 30)))) < 100
 
 
+def test_the_folder_of_an_installed_package_is_found() -> None:
+    assert (settings.package_folder("pytest") / "__init__.py").exists()
+    with pytest.raises(ImproperlyConfigured, match="no_such_package is not installed"):
+        settings.package_folder("no_such_package")
+
+
 @pytest.mark.parametrize(
     ("variables", "expression", "value"),
     [
@@ -56,7 +64,9 @@ def test_the_socket_of_the_embedded_server_has_an_address_that_fits(tmp_path: Pa
         ({"HF_ENDPOINT": "http://hub/"}, "s.HF_ENDPOINT", "http://hub"),
     ],
 )
-def test_the_environment_decides(tmp_path: Path, variables: dict[str, str], expression: str, value: str) -> None:
+def test_settings_follow_the_environment(
+    tmp_path: Path, variables: dict[str, str], expression: str, value: str
+) -> None:
     environment = {"PATH": os.environ["PATH"], "CLOZEBOARD_DATA": str(tmp_path), **variables}
     code = f"from leaderboard import settings as s; print({expression})"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

@@ -10,31 +10,31 @@ def test_a_fresh_installation_is_in_order(data: Path) -> None:
     assert system_checks.data_folder_is_writable() == []
     assert system_checks.secret_key_is_secret() == []
     assert system_checks.redis_answers() == []
-    assert system_checks.debug_stays_at_home() == []
+    assert system_checks.debug_is_local() == []
 
 
 def test_a_data_folder_that_is_a_file_is_an_error(settings: DjangoSettings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings.DATA = tmp_path / "file" / "data"
-    assert found(system_checks.data_folder_is_writable()) == ["clozeboard.E001"]
+    assert ids_of(system_checks.data_folder_is_writable()) == ["clozeboard.E001"]
 
 
 def test_a_short_secret_key_is_an_error(settings: DjangoSettings) -> None:
     settings.SECRET_KEY = "secret"
-    assert found(system_checks.secret_key_is_secret()) == ["clozeboard.E002"]
+    assert ids_of(system_checks.secret_key_is_secret()) == ["clozeboard.E002"]
 
 
-def test_a_silent_redis_is_a_warning(settings: DjangoSettings) -> None:
+def test_a_redis_that_does_not_answer_is_a_warning(settings: DjangoSettings) -> None:
     settings.EMBEDDED_REDIS = None
-    assert found(system_checks.redis_answers()) == ["clozeboard.W001"]
+    assert ids_of(system_checks.redis_answers()) == ["clozeboard.W001"]
 
 
 @pytest.mark.parametrize(("hosts", "ids"), [(["localhost"], []), (["*"], ["clozeboard.W002"])])
 def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], ids: list[str]) -> None:
     settings.DEBUG, settings.ALLOWED_HOSTS = True, hosts
-    assert found(system_checks.debug_stays_at_home()) == ids
+    assert ids_of(system_checks.debug_is_local()) == ids
 
 
-def found(messages: list[system_checks.CheckMessage]) -> list[str]:
+def ids_of(messages: list[system_checks.CheckMessage]) -> list[str]:
     assert all(message.hint for message in messages)
     return [message.id for message in messages]

@@ -1,4 +1,4 @@
-"""Everything from nothing: the data, the queue, a worker, the site, and one measured model."""
+"""Set up a whole site: database, benchmarks, queue, worker, web server, and one measured model."""
 
 import os
 import signal
@@ -30,13 +30,14 @@ from probing.catalog import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"
-SHIPPED = [known for known in CATALOG.values() if not known.archive]
+SHIPPED = [entry for entry in CATALOG.values() if not entry.archive]
 WORKER = ["manage.py", "rqworker"]
 WEB = ["-m", "waitress", f"--listen=127.0.0.1:{settings.PORT}", "leaderboard.wsgi:application"]
+Process = subprocess.Popen[bytes]
 
 
 class Command(PlainCommand):
-    help = "Set up, measure one model, show it on the site, and serve until Ctrl-C; then the other probes, too."
+    help = "Set up the site, measure one model, and serve until Ctrl-C while the other probes measure it, too."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", default=LOCAL_MODEL, help=f"hub id (default: {LOCAL_MODEL}, shipped)")
@@ -57,20 +58,22 @@ class Command(PlainCommand):
                 serve(worker, web)
 
     def prepare(self, model: str) -> None:
+        """Migrate the database, import what ships, and offer the shipped model."""
         call_command("migrate", verbosity=0)
-        for known in SHIPPED:
-            benchmarks.install(known.format, EMBEDDED / known.slug, known.slug)
+        for entry in SHIPPED:
+            benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)
         call_command("load_published", stdout=self.stdout)
         if model == LOCAL_MODEL:
             offer_local_model()
 
     def submit_more(self, model: str) -> None:
-        """The other benchmarks that ship, one for each probe: the worker measures them while the site is there."""
-        for known in SHIPPED:
-            if known.slug != BENCHMARK and submit(model, known.slug).run:
-                self.say(f"{known.title} is measured meanwhile.")
+        """Submit the model to the other benchmarks that ship, one for each probe."""
+        for entry in SHIPPED:
+            if entry.slug != BENCHMARK and submit(model, entry.slug).run:
+                self.say(f"{entry.title} is being measured in the background.")
 
-    def measure(self, model: str, worker: subprocess.Popen) -> Run:
+    def measure(self, model: str, worker: Process) -> Run:
+        """Submit the model and wait until the worker has finished its run."""
         submission = submit(model, BENCHMARK)
         if submission.run is None:
             problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state == "failed"]
@@ -79,14 +82,16 @@ class Command(PlainCommand):
 
         def watch() -> None:
             expect_alive("worker", worker)
-            if run.state == Run.State.WAITING:
-                raise CommandError(f"The run has to wait: {run.events.last().message} Then make demo goes on.")
+            event = run.events.last()
+            if run.state == Run.State.WAITING and event:
+                raise CommandError(f"The run has to wait: {event.message} Run make demo again later: it continues.")
 
         follow(run, watch)
         return run
 
 
 def refuse_used_port() -> None:
+    """Raise `CommandError` if another program listens on the port."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -106,13 +111,16 @@ def offer_local_model() -> None:
     source = next(Path(spec.origin).parent.glob("*.gguf"))
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / source.name).exists():
-        (folder / source.name).unlink(missing_ok=True)  # a link to an environment that is gone
+        (folder / source.name).unlink(missing_ok=True)  # a link into an environment that was removed
         (folder / source.name).symlink_to(source)
 
 
 @contextmanager
-def child(name: str, command: list[str]) -> Iterator[subprocess.Popen]:
-    """A process of its own session, so that Ctrl-C reaches only us and we stop it; its output goes to a log."""
+def child(name: str, command: list[str]) -> Iterator[Process]:
+    """Run a child process during the block; its output goes to a log.
+
+    It has a session of its own: Ctrl-C reaches only this process, which then stops its children in order.
+    """
     log = log_path(name)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -131,12 +139,15 @@ def child(name: str, command: list[str]) -> Iterator[subprocess.Popen]:
         stop(process)
 
 
-def stop(process: subprocess.Popen) -> None:
-    """Ask twice, because a worker takes the first time as "after this run", then insist."""
-    for patience in (2, 8):
+def stop(process: Process) -> None:
+    """Terminate a process; kill it if need be.
+
+    The signal is sent twice, because a worker takes the first one as a request to stop after its current run.
+    """
+    for seconds in (2, 8):
         process.terminate()
         try:
-            process.wait(patience)
+            process.wait(seconds)
             return
         except subprocess.TimeoutExpired:
             continue
@@ -148,32 +159,35 @@ def log_path(name: str) -> Path:
     return settings.DATA / "logs" / f"{name}.log"
 
 
-def expect_alive(name: str, process: subprocess.Popen) -> None:
+def expect_alive(name: str, process: Process) -> None:
+    """Raise `CommandError` if the process has ended."""
     if process.poll() is not None:
         raise CommandError(f"The {name} process has stopped (exit code {process.returncode}). See {log_path(name)}.")
 
 
-def expect_on_leaderboard(run: Run, site: str, web: subprocess.Popen) -> None:
-    """The page as a browser gets it must link to the run."""
+def expect_on_leaderboard(run: Run, site: str, web: Process) -> None:
+    """Raise `CommandError` unless the leaderboard, fetched over HTTP, links to the run."""
     page = fetch(f"{site}/?benchmark={BENCHMARK}", web)
     if run.get_absolute_url() not in page:
         raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. See {log_path('web')}.")
 
 
-def fetch(address: str, web: subprocess.Popen, patience: float = 30) -> str:
+def fetch(address: str, web: Process, patience: float = 30) -> str:
+    """Return a page, trying again for `patience` seconds while the web server starts."""
     end = time.monotonic() + patience
     while True:
         expect_alive("web", web)
         try:
             with urllib.request.urlopen(address, timeout=patience) as response:
-                return response.read().decode()
+                return str(response.read(), "utf-8")
         except (URLError, ConnectionError) as error:
             if time.monotonic() > end:
                 raise CommandError(f"{address} does not answer ({error}). See {log_path('web')}.") from error
             time.sleep(0.2)
 
 
-def serve(worker: subprocess.Popen, web: subprocess.Popen) -> None:
+def serve(worker: Process, web: Process) -> None:
+    """Wait until Ctrl-C, or raise `CommandError` when a process ends."""
     try:
         while True:
             expect_alive("worker", worker)

@@ -1,4 +1,4 @@
-"""Fetch a known benchmark from its official source and import it."""
+"""Download a known benchmark from its official source and import it."""
 
 from argparse import ArgumentParser
 from typing import Any

@@ -1,4 +1,4 @@
-"""Take a folder's files as the current version of a benchmark."""
+"""Import a folder as the current version of a benchmark."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -15,10 +15,10 @@ class Command(PlainCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("format", help=f"one of: {', '.join(FORMATS)}")
         parser.add_argument("folder", type=Path)
-        parser.add_argument("--slug", default="", help="its name in addresses; by default the folder's name")
-        parser.add_argument("--title", default="", help="its name on pages")
+        parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
+        parser.add_argument("--title", default="", help="name on pages")
 
     def run(self, *, format: str, folder: Path, slug: str, title: str, **options: Any) -> None:
         benchmark, new = benchmarks.install(format, folder, slug, title)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
-        self.say(f"{benchmark}: {content}." if new else f"{benchmark} is here already: nothing to do.")
+        self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")

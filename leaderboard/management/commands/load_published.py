@@ -1,4 +1,4 @@
-"""Show figures from papers as rows marked published."""
+"""Load figures from papers, which pages show as published."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Restore the queue from the database."""
+"""Enqueue again the runs that Redis has lost."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from leaderboard.management.base import PlainCommand
 
 
 class Command(PlainCommand):
-    help = "Queue every unfinished run that no worker has, and look again at those that wait."
+    help = "Queue every unfinished run that no worker works on, and check again the runs that wait."
 
     def run(self, **options: Any) -> None:
         if not queue.reachable():

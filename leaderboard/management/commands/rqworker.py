@@ -1,4 +1,4 @@
-"""django-rq's worker command with this project's ways: JSON, the embedded Valkey, and a restored queue."""
+"""django-rq's worker command with JSON jobs, the embedded Valkey, and lost runs enqueued again at the start."""
 
 import os
 import socket
@@ -12,11 +12,11 @@ from leaderboard.intake import queue
 
 
 class Command(rqworker.Command):
-    help = "Run a worker; start as many as the machines can take."
+    help = "Run a worker. Start as many as your machines have room for."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        # An idle worker looks up every (ttl - 15) seconds and then brings lost runs back.
+        # An idle worker wakes up every (ttl - 15) seconds and then enqueues lost runs again.
         parser.set_defaults(serializer="json", worker_ttl=45, name=f"{socket.gethostname()}-{os.getpid()}")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -6,24 +6,27 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import waitress
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from leaderboard.lists.runs import benchmarks
 from leaderboard.lists.scores import best_scores
 from leaderboard.management.base import PlainCommand
 
-WIDTHS = {"wide": (1280, 900), "phone": (360, 780)}
-SCHEMES = ("light", "dark")
+VIEWPORTS: dict[str, ViewportSize] = {
+    "wide": {"width": 1280, "height": 900},
+    "phone": {"width": 360, "height": 780},
+}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 class Command(PlainCommand):
-    help = "Photograph the pages of this site, as its database is now."
+    help = "Take pictures of the site's pages with the present database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--out", type=Path, default=settings.BASE_DIR / "docs" / "images")
@@ -42,7 +45,7 @@ class Command(PlainCommand):
 
 
 def pages() -> dict[str, str]:
-    """The pages worth a picture, with the best run of the benchmark that has the most."""
+    """Return the pages by name, with the best run of the benchmark that has the most runs."""
     benchmark = benchmarks().first()
     best = best_scores(benchmark, benchmark.main_metric, 1) if benchmark else []
     if not best:
@@ -53,7 +56,7 @@ def pages() -> dict[str, str]:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """This site on a free port, within this process."""
+    """Serve this site on a free port, from a thread; yield its address."""
     server = waitress.create_server(get_wsgi_application(), listen="127.0.0.1:0")
     threading.Thread(target=server.run, daemon=True).start()
     try:
@@ -63,12 +66,14 @@ def served() -> Iterator[str]:
 
 
 def photograph(browser: Browser, address: str, out: Path, name: str) -> None:
-    for size, (width, height) in WIDTHS.items():
+    """Save a picture of one page for each size and colour scheme, with the charts in view drawn."""
+    for size, viewport in VIEWPORTS.items():
         for scheme in SCHEMES:
-            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page = browser.new_page(viewport=viewport, color_scheme=scheme)
             page.goto(address)
             for plot in page.locator("[data-chart]").all():
-                if plot.bounding_box()["y"] < height:
+                box = plot.bounding_box()
+                if box and box["y"] < viewport["height"]:
                     plot.locator(".main-svg").first.wait_for()
             page.screenshot(path=out / f"{name}-{size}-{scheme}.png")
             page.close()

@@ -1,14 +1,18 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake.checks import RULES, Check, Examination, examine
+from leaderboard.intake import checks as module
+from leaderboard.intake.checks import RULES, Check, Description, Examination, examine
+from leaderboard.intake.hub import Listing
 from leaderboard.models import Benchmark, Model, Run
+from probing.errors import ProbingError
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
 
@@ -31,11 +35,11 @@ def spoilt(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> Call
 
 @pytest.fixture
 def outcome(small: Benchmark) -> Outcome:
-    def ask(hub_id: str, submitter: str = "") -> dict[str, Check]:
-        asked = examine(Examination(hub_id, small, Settings(), submitter))
-        return {check.name: check for check in asked.checks}
+    def examined(hub_id: str, submitter: str = "") -> dict[str, Check]:
+        examination = examine(Examination(hub_id, small, Settings(), submitter))
+        return {check.name: check for check in examination.checks}
 
-    return ask
+    return examined
 
 
 @pytest.mark.parametrize("hub_id", ["org/causal", "org/masked", "causal"])
@@ -62,14 +66,14 @@ def test_a_missing_model_is_refused(outcome: Outcome, local_hub: Hub) -> None:
     assert (check.state, check.code) == ("failed", "model-not-found")
 
 
-def test_a_hub_in_trouble_is_no_failure(outcome: Outcome, local_hub: Hub) -> None:
+def test_a_hub_that_answers_with_an_error_is_a_warning_and_no_failure(outcome: Outcome, local_hub: Hub) -> None:
     local_hub.broken = 503
     checks = outcome("org/causal")
     assert (checks["exists"].state, checks["exists"].code) == ("warning", "source-unavailable")
     assert "failed" not in {check.state for check in checks.values()}
 
 
-def test_a_short_name_waits_for_no_hub(outcome: Outcome) -> None:
+def test_a_short_name_fails_at_once_where_the_hub_does_not_answer(outcome: Outcome) -> None:
     assert outcome("gpt2")["exists"].state == "failed"
 
 
@@ -117,7 +121,7 @@ def test_a_tokenizer_that_asks_for_code_is_refused(outcome: Outcome, spoilt: Cal
     assert outcome("org/spoilt")["no custom code"].state == "failed"
 
 
-def test_an_empty_key_asks_for_nothing(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
+def test_a_key_for_code_without_a_value_is_accepted(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
     spoilt(_attn_implementation_autoset=True, auto_map=None)
     assert outcome("org/spoilt")["no custom code"].state == "ok"
 
@@ -157,14 +161,16 @@ def test_a_model_over_the_limit_is_refused_before_its_weights_are_fetched(
     assert not local_hub.downloaded("model.safetensors")
 
 
-def test_a_file_that_is_no_gguf_is_refused(outcome: Outcome, data: Path) -> None:
+def test_a_file_that_is_not_valid_gguf_is_refused(outcome: Outcome, data: Path) -> None:
     (data / "models/org/name").mkdir(parents=True)
     (data / "models/org/name/x.gguf").write_bytes(b"not a model at all")
     assert outcome("org/name")["config readable"].state == "failed"
 
 
 @pytest.mark.parametrize("state", [Run.State.FINISHED, Run.State.SCORING, Run.State.WAITING])
-def test_a_measured_model_is_pointed_to(outcome: Outcome, local_hub: Hub, small: Benchmark, state: Run.State) -> None:
+def test_a_measured_model_leads_to_its_run(
+    outcome: Outcome, local_hub: Hub, small: Benchmark, state: Run.State
+) -> None:
     run = measured(local_hub, small, state)
     check = outcome("org/causal")["not measured already"]
     assert (check.state, check.code) == ("warning", "already-measured")
@@ -195,3 +201,57 @@ def measured(hub: Hub, benchmark: Benchmark, state: Run.State) -> Run:
     return Run.objects.create(
         model=model, benchmark=benchmark, settings_digest=Settings().digest, state=state, submitter="someone"
     )
+
+
+LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "tokenizer.json": 1, "config.json": 1})
+
+
+@pytest.mark.parametrize(
+    ("check", "listing", "message"),
+    [
+        (module.public, LISTING, "Anyone can download it."),
+        (module.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
+        (module.public, replace(LISTING, public=False), "private or gated"),
+        (module.commit_pinned, LISTING, "Pinned to c0ffeec0ffee."),
+        (module.commit_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
+        (module.safetensors_only, LISTING, "Weights are in safetensors."),
+        (module.safetensors_only, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
+        (module.safetensors_only, Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")), "One GGUF file"),
+        (module.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
+        (module.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),
+    ],
+)
+def test_a_check_of_a_listing_says_what_it_found(
+    check: Callable[[Listing], str], listing: Listing, message: str
+) -> None:
+    assert message in outcome_of(check, listing)
+
+
+@pytest.mark.parametrize(
+    ("check", "listing", "config", "message"),
+    [
+        (module.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
+        (module.architecture_known, LISTING, {}, "does not know the model type ''"),
+        (module.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
+        (module.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
+        (module.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
+        (module.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
+        (module.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
+    ],
+)
+def test_a_check_of_a_description_says_what_it_found(
+    check: Callable[[Description], str], listing: Listing, config: dict[str, Any], message: str
+) -> None:
+    assert message in outcome_of(check, Description(listing, config))
+
+
+def outcome_of(check: Callable[[Any], str], subject: object) -> str:
+    try:
+        return check(subject)
+    except ProbingError as error:
+        return error.message
+
+
+def test_every_rule_needs_only_rules_before_it() -> None:
+    names = [rule.name for rule in RULES]
+    assert all(names.index(need) < names.index(rule.name) for rule in RULES for need in rule.needs)

@@ -27,7 +27,7 @@ def local(folder: Path, **files: str) -> Path:
     return folder
 
 
-def test_it_lists_a_model_without_downloading_it(local_hub: Hub) -> None:
+def test_a_model_is_listed_without_a_download(local_hub: Hub) -> None:
     listing = hub.find("org/causal")
     assert (listing.hub_id, listing.public, listing.licence) == ("org/causal", True, "mit")
     assert listing.commit == local_hub.repositories["org/causal"].commit
@@ -35,24 +35,24 @@ def test_it_lists_a_model_without_downloading_it(local_hub: Hub) -> None:
     assert len(local_hub.requests) == 1
 
 
-def test_it_spells_a_short_name_as_the_hub_does(local_hub: Hub) -> None:
+def test_a_short_name_is_replaced_by_the_full_id(local_hub: Hub) -> None:
     assert hub.find("causal").hub_id == "org/causal"
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-def test_a_hub_in_trouble_is_a_passing_state(local_hub: Hub, status: int) -> None:
+def test_an_error_of_the_hub_is_not_permanent(local_hub: Hub, status: int) -> None:
     local_hub.broken = status
     with pytest.raises(SourceUnavailable) as error:
         hub.find("org/causal")
     assert not error.value.permanent
 
 
-def test_a_hub_that_is_not_there_is_a_passing_state() -> None:
+def test_a_hub_that_is_not_there_does_not_answer() -> None:
     with pytest.raises(SourceUnavailable, match="does not answer"):
         hub.find("org/causal")
 
 
-def test_a_hub_that_stops_answering_between_two_questions_is_a_passing_state(local_hub: Hub) -> None:
+def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavailable(local_hub: Hub) -> None:
     listing = hub.find("org/causal")
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
@@ -77,7 +77,9 @@ def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, 
         hub.read_json(hub.find("org/gated"), "config.json")
 
 
-def test_it_downloads_only_what_a_run_needs(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> None:
+def test_only_the_files_that_a_run_needs_are_downloaded(
+    local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
     folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "more")
     local(folder, README__md="x", modeling__py="import os", pytorch_model__bin="pickle")
     local_hub.add("org/more", folder)
@@ -88,9 +90,7 @@ def test_it_downloads_only_what_a_run_needs(local_hub: Hub, tiny_models: dict[st
     assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
 
 
-def test_it_downloads_the_pinned_commit_or_nothing(
-    local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_commit_that_is_gone_is_not_found(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> None:
     local_hub.add("org/moving", shutil.copytree(tiny_models["org/causal"], tmp_path / "moving"))
     commit = hub.find("org/moving").commit
     (tmp_path / "moving" / "config.json").write_text("{}")
@@ -98,7 +98,7 @@ def test_it_downloads_the_pinned_commit_or_nothing(
         hub.find("org/moving", commit)
 
 
-def test_a_full_disk_is_told_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     listing = hub.find("org/causal")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 0))
     with pytest.raises(NoSpace, match="no room"):
@@ -117,7 +117,7 @@ def test_the_size_is_the_sum_of_the_shards_that_the_index_names(data: Path) -> N
 @pytest.mark.parametrize("name", ["../../etc/passwd", "model-1-of-1.safetensors/../x", "weights.bin", "/etc/passwd"])
 def test_an_index_that_names_files_elsewhere_is_unsafe(data: Path, name: str) -> None:
     local(data / "models/org/bad", **{"model.safetensors.index__json": index([name])})
-    with pytest.raises(UnsafeModel, match="no shard of it"):
+    with pytest.raises(UnsafeModel, match="not one of its shards"):
         hub.weight_bytes(hub.find("org/bad"))
 
 
@@ -128,7 +128,7 @@ def test_an_index_that_names_a_missing_shard_is_an_error(data: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", "null", "\xff", '{"a":' * 30 + "1" + "}" * 30, "[" * 100_000])
-def test_a_config_that_is_no_sane_json_object_is_an_error(data: Path, content: str) -> None:
+def test_a_config_that_is_no_bounded_json_object_is_refused(data: Path, content: str) -> None:
     local(data / "models/org/odd")
     (data / "models/org/odd/config.json").write_bytes(content.encode("latin-1"))
     with pytest.raises(UnsupportedModel):
@@ -153,7 +153,7 @@ def test_a_local_model_is_read_once_for_its_digest(data: Path, monkeypatch: pyte
     assert hub.find("org/name").commit == commit
 
 
-def test_it_offers_local_models_by_their_names(data: Path) -> None:
+def test_local_models_are_listed_by_their_ids(data: Path) -> None:
     local(data / "models/b/folder", config__json="{}")
     local(data / "models/a/file", **{"m__gguf": ""})
     local(data / "models/a/empty")

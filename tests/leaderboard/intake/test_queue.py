@@ -1,5 +1,6 @@
 import json
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import artefacts, benchmarks
+from probing.catalog import EMBEDDED
 from probing.runner import run as probe
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
@@ -21,7 +23,7 @@ from tests.leaderboard.workers import kill, manage, until, worker
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-SHORT = Settings(limit=10)  # 31 parts of the starter benchmark, each a moment long
+SHORT = Settings(limit=10)  # 31 parts of the starter benchmark, each taking a moment
 
 
 def queued_ids() -> list[int]:
@@ -45,7 +47,7 @@ def test_a_job_is_json_with_the_runs_id_and_nothing_else() -> None:
     assert json.loads(zlib.decompress(stored)) == ["leaderboard.worker.jobs.probe_run", None, [7], {}]
 
 
-def test_it_rings_once_for_a_run() -> None:
+def test_a_run_is_enqueued_once() -> None:
     with queue.embedded_server():
         assert queue.enqueue(7)
         assert queue.enqueue(7)
@@ -53,18 +55,29 @@ def test_it_rings_once_for_a_run() -> None:
         assert queued_ids() == [7, 70]
 
 
-def test_a_silent_redis_is_no_error() -> None:
+def test_a_redis_that_does_not_answer_raises_no_error() -> None:
     assert not queue.reachable()
     assert not queue.enqueue(7)
     queue.enqueue_if_idle(7)
 
 
-def test_the_embedded_server_is_shared_and_stopped_by_whoever_started_it() -> None:
+def test_the_embedded_server_is_shared_and_stopped_only_by_the_process_that_started_it() -> None:
     with queue.embedded_server():
         with queue.embedded_server():
             assert queue.reachable()
         assert queue.reachable()
     assert not queue.reachable()
+
+
+def test_of_several_processes_that_start_at_once_one_starts_the_embedded_server() -> None:
+    with ThreadPoolExecutor(4) as threads:
+        servers = [server for server in threads.map(lambda _: queue._start(), range(4)) if server]
+    try:
+        assert len(servers) == 1
+        assert queue.reachable()
+    finally:
+        for server in servers:
+            server.stop()
 
 
 def test_a_server_that_redis_url_names_is_not_started(settings: DjangoSettings) -> None:
@@ -73,18 +86,18 @@ def test_a_server_that_redis_url_names_is_not_started(settings: DjangoSettings) 
         assert not queue.reachable()
 
 
-def test_it_restores_the_runs_that_no_worker_has(small: Benchmark) -> None:
-    wanted = [make_run(small, state) for state in ("queued", "downloading", "scoring", "waiting")]
+def test_unfinished_runs_that_no_worker_has_are_enqueued_again(small: Benchmark) -> None:
+    lost = [make_run(small, state) for state in ("queued", "downloading", "scoring", "waiting")]
     for state in Run.FINAL:
         make_run(small, state)
     leased = make_run(small, "scoring", "leased")
     RunPart.objects.claim(leased, "somebody")
     with queue.embedded_server():
         assert queue.requeue_lost() == 4
-        assert queued_ids() == [run.pk for run in wanted]
+        assert queued_ids() == [run.pk for run in lost]
 
 
-def test_a_run_whose_lease_has_run_out_is_restored(small: Benchmark) -> None:
+def test_a_run_whose_lease_has_run_out_is_enqueued_again(small: Benchmark) -> None:
     run = make_run(small, "scoring")
     run.parts.update(lease_until=timezone.now() - timedelta(seconds=1))
     with queue.embedded_server():
@@ -101,7 +114,7 @@ def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
 
 
 def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
-    run = submit("org/causal", "small").run  # no queue server yet: the worker brings it and restores the queue
+    run = submit("org/causal", "small").run  # no queue server yet: the worker starts it and enqueues the run
     with worker("--burst") as process:
         output = process.communicate(timeout=60)[0]
     run.refresh_from_db()
@@ -132,7 +145,7 @@ def test_a_killed_workers_run_is_finished_by_the_next(
 @pytest.fixture
 def starter(transactional_db: None) -> Benchmark:
     """The starter benchmark, so that a run takes long enough to be interrupted."""
-    return benchmarks.install("bear", Path(__file__).parents[2] / "fixtures" / "starter", "many", "Many")[0]
+    return benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")[0]
 
 
 def test_two_workers_share_a_run(local_hub: Hub, starter: Benchmark) -> None:

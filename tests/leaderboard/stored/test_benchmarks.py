@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from probing.errors import BadBenchmark, BadInput
 from tests.conftest import BearFolder
@@ -17,7 +17,7 @@ def test_it_copies_the_files_of_every_version(bear_folder: BearFolder, data: Pat
     assert (new, also_new) == (True, True)
     assert benchmarks.current("small") == second
     assert list(Benchmark.objects.filter(current=True)) == [second]
-    assert [benchmarks.read(each).size for each in (first, second)] == [6, 5]
+    assert [benchmarks.read(version).size for version in (first, second)] == [6, 5]
     assert (data / first.path / "P36.jsonl").exists()
 
 
@@ -35,22 +35,13 @@ def test_an_older_version_can_become_current_again(bear_folder: BearFolder) -> N
     assert (again, new, again.current) == (first, True, True)
 
 
-def test_a_known_benchmark_brings_what_the_catalog_knows(bear_folder: BearFolder) -> None:
+def test_a_known_benchmark_has_the_facts_of_the_catalog(bear_folder: BearFolder) -> None:
     benchmark, _ = benchmarks.install("bear", bear_folder.write(), "bear")
     assert (benchmark.title, benchmark.settings_with({}).templates) == ("BEAR", (0, 1, 2))
     assert "wiland2024bear" in benchmark.citation
 
 
-def test_it_stores_what_guessing_scores(small: Benchmark) -> None:
-    run = small.runs.get(provenance=Run.Provenance.BASELINE)
-    chance = {(score.dimension, score.group): score.value for score in run.scores.filter(metric="accuracy")}
-    assert run.state == Run.State.FINISHED
-    assert chance["relation", "P30"] == pytest.approx(1 / 3)
-    assert chance["relation", "P36"] == pytest.approx(1 / 2)
-    assert chance["overall", "all"] == pytest.approx((4 / 3 + 2 / 2) / 6)
-
-
-def test_sentences_of_which_none_ends_in_its_blank_are_imported_too(tmp_path: Path) -> None:
+def test_a_benchmark_with_no_blank_at_the_end_of_a_sentence_is_imported(tmp_path: Path) -> None:
     triple = '{"fact_type": "country_continent", "subject": "Kenya", "objects": ["Africa"]}\n'
     (tmp_path / "triples.jsonl").write_text(triple)
     benchmark, new = benchmarks.install("geography", tmp_path, "continents")

@@ -30,7 +30,7 @@ def test_the_file_has_every_item_and_template(stored: pd.DataFrame) -> None:
 def test_filters_find_what_counting_finds(
     site: Site, stored: pd.DataFrame, batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_rows, "BATCH", batch)
+    monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
     political = stored["domain"].map(lambda domains: "Political" in domains)
     norway = stored["subject"].str.contains("Norway")
     asked = [

@@ -2,7 +2,14 @@
 
 import pytest
 
-from probing.files.architectures import kind_of, known_model_types
+from probing.errors import UnsupportedModel
+from probing.files.architectures import (
+    architecture_of,
+    kind_of,
+    known_model_types,
+    require_kind,
+    require_known_type,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,3 +36,23 @@ def test_the_class_tells_the_kind(architecture: str, kind: str | None) -> None:
 def test_model_types_are_those_of_the_installed_transformers() -> None:
     assert {"gpt2", "llama", "bert", "t5"} <= known_model_types()
     assert "no-such-model" not in known_model_types()
+
+
+@pytest.mark.parametrize("config", [{}, {"architectures": None}, {"architectures": []}, {"architectures": {"a": 1}}])
+def test_a_config_without_a_list_of_architectures_names_none(config: dict[str, object]) -> None:
+    assert architecture_of(config) == ""
+
+
+def test_the_first_architecture_of_a_config_is_the_models() -> None:
+    assert architecture_of({"architectures": ["GPT2LMHeadModel", "BertModel"]}) == "GPT2LMHeadModel"
+
+
+def test_what_cannot_be_probed_is_refused() -> None:
+    assert require_kind("GPT2LMHeadModel") == "causal"
+    require_known_type("gpt2")
+    with pytest.raises(UnsupportedModel, match="BertModel has neither"):
+        require_kind("BertModel")
+    with pytest.raises(UnsupportedModel, match="The model has neither"):
+        require_kind("")
+    with pytest.raises(UnsupportedModel, match="'brandnew'"):
+        require_known_type("brandnew")

@@ -5,18 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
 
-from probing.errors import (
-    ModelNotFound,
-    ProbingError,
-    SourceUnavailable,
-    UnsafeModel,
-    UnsupportedModel,
-)
+from probing.errors import ModelNotFound, SourceUnavailable, UnsafeModel
 from probing.files.model_files import (
     code_key,
-    hub_errors,
     locate,
     refuse_code,
     refuse_pickles,
@@ -92,27 +84,6 @@ def test_a_gguf_file_is_found_alone_or_in_its_folder(tmp_path: Path) -> None:
         found = locate(str(name))
         assert (found.source, found.gguf) == ("gguf", "small.gguf")
         assert list(found.digests()) == ["small.gguf"]
-
-
-@pytest.mark.parametrize(
-    ("error", "ours"),
-    [
-        (HFValidationError("no id"), ModelNotFound),
-        (LocalEntryNotFoundError("offline"), SourceUnavailable),
-        (EntryNotFoundError("no file"), UnsupportedModel),
-        (ConnectionError("refused"), SourceUnavailable),
-    ],
-)
-def test_the_hubs_errors_are_told_in_our_words(error: Exception, ours: type[ProbingError]) -> None:
-    with pytest.raises(ours) as caught, hub_errors("org/name", "http://hub"):
-        raise error
-    assert type(caught.value) is ours
-    assert caught.value.next_step
-
-
-def test_other_errors_pass() -> None:
-    with pytest.raises(ZeroDivisionError), hub_errors("org/name", "http://hub"):
-        raise ZeroDivisionError
 
 
 def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,53 @@
+"""The demo: what it refuses before it starts, its child processes, and the model that it offers."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from pytest_django.fixtures import Settings as DjangoSettings
+
+from leaderboard.management.commands import demo
+from leaderboard.models import Benchmark
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_used_port_is_reported_before_anything_is_done(settings: DjangoSettings) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        settings.PORT = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=f"PORT={settings.PORT + 1} make demo"):
+            call_command("demo")
+    assert not Benchmark.objects.exists()
+
+
+def test_the_shipped_model_is_offered_once(data: Path) -> None:
+    demo.offer_local_model()
+    demo.offer_local_model()
+    link = next((data / "models" / demo.LOCAL_MODEL).iterdir())
+    assert link.suffix == ".gguf"
+    assert link.stat().st_size > 50_000_000
+
+
+def test_a_child_that_has_ended_is_reported_with_its_log(data: Path) -> None:
+    with demo.child("worker", ["-c", "raise SystemExit(3)"]) as process:
+        process.wait()
+        with pytest.raises(CommandError, match=r"exit code 3.*worker\.log"):
+            demo.expect_alive("worker", process)
+
+
+def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(
+    small: Benchmark, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(demo, "BENCHMARK", "small")
+    sleep = ["-c", "import time; time.sleep(60)"]
+    with demo.child("worker", sleep) as process, pytest.raises(CommandError, match="does not answer"):
+        demo.Command().measure("org/causal", process)
+
+
+def test_children_are_stopped(data: Path) -> None:
+    with demo.child("web", ["-c", "import time; time.sleep(60)"]) as process:
+        assert process.poll() is None
+    assert process.poll() is not None

@@ -1,0 +1,87 @@
+"""A hub over HTTP: what is downloaded, and how its errors are reported."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
+
+from probing.errors import ModelNotFound, ProbingError, SourceUnavailable, UnsupportedModel
+from probing.files.hub_client import HubClient, hub_errors
+from tests.hub.local_hub import Hub, serve
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Iterator[Hub]:
+    """A hub with one model of two files."""
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").write_text("{}")
+    (tmp_path / "model" / "notes.txt").write_text("not needed")
+    with serve() as server:
+        server.add("org/name", tmp_path / "model")
+        yield server
+
+
+@pytest.fixture
+def client(hub: Hub, tmp_path: Path) -> HubClient:
+    return HubClient(hub.url, cache=tmp_path / "cache")
+
+
+def test_a_description_has_the_commit_and_the_sizes_of_the_files(client: HubClient, hub: Hub) -> None:
+    info = client.describe("org/name")
+    assert info.sha == hub.repositories["org/name"].commit
+    assert {file.rfilename: file.size for file in info.siblings or []} == {"config.json": 2, "notes.txt": 10}
+
+
+def test_only_the_files_that_match_a_pattern_are_downloaded(client: HubClient, hub: Hub, tmp_path: Path) -> None:
+    commit = hub.repositories["org/name"].commit
+    folder = client.download("org/name", commit, ["config.json"])
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    assert folder.name == commit
+    assert folder.is_relative_to(tmp_path / "cache")
+
+
+def test_without_a_commit_the_newest_is_downloaded(client: HubClient, hub: Hub) -> None:
+    assert client.download("org/name", "", ["*.json"]).name == hub.repositories["org/name"].commit
+
+
+def test_a_single_file_is_downloaded(client: HubClient, hub: Hub) -> None:
+    path = client.download_file("org/name", hub.repositories["org/name"].commit, "notes.txt")
+    assert path.read_text() == "not needed"
+    assert not hub.downloaded("config.json")
+
+
+def test_a_missing_model_is_reported_with_the_address_of_the_hub(client: HubClient, hub: Hub) -> None:
+    with pytest.raises(ModelNotFound, match=f"no public model org/other at {hub.url}"):
+        client.describe("org/other")
+
+
+def test_a_full_disk_is_reported_as_such(client: HubClient, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("probing.files.hub_client.hf_hub_download", full)
+    with pytest.raises(ProbingError) as error:
+        client.download_file("org/name", "", "config.json")
+    assert error.value.code == "no-space"
+
+
+@pytest.mark.parametrize(
+    ("error", "ours"),
+    [
+        (HFValidationError("no id"), ModelNotFound),
+        (LocalEntryNotFoundError("offline"), SourceUnavailable),
+        (EntryNotFoundError("no file"), UnsupportedModel),
+        (ConnectionError("refused"), SourceUnavailable),
+    ],
+)
+def test_an_error_of_the_hub_becomes_a_probing_error(error: Exception, ours: type[ProbingError]) -> None:
+    with pytest.raises(ours) as caught, hub_errors("org/name", "http://hub"):
+        raise error
+    assert type(caught.value) is ours
+    assert caught.value.next_step
+
+
+def test_other_errors_pass_unchanged() -> None:
+    with pytest.raises(ZeroDivisionError), hub_errors("org/name", "http://hub"):
+        raise ZeroDivisionError
