@@ -57,9 +57,8 @@ def lang(code: str) -> str:
 @register.filter
 def cell_attributes(cell: Cell) -> str:
     """Return the HTML attributes for the language and the note of a cell, where it has them."""
-    if not cell.note:
-        return lang(cell.lang)
-    return format_html('{} title="{}"', lang(cell.lang), cell.note)
+    note = format_html('title="{}"', cell.note) if cell.note else ""
+    return format_html("{} {}", lang(cell.lang), note) if cell.lang and note else lang(cell.lang) or note
 
 
 @register.filter
