@@ -1,8 +1,9 @@
-// Draws a figure when it comes near the viewport; colours and fonts are the stylesheet's, so a change of scheme redraws.
+// Draws each chart when it comes near the viewport. Colours and fonts come from the stylesheet, so all charts are
+// drawn again when the colour scheme changes.
 (() => {
   const source = document.currentScript.dataset.plotly;
-  const NARROW = 480; // pixels
-  const NAME = 22; // letters of a row's name on a narrow screen
+  const NARROW = 480; // width of a narrow chart, in pixels
+  const NAME = 22; // longest name of a row in a narrow chart, in letters
   const drawn = new Set();
   let loading = null;
 
@@ -24,7 +25,7 @@
     return name === "--sans" ? raw : getComputedStyle(probe).color;
   }
 
-  // A copy of the figure with every "var(--name)" replaced by what it stands for now.
+  // Returns a copy of the figure with every "var(--name)" replaced by its current value.
   function withTokens(value) {
     if (typeof value === "string") {
       const name = /^var\((--[\w-]+)\)$/.exec(value);
@@ -37,7 +38,7 @@
     return value;
   }
 
-  // On a narrow screen a long name gives room to what it names: its owner goes, then its middle. Tables have it in full.
+  // Shortens a long name in a narrow chart: drops its owner, then its middle. The table has the full name.
   function short(name) {
     if (name.length <= NAME || name.startsWith("<b>")) return name;
     const own = name.replace(/^[^/\s]+\//, "");

@@ -1,4 +1,4 @@
-// A button beside a command or an address copies it.
+// Copies the text of the element that a button names, or the address of the page if it names none.
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;

@@ -1,4 +1,4 @@
-// Runs before the first paint: the saved choice of light or dark, and that scripts run at all.
+// Runs before the first paint: applies the saved colour scheme and marks the page as one with JavaScript.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");

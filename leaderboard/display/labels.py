@@ -31,10 +31,10 @@ METRICS = {
 }
 # A probe's options.
 OPTIONS = {
-    "by": "Divided by",
-    "chat": "Chat template",
-    "closed": "Only the answers",
-    "public_code": "As the public code",
+    "by": "Perplexity per",
+    "chat": "Use the chat template",
+    "closed": "Rank only the relation's answers",
+    "public_code": "Compute as the paper's public code",
 }
 
 

@@ -22,8 +22,9 @@ from probing.statements.geography.fact_types import FACT_TYPES
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
-    **{f"in_near_{k}": f"In near {k}" for k in (1, 5, 15)},
-    "not_one_token": "Not one token",
+    "in_near_1": "Within 1 token",
+    **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
+    "not_one_token": "Answer not one token",
     "relative_accuracy_lm_pub_quiz": "Relative accuracy",
 }
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their answer."

@@ -26,7 +26,7 @@ METRIC_LABELS = {
     "p_at_1_statement": "P@1, whole statement",
     "p_at_5": "P@5",
     GAP: "Gap between cultures",
-    "culture_gap_p": "p of the gap",
+    "culture_gap_p": "p-value of the gap",
     "wrong_own_culture": "Wrong, own culture",
     "wrong_other_culture": "Wrong, other culture",
     "wrong_both_cultures": "Wrong, both cultures",

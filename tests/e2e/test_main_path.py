@@ -32,7 +32,7 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
 def test_the_same_model_again_leads_to_its_run(page: Page) -> None:
     page.goto("/submit/?model=org/masked&benchmark=small")
     page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("heading", name="Measured or on its way already")).to_be_visible()
+    expect(page.get_by_role("heading", name="Already measured or in the queue")).to_be_visible()
     page.get_by_role("link", name="Go to run").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("org/masked on small")
 

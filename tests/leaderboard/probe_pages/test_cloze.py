@@ -189,7 +189,7 @@ def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client
 
 def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
     page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
-    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>([^<]+)</th>', page))
+    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*([^<]+?)\s*</th>', page))
     assert (heads["correct"], heads["prediction"], heads["rank"]) == (
         "Right: in top 5",
         "Ranked first",
@@ -255,7 +255,7 @@ def test_what_became_of_the_answer_is_verdict(row: dict[str, Any], told: str) ->
 
 def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
     page = client.get(f"/runs/{generator.pk}/items/city_country/0/0/").content.decode()
-    assert "The model goes on" in page
+    assert "The model continues" in page
     assert "<mark>France</mark> and Austria." in page
 
 
