@@ -1,90 +1,94 @@
-"""How long Wikipedia's articles are, and how often they were edited: what facts are sorted by (methods 4.3, step 2)."""
+"""Lengths and numbers of edits of Wikipedia articles, by which subjects are sorted (methods 4.3, step 2)."""
 
 import json
 import urllib.parse
-import urllib.request
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from tqdm import tqdm
+from urllib3 import BaseHTTPResponse
 
-from probing.curation.http_cache import AGENT, HttpCache, NotThere
+from probing.curation.http_cache import HttpCache, PageNotFound, Parsed
 from probing.curation.query import chunks
 from probing.errors import BadInput
 
 WIKIPEDIA = "https://{site}.wikipedia.org/w"
-TITLES = 50  # in one request, at most: what the sites allow
+TITLES_PER_REQUEST = 50  # the most that the sites allow
 
 Article = tuple[str, str]  # site, title
 SortKey = Literal["size", "edits"]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Articles:
-    """`url`: where a site's `api.php` and `rest.php` lie, with {site} for its language code."""
+    """Client of the Wikipedia sites' API. `url`: the folder of `api.php` and `rest.php`, with {site} for the site."""
 
-    answers: HttpCache
+    cache: HttpCache
     url: str = WIKIPEDIA
 
     def __post_init__(self) -> None:
         if "{site}" not in self.url:
             raise BadInput(f"{self.url!r:.80} has no {{site}}.", f"Give --wikipedia such as {WIKIPEDIA}.")
 
-    def weigh(self, articles: Iterable[Article], by: SortKey) -> dict[Article, int]:
-        """Bytes or edits of each article that is there."""
-        by_site: dict[str, list[str]] = defaultdict(list)
+    def weights(self, articles: Iterable[Article], by: SortKey) -> dict[Article, int]:
+        """Return the bytes or the number of edits of each article that exists."""
+        unanswered: dict[str, list[str]] = defaultdict(list)
         weights: dict[Article, int | None] = {}
         for site, title in sorted(set(articles)):
-            weights[site, title] = known = self.answers.known(self._key(by, site, title))
-            if known is None:
-                by_site[site].append(title)
-        batches = [(site, batch) for site, titles in by_site.items() for batch in _batches(titles, by)]
+            weights[site, title] = weight = self.cache.get(self._key(by, site, title))
+            if weight is None:
+                unanswered[site].append(title)
+        batches = [(site, batch) for site, titles in unanswered.items() for batch in _batches(titles, by)]
         for site, titles in tqdm(batches, desc=f"Articles' {by}", unit="request", disable=None, leave=False):
-            found = self._sizes(site, titles) if by == "size" else {titles[0]: self._edits(site, titles[0])}
-            for title, weight in found.items():
+            answer = self._sizes(site, titles) if by == "size" else {titles[0]: self._edits(site, titles[0])}
+            for title, weight in answer.items():
                 weights[site, title] = weight
-                self.answers.keep(self._key(by, site, title), weight)
+                self.cache.put(self._key(by, site, title), weight)
         return {article: weight for article, weight in weights.items() if weight}
 
     def _key(self, by: SortKey, site: str, title: str) -> str:
         return f"{by} of {title} at {self.url.format(site=site)}"
 
     def _sizes(self, site: str, titles: Sequence[str]) -> dict[str, int]:
-        """Bytes of each title that the answer names; of one that is not there, 0."""
-        wanted = {"action": "query", "prop": "info", "redirects": "1", "format": "json", "formatversion": "2"}
-        body = urllib.parse.urlencode(wanted | {"titles": "|".join(titles)}).encode()
-        about = self._ask(f"{self.url.format(site=site)}/api.php", _pages, body)
-        renamed = {each["from"]: each["to"] for kind in ("normalized", "redirects") for each in about.get(kind, [])}
-        sizes = {page["title"]: page.get("length", 0) for page in about["pages"]}
-        ends = {title: _end(title, renamed) for title in titles}
-        return {title: sizes[end] for title, end in ends.items() if end in sizes}
+        """Return the bytes of each title that the answer names, which are 0 if there is no such page."""
+        parameters = {"action": "query", "prop": "info", "redirects": "1", "format": "json", "formatversion": "2"}
+        form = parameters | {"titles": "|".join(titles)}
+        content = self._fetch(f"{self.url.format(site=site)}/api.php", _pages, form)
+        renamed = {
+            change["from"]: change["to"] for kind in ("normalized", "redirects") for change in content.get(kind, [])
+        }
+        sizes = {page["title"]: page.get("length", 0) for page in content["pages"]}
+        final_titles = {title: _final_title(title, renamed) for title in titles}
+        return {title: sizes[final] for title, final in final_titles.items() if final in sizes}
 
     def _edits(self, site: str, title: str) -> int:
+        """Return the number of edits of a page, which is 0 if there is no such page."""
         name = urllib.parse.quote(title.replace(" ", "_"), safe="")
         try:
-            return self._ask(f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits", _count)
-        except NotThere:
+            return self._fetch(f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits", _count)
+        except PageNotFound:
             return 0
 
-    def _ask(self, address: str, read: Callable[[Any], T], body: bytes | None = None) -> T:
-        request = urllib.request.Request(address, body, {"User-Agent": AGENT})
-        return self.answers.ask(lambda: _send(request, self.answers.timeout), read, address)
+    def _fetch(self, address: str, parse: Callable[[Any], Parsed], form: Mapping[str, str] | None = None) -> Parsed:
+        """Send a POST request if there is a form, else a GET request."""
 
+        def send() -> BaseHTTPResponse:
+            method = "POST" if form else "GET"
+            response = self.cache.session.request(method, address, data=form, timeout=self.cache.timeout, stream=True)
+            raw: BaseHTTPResponse = response.raw
+            return raw
 
-def _send(request: urllib.request.Request, timeout: float) -> bytes:
-    with urllib.request.urlopen(request, timeout=timeout) as response:
-        return bytes(response.read())
+        return self.cache.fetch(send, parse, address)
 
 
 def _pages(answer: Any) -> dict[str, Any]:
-    """What an answer says of pages; a site may report an error of its own with status 200."""
-    about = answer.get("query") if isinstance(answer, dict) else None
-    if not (isinstance(about, dict) and "pages" in about):
+    """Return the part about pages; a site may report an error of its own with status 200, which has no such part."""
+    content = answer.get("query") if isinstance(answer, dict) else None
+    if not (isinstance(content, dict) and "pages" in content):
         raise ValueError(f"no pages: {json.dumps(answer)[:200]}")
-    return about
+    return content
 
 
 def _count(answer: Any) -> int:
@@ -94,12 +98,12 @@ def _count(answer: Any) -> int:
 
 
 def _batches(titles: Sequence[str], by: SortKey) -> Iterable[Sequence[str]]:
-    """Edits are counted page by page."""
-    return chunks(titles, TITLES if by == "size" else 1)
+    """Split titles into requests; the API counts the edits of only one page at a time."""
+    return chunks(titles, TITLES_PER_REQUEST if by == "size" else 1)
 
 
-def _end(title: str, renamed: dict[str, str]) -> str:
-    """Where normalisation and a redirect lead."""
+def _final_title(title: str, renamed: Mapping[str, str]) -> str:
+    """Return the title that normalisation and one redirect lead to."""
     for _ in range(2):
         title = renamed.get(title, title)
     return title

@@ -1,187 +1,160 @@
-"""The options of `python -m probing curate culture | geography | specificity | graph | multiple-choice`."""
+"""The command line of `python -m probing curate culture | geography | specificity | graph | multiple-choice`."""
 
 import argparse
 import os
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import probing
 from probing.curation import culture, geography, graph, multiple_choice, specificity
 from probing.curation.articles import WIKIPEDIA, Articles
-from probing.curation.cultures import PAIRS, own_pair, pair
+from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
-from probing.curation.http_cache import HttpCache
-from probing.curation.predicates import PREDICATES
-from probing.curation.query import Query
+from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
+from probing.curation.options import add_plan_options, plan_from
+from probing.curation.query import EXAMPLE_ITEM, Query
 from probing.errors import BadInput
 from probing.files.folders import alone
-from probing.statements.geography.fact_types import FACT_TYPES
 
 DAY = 24 * 60 * 60  # seconds
 
-# What is asked for, as queries to print, and how it is made.
-Work = tuple[Iterable[Query], Callable[[Endpoint, Path], None]]
+
+@dataclass(frozen=True)
+class CurationTask:
+    """The queries of a curation, which can be printed, and the function that writes its folder."""
+
+    queries: Iterable[Query]
+    write: Callable[[Endpoint, Path], None]
+
+
+@dataclass(frozen=True)
+class BenchmarkKind:
+    """A kind of benchmark. `format`: the name under which the site imports its folder."""
+
+    help: str
+    format: str
+    plan: type[Any]
+    task: Callable[[argparse.Namespace], CurationTask]
+    add_other_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None
 
 
 def add_options(curating: argparse.ArgumentParser) -> None:
-    kinds = curating.add_subparsers(required=True, metavar="KIND")
-    _add_culture(_kind(kinds.add_parser("culture", help="facts of two cultures, in DLAMA's layout"), _culture, "dlama"))
-    _add_geography(_kind(kinds.add_parser("geography", help="facts about places"), _geography, "geography"))
-    _add_specificity(_kind(kinds.add_parser("specificity", help="finer and coarser answers"), _specificity, "stest"))
-    _add_graph(_kind(kinds.add_parser("graph", help="a graph in words"), _graph, "knowledge_graph"))
-    choice = kinds.add_parser("multiple-choice", help="one right answer among many, in BEAR's form")
-    _add_multiple_choice(_kind(choice, _multiple_choice, "bear"))
+    parsers = curating.add_subparsers(required=True, metavar="KIND")
+    for name, kind in BENCHMARK_KINDS.items():
+        parser = parsers.add_parser(name, help=kind.help)
+        _add_common_options(parser)
+        kind.add_other_options(parser)
+        add_plan_options(parser, kind.plan)
+        parser.set_defaults(command=partial(_curate, kind))
 
 
-def _kind(
-    parser: argparse.ArgumentParser, work: Callable[[argparse.Namespace], Work], format: str
-) -> argparse.ArgumentParser:
-    """What all kinds have in common."""
+def _add_common_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--out", type=Path, metavar="DIR", help="the folder to write")
-    add("--endpoint", default=WIKIDATA, metavar="URL", help=f"of SPARQL; default: {WIKIDATA}")
-    add("--cache", type=Path, metavar="FILE", help="of answers; default: curation/answers.sqlite in CLOZEBOARD_DATA")
-    add("--interval", type=float, default=1.0, metavar="SECONDS", help="between requests; default: 1")
-    add("--timeout", type=float, default=75.0, metavar="SECONDS", help="for an answer; default: 75")
-    add("--print-query", action="store_true", help="only print what would be asked")
-    parser.set_defaults(command=_curate, work=work, format=format)
-    return parser
+    add("--endpoint", default=WIKIDATA, metavar="URL", help=f"the SPARQL endpoint; default: {WIKIDATA}")
+    cache_help = "the file in which answers are kept; default: curation/answers.sqlite in CLOZEBOARD_DATA"
+    add("--cache", type=Path, metavar="FILE", help=cache_help)
+    interval_help = f"seconds between requests; default: {REQUEST_INTERVAL:g}"
+    add("--interval", type=float, default=REQUEST_INTERVAL, metavar="SECONDS", help=interval_help)
+    timeout_help = f"seconds to wait for an answer; default: {ANSWER_TIMEOUT:g}"
+    add("--timeout", type=float, default=ANSWER_TIMEOUT, metavar="SECONDS", help=timeout_help)
+    add("--print-query", action="store_true", help="only print the queries, without sending them")
 
 
-def _curate(given: argparse.Namespace) -> None:
-    queries, make = given.work(given)
-    if given.print_query:
-        return print("\n".join(query.text for query in chain(queries, [labels_query(("en",), ("Q42",))])))
-    if given.out is None:
+def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
+    task = kind.task(options)
+    if options.print_query:
+        queries = chain(task.queries, [labels_query(("en",), (EXAMPLE_ITEM,))])
+        return print("\n".join(query.text for query in queries))
+    if options.out is None:
         raise BadInput("Where should the benchmark go?", "Give --out DIR.")
-    if not (0 <= given.interval <= DAY and 1 <= given.timeout <= DAY):  # which nan is not
+    if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
-    out = given.out.resolve()
-    with alone(out), HttpCache(_cache(given), interval=given.interval, timeout=given.timeout) as answers:
-        make(Endpoint(answers, given.endpoint), out)
-    print(f"The benchmark is in {given.out}; how it was made is in its manifest.json.")
-    print(f"On the site: python manage.py import_benchmark {given.format} {given.out}")
+    folder = options.out.resolve()
+    with alone(folder), HttpCache(_cache_file(options), interval=options.interval, timeout=options.timeout) as cache:
+        task.write(Endpoint(cache, options.endpoint), folder)
+    print(f"The benchmark is in {options.out}; how it was made is in its manifest.json.")
+    print(f"To add it to the site: python manage.py import_benchmark {kind.format} {options.out}")
 
 
-def _cache(given: argparse.Namespace) -> Path:
-    return given.cache or Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "curation" / "answers.sqlite"
+def _cache_file(options: argparse.Namespace) -> Path:
+    return options.cache or Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "curation" / "answers.sqlite"
 
 
-def _add_culture(parser: argparse.ArgumentParser) -> None:
+def _add_culture_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--pair",
-        nargs="+",
-        default=[],
-        metavar="NAME",
-        help=f"of {', '.join(PAIRS)}; default: all, or that of --culture",
-    )
+    pairs_help = f"known pairs: {', '.join(KNOWN_PAIRS)}; default: all, or only the new pair of --culture"
+    add("--pair", nargs="+", default=[], metavar="NAME", help=pairs_help)
     add("--culture", nargs="+", default=[], metavar="NAME_OR_FILE", help="the cultures of a new pair")
-    add("--languages", nargs="+", default=[], metavar="CODE", help="of a new pair")
-    add("--name", default="own", help="of a new pair; default: own")
-    add("--predicate", nargs="+", default=list(PREDICATES), metavar="ID", help="default: all 20")
-    add("--at-most", type=int, default=1000, metavar="N", help="subjects of a predicate and culture; default: 1000")
-    add("--sort", choices=("size", "edits"), default="size", help="what makes an article's subject well known")
-    add("--least-sitelinks", type=int, default=0, metavar="N", help="of a subject; default: 0, as in the paper")
-    add("--templates", type=Path, metavar="DIR", help="with <language>/templates.jsonl; default: our own")
-    add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"of the sites' API; default: {WIKIPEDIA}")
+    add("--languages", nargs="+", default=[], metavar="CODE", help="the languages of the new pair")
+    add("--name", default="own", help="the name of the new pair; default: own")
+    add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"the API of Wikipedia's sites; default: {WIKIPEDIA}")
 
 
-def _culture(given: argparse.Namespace) -> Work:
-    own = [own_pair(given.name, given.culture, given.languages)] if given.culture else []
-    known = [pair(name) for name in dict.fromkeys(given.pair or (() if own else PAIRS))]
-    plan = culture.Plan(
-        (*known, *own), tuple(given.predicate), given.at_most, given.sort, given.least_sitelinks, given.templates
-    )
+def _culture_task(options: argparse.Namespace) -> CurationTask:
+    new_pairs = [new_pair(options.name, options.culture, options.languages)] if options.culture else []
+    names = options.pair or (() if new_pairs else KNOWN_PAIRS)
+    known_pairs = [known_pair(name) for name in dict.fromkeys(names)]
+    plan = plan_from(options, culture.CulturePlan, pairs=(*known_pairs, *new_pairs))
 
-    def make(endpoint: Endpoint, folder: Path) -> None:
-        empty = culture.curate(endpoint, Articles(endpoint.answers, given.wikipedia), plan, folder)
+    def write(endpoint: Endpoint, folder: Path) -> None:
+        empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
         for region, countries in empty.items():
-            print(f"No fact was found of {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
+            print(f"No facts were found for {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
 
-    return culture.queries(plan), make
-
-
-def _add_geography(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--fact-type", nargs="+", default=list(FACT_TYPES), metavar="NAME", help="default: all 23")
-    add("--top", type=int, default=200, metavar="N", help="places of a kind; default: 200")
-    add("--acceptability", default="", metavar="MODEL", help="a judge of sentences for the report; such as T5")
+    return CurationTask(culture.queries(plan), write)
 
 
-def _geography(given: argparse.Namespace) -> Work:
-    plan = geography.Plan(tuple(given.fact_type), given.top)
+def _add_geography_options(parser: argparse.ArgumentParser) -> None:
+    help = "a model that judges for the report how acceptable each sentence is; such as T5"
+    parser.add_argument("--acceptability", default="", metavar="MODEL", help=help)
 
-    def make(endpoint: Endpoint, folder: Path) -> None:
-        # By way of the package, so that nothing else here waits for torch.
-        judge = probing.Judge.load(given.acceptability) if given.acceptability else None
+
+def _geography_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, geography.GeographyPlan)
+
+    def write(endpoint: Endpoint, folder: Path) -> None:
+        # Loaded through the package, so that the other commands do not wait for torch.
+        judge = probing.Judge.load(options.acceptability) if options.acceptability else None
         geography.curate(endpoint, plan, folder, judge)
 
-    return geography.queries(plan), make
+    return CurationTask(geography.queries(plan), write)
 
 
-def _add_specificity(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--relation", nargs="+", default=list(specificity.CHAINS), metavar="ID", help="default: all five")
-    add("--at-most", type=int, default=5000, metavar="N", help="pairs of a relation; default: 5000")
-    add("--least-sitelinks", type=int, default=20, metavar="N", help="of a subject; default: 20")
-    add("--seed", type=int, default=0)
-    add("--tokenizer", nargs="+", default=[], metavar="NAME", help="answers must be one token of each")
+def _specificity_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, specificity.SpecificityPlan)
+    return CurationTask(specificity.queries(plan), lambda endpoint, folder: specificity.curate(endpoint, plan, folder))
 
 
-def _specificity(given: argparse.Namespace) -> Work:
-    plan = specificity.Plan(
-        tuple(given.relation), given.at_most, given.least_sitelinks, given.seed, tuple(given.tokenizer)
+def _graph_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, graph.GraphPlan)
+    return CurationTask(graph.queries(plan), lambda endpoint, folder: graph.curate(endpoint, plan, folder))
+
+
+def _multiple_choice_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, multiple_choice.MultipleChoicePlan)
+    return CurationTask(
+        multiple_choice.queries(plan), lambda endpoint, folder: multiple_choice.curate(endpoint, plan, folder)
     )
-    return specificity.queries(plan), lambda endpoint, folder: specificity.curate(endpoint, plan, folder)
 
 
-def _add_properties(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--property", nargs="+", required=True, metavar="ID", help="such as P36")
-    add("--least-sitelinks", type=int, default=30, metavar="N", help="of a subject; default: 30")
-    add("--template", action="append", default=[], metavar="ID=TEXT", help="such as 'P36=[Y] governs [X].'")
-
-
-def _add_graph(parser: argparse.ArgumentParser) -> None:
-    _add_properties(parser)
-    parser.add_argument("--at-most", type=int, default=5000, metavar="N", help="triples of a property; default: 5000")
-
-
-def _graph(given: argparse.Namespace) -> Work:
-    plan = graph.Plan(tuple(given.property), given.at_most, given.least_sitelinks, _by_property(given.template))
-    return graph.queries(plan), lambda endpoint, folder: graph.curate(endpoint, plan, folder)
-
-
-def _add_multiple_choice(parser: argparse.ArgumentParser) -> None:
-    _add_properties(parser)
-    add = parser.add_argument
-    add("--answers", type=int, default=60, metavar="N", help="options of a relation, at most; default: 60")
-    add("--per-answer", type=int, default=6, metavar="N", help="items of each answer, at most; default: 6")
-    add("--language", default="en", metavar="CODE")
-    add("--domain", action="append", default=[], metavar="ID=NAME", help="such as P36=Geographic; may be repeated")
-
-
-def _multiple_choice(given: argparse.Namespace) -> Work:
-    plan = multiple_choice.Plan(
-        tuple(given.property),
-        given.answers,
-        given.per_answer,
-        given.least_sitelinks,
-        given.language,
-        _by_property(given.template),
-        _by_property(given.domain),
-    )
-    return multiple_choice.queries(plan), lambda endpoint, folder: multiple_choice.curate(endpoint, plan, folder)
-
-
-def _by_property(texts: Iterable[str]) -> dict[str, list[str]]:
-    """From ID=TEXT, several for one ID being a list."""
-    found: dict[str, list[str]] = {}
-    for text in texts:
-        property, _, value = text.partition("=")
-        if not value.strip():
-            raise BadInput(f"{text!r:.80} says nothing of a property.", "Write it such as P36=TEXT.")
-        found.setdefault(property, []).append(value.strip())
-    return found
+BENCHMARK_KINDS = {
+    "culture": BenchmarkKind(
+        "facts of two cultures, in DLAMA's layout", "dlama", culture.CulturePlan, _culture_task, _add_culture_options
+    ),
+    "geography": BenchmarkKind(
+        "facts about places", "geography", geography.GeographyPlan, _geography_task, _add_geography_options
+    ),
+    "specificity": BenchmarkKind("finer and coarser answers", "stest", specificity.SpecificityPlan, _specificity_task),
+    "graph": BenchmarkKind("a knowledge graph in words", "knowledge_graph", graph.GraphPlan, _graph_task),
+    "multiple-choice": BenchmarkKind(
+        "one right answer among many, in BEAR's form",
+        "bear",
+        multiple_choice.MultipleChoicePlan,
+        _multiple_choice_task,
+    ),
+}

@@ -1,9 +1,9 @@
-"""Facts of two cultures in DLAMA's five steps (methods 4.3), in DLAMA's layout.
+"""Facts of two cultures by DLAMA's five steps (methods 4.3), in DLAMA's layout.
 
-1. find: the facts that a country's people, places or works take part in, with the subjects' Wikipedia articles
-2. sort: subjects by their longest (or most edited) article; those without one are dropped
+1. find: the facts of a country's people, places or works, with the Wikipedia articles of their subjects
+2. sort: subjects by their longest (or most edited) article; subjects without an article are dropped
 3. widen: all objects of the subjects, whatever their country
-4. name: labels in all languages, or the triple is dropped; the first subjects are kept
+4. name: labels in all languages, without which a triple is dropped; only the first subjects are kept
 5. augment: superclasses of the objects, or the territories that contain them
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 
 from probing.curation import wordings
 from probing.curation.articles import Article, Articles, SortKey
-from probing.curation.cultures import Culture, Pair
-from probing.curation.endpoint import Endpoint, number
+from probing.curation.cultures import Culture, CulturePair
+from probing.curation.endpoint import Endpoint, item_number
 from probing.curation.hierarchy import (
     SUBCLASS,
     TERRITORY,
@@ -25,36 +25,40 @@ from probing.curation.hierarchy import (
     parents,
     parents_query,
 )
+from probing.curation.options import option
 from probing.curation.predicates import PREDICATES, Predicate
-from probing.curation.query import Query, articles, chunks
-from probing.curation.triple_counts import NO_ITEM, TripleCounts, write_lines, write_manifest
+from probing.curation.query import EXAMPLE_ITEM, Query, articles, chunks
+from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
 
 NO_ARTICLE = "the subject has no article on the sites"
-LESS_KNOWN = "beyond the first subjects"
-GONE = "gone when all objects were asked for"
-UNNAMED_SUBJECT = "the subject has no label in {}"
-UNNAMED_OBJECT = "the object has no label in {}"
+BEYOND_FIRST_SUBJECTS = "beyond the first subjects"
+NOT_CONFIRMED = "missing among all objects of the subject"
+SUBJECT_WITHOUT_LABEL = "the subject has no label in {}"
+OBJECT_WITHOUT_LABEL = "the object has no label in {}"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`at_most`: subjects per predicate and culture. `sort`: what makes a subject well known.
+class CulturePlan:
+    """What to curate for pairs of cultures. `templates`: a folder with templates to use instead of Clozeboard's own."""
 
-    `least`: sitelinks of a subject; with 0 it need not have any, as in the paper.
-    """
-
-    pairs: tuple[Pair, ...]
-    predicates: tuple[str, ...] = tuple(PREDICATES)
-    at_most: int = 1000
-    sort: SortKey = "size"
-    least: int = 0
-    templates: Path | None = None
+    pairs: tuple[CulturePair, ...]
+    predicates: tuple[str, ...] = field(
+        default=tuple(PREDICATES),
+        metadata=option(f"properties of Wikidata; default: all {len(PREDICATES)}", flag="--predicate", metavar="ID"),
+    )
+    at_most: int = field(default=1000, metadata=option("the most subjects of a predicate and culture"))
+    sort: SortKey = field(default="size", metadata=option("what makes the subject of an article well known"))
+    least_sitelinks: int = field(default=0, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
+    templates: Path | None = field(
+        default=None,
+        metadata=option("a folder with <language>/templates.jsonl; default: Clozeboard's own templates", metavar="DIR"),
+    )
 
     def __post_init__(self) -> None:
-        unknown = [name for name in self.predicates if name not in PREDICATES]
+        unknown = [id for id in self.predicates if id not in PREDICATES]
         if unknown:
             raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
         object.__setattr__(self, "predicates", tuple(dict.fromkeys(self.predicates)))
@@ -65,8 +69,8 @@ class Plan:
             )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
-        if self.least < 0:
-            raise BadInput(f"No subject has {self.least} sitelinks.", "Give 0 or more.")
+        if self.least_sitelinks < 0:
+            raise BadInput(f"No subject has {self.least_sitelinks} sitelinks.", "Give 0 or more.")
         for language in self.languages:
             wordings.templates(self.predicates, language, self.templates)
 
@@ -76,8 +80,8 @@ class Plan:
 
 
 @dataclass
-class Found:
-    """What is known of a subject after step 1."""
+class FoundSubject:
+    """What step 1 finds about a subject."""
 
     objects: set[str] = field(default_factory=set)
     countries: set[str] = field(default_factory=set)
@@ -86,7 +90,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Fact:
-    """A subject and all its valid objects; labels by item and language."""
+    """A subject with all its valid objects, the countries that it belongs to, and the size of its largest article."""
 
     subject: str
     objects: tuple[str, ...]
@@ -95,125 +99,142 @@ class Fact:
 
 
 class Curation:
-    """One predicate in the languages of a pair."""
+    """The curation of one predicate for one pair. `labels` are by item and language, counts by region and country."""
 
-    def __init__(self, endpoint: Endpoint, articles: Articles, predicate: Predicate, pair: Pair, plan: Plan) -> None:
+    def __init__(
+        self, endpoint: Endpoint, articles: Articles, predicate: Predicate, pair: CulturePair, plan: CulturePlan
+    ) -> None:
         self.endpoint, self.articles, self.predicate, self.pair, self.plan = endpoint, articles, predicate, pair, plan
         self.labels: dict[str, Mapping[str, str]] = {}
-        self.by_country: dict[str, dict[str, int]] = {}
+        self.counts_by_country: dict[str, dict[str, int]] = {}
 
     def facts(self, culture: Culture) -> tuple[list[Fact], TripleCounts]:
-        """Steps 1 to 4."""
+        """Return the facts of a culture after steps 1 to 4."""
         triple_counts = TripleCounts()
-        found = self.find(culture, triple_counts)
-        sizes = self.sort(found, triple_counts)
-        return self.widen_and_name(found, sizes, triple_counts), triple_counts
+        subjects = self.find(culture, triple_counts)
+        sizes = self.sort(subjects, triple_counts)
+        return self.widen_and_name(subjects, sizes, triple_counts), triple_counts
 
-    def find(self, culture: Culture, triple_counts: TripleCounts) -> dict[str, Found]:
-        found: dict[str, Found] = defaultdict(Found)
-        by_country = self.by_country[culture.region] = {}
-        queries = list(find_queries(self.predicate, culture, self.plan.least))
-        for country, rows in zip(culture.sites, self.endpoint.answers_to(queries), strict=True):
-            by_country[country] = len({(row["subject"], row["object"]) for row in rows})
+    def find(self, culture: Culture, triple_counts: TripleCounts) -> dict[str, FoundSubject]:
+        subjects: dict[str, FoundSubject] = defaultdict(FoundSubject)
+        counts = self.counts_by_country[culture.region] = {}
+        queries = list(find_queries(self.predicate, culture, self.plan.least_sitelinks))
+        for country, rows in zip(culture.sites, self.endpoint.rows_of_each(queries), strict=True):
+            counts[country] = len({(row["subject"], row["object"]) for row in rows})
             for row in rows:
-                about = found[row["subject"]]
-                about.objects.add(row["object"])
-                about.countries.add(country)
+                subject = subjects[row["subject"]]
+                subject.objects.add(row["object"])
+                subject.countries.add(country)
                 if "title" in row:
-                    about.articles.add((_site(row["site"]), row["title"]))
-        triple_counts.found = sum(len(about.objects) for about in found.values())
-        return found
+                    subject.articles.add((_site(row["site"]), row["title"]))
+        triple_counts.found = sum(len(subject.objects) for subject in subjects.values())
+        return subjects
 
-    def sort(self, found: Mapping[str, Found], triple_counts: TripleCounts) -> dict[str, int]:
-        """Subject -> the size of its largest article, largest first."""
-        weights = self.articles.weigh((each for about in found.values() for each in about.articles), self.plan.sort)
+    def sort(self, subjects: Mapping[str, FoundSubject], triple_counts: TripleCounts) -> dict[str, int]:
+        """Return subject -> size of its largest article, the largest first."""
+        all_articles = (article for subject in subjects.values() for article in subject.articles)
+        weights = self.articles.weights(all_articles, self.plan.sort)
         sizes = {
-            subject: max((weights.get(each, 0) for each in about.articles), default=0)
-            for subject, about in found.items()
+            id: max((weights.get(article, 0) for article in subject.articles), default=0)
+            for id, subject in subjects.items()
         }
-        triple_counts.drop(NO_ARTICLE, sum(len(found[subject].objects) for subject, size in sizes.items() if not size))
-        kept = sorted((subject for subject in sizes if sizes[subject]), key=lambda each: (-sizes[each], number(each)))
-        return {subject: sizes[subject] for subject in kept}
+        triple_counts.drop(NO_ARTICLE, sum(len(subjects[id].objects) for id, size in sizes.items() if not size))
+        sorted_ids = sorted((id for id in sizes if sizes[id]), key=lambda id: (-sizes[id], item_number(id)))
+        return {id: sizes[id] for id in sorted_ids}
 
     def widen_and_name(
-        self, found: Mapping[str, Found], sizes: Mapping[str, int], triple_counts: TripleCounts
+        self, subjects: Mapping[str, FoundSubject], sizes: Mapping[str, int], triple_counts: TripleCounts
     ) -> list[Fact]:
+        """Return the facts of the first subjects that have labels, asking for objects and labels chunk by chunk."""
         facts: list[Fact] = []
-        for subjects in chunks(list(sizes)):
+        for ids in chunks(list(sizes)):
             if len(facts) < self.plan.at_most:
-                objects = self._objects(subjects)
-                self._name((*subjects, *filter(_is_item, (each for several in objects.values() for each in several))))
-            for subject in subjects:
+                all_objects = self._objects(ids)
+                items = (object for objects in all_objects.values() for object in objects if _is_item(object))
+                self._fetch_labels((*ids, *items))
+            for id in ids:
                 if len(facts) >= self.plan.at_most:
-                    triple_counts.drop(LESS_KNOWN, len(found[subject].objects))
-                elif named := self._named(subject, found[subject].objects, objects[subject], triple_counts):
-                    countries = tuple(sorted(found[subject].countries, key=number))
-                    facts.append(Fact(subject, tuple(sorted(named)), countries, sizes[subject]))
+                    triple_counts.drop(BEYOND_FIRST_SUBJECTS, len(subjects[id].objects))
+                elif objects := self._labelled(id, subjects[id].objects, all_objects[id], triple_counts):
+                    countries = tuple(sorted(subjects[id].countries, key=item_number))
+                    facts.append(Fact(id, tuple(sorted(objects)), countries, sizes[id]))
         triple_counts.kept = sum(len(fact.objects) for fact in facts)
         return facts
 
     def augment(self, facts: Sequence[Fact]) -> list[tuple[Fact, int]]:
-        """Step 5, over the objects of both cultures; beside each fact, how many ancestors it lacks without a label."""
+        """Return the facts of all cultures after step 5, each with the number of its ancestors without a label."""
         objects = {object for fact in facts for object in fact.objects}
         above = parents(self.endpoint, TERRITORY if self.predicate.by_territory else SUBCLASS, objects)
         higher = {parent for item in objects for parent in ancestors(above, item)}
         allowed = higher if self.predicate.by_territory else higher & objects
-        self._name(allowed)
-        unnamed = set(filter(self._unnamed, allowed))
-        return [_augmented(fact, above, allowed - unnamed, unnamed) for fact in facts]
+        self._fetch_labels(allowed)
+        unlabelled = set(filter(self._missing_language, allowed))
+        return [_augmented(fact, above, allowed - unlabelled, unlabelled) for fact in facts]
 
     def _objects(self, subjects: Sequence[str]) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {subject: set() for subject in subjects}
+        objects: dict[str, set[str]] = {subject: set() for subject in subjects}
         for row in self.endpoint.all_rows([objects_query(self.predicate, tuple(subjects))]):
-            found[row["subject"]].add(row["object"])
-        return found
+            objects[row["subject"]].add(row["object"])
+        return objects
 
-    def _name(self, items: Iterable[str]) -> None:
+    def _fetch_labels(self, items: Iterable[str]) -> None:
         self.labels |= self.endpoint.labels(set(items) - set(self.labels), self.pair.languages)
 
-    def _named(self, subject: str, before: set[str], now: set[str], triple_counts: TripleCounts) -> list[str]:
-        """The objects that can be said with the subject."""
-        triple_counts.added += len(now - before)
-        triple_counts.drop(GONE, len(before - now))
-        items = set(filter(_is_item, now))
-        triple_counts.drop(NO_ITEM, len(now - items))
-        if language := self._unnamed(subject):
-            triple_counts.drop(UNNAMED_SUBJECT.format(language), len(items))
+    def _labelled(
+        self, subject: str, first_objects: set[str], all_objects: set[str], triple_counts: TripleCounts
+    ) -> list[str]:
+        """Return the objects that have labels, if the subject has labels too; count what is added and dropped."""
+        triple_counts.added += len(all_objects - first_objects)
+        triple_counts.drop(NOT_CONFIRMED, len(first_objects - all_objects))
+        items = set(filter(_is_item, all_objects))
+        triple_counts.drop(NOT_AN_ITEM, len(all_objects - items))
+        if language := self._missing_language(subject):
+            triple_counts.drop(SUBJECT_WITHOUT_LABEL.format(language), len(items))
             return []
         for object in items:
-            if language := self._unnamed(object):
-                triple_counts.drop(UNNAMED_OBJECT.format(language))
-        return [object for object in items if not self._unnamed(object)]
+            if language := self._missing_language(object):
+                triple_counts.drop(OBJECT_WITHOUT_LABEL.format(language))
+        return [object for object in items if not self._missing_language(object)]
 
-    def _unnamed(self, item: str) -> str:
-        """The first language in which it has no label."""
+    def _missing_language(self, item: str) -> str:
+        """Return the first language in which the item has no label, or an empty text."""
         return next((language for language in self.pair.languages if language not in self.labels[item]), "")
 
 
-def curate(endpoint: Endpoint, articles: Articles, plan: Plan, folder: Path) -> dict[str, list[str]]:
-    """Write the benchmark into a new folder, whole or not at all.
+def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Path) -> dict[str, list[str]]:
+    """Write the benchmark into a new folder, which appears only when it is complete.
 
-    Returns the countries of which no predicate had a fact, by region: Wikidata may name them by another id.
+    Return region -> the countries without any fact; Wikidata may use another id for them.
     """
     with new_folder(folder) as new:
         for language in plan.languages:
             texts = wordings.templates(plan.predicates, language, plan.templates)
             lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
             write_lines(new / TEMPLATES / language / TEMPLATE_FILE, lines)
-        counts_by_predicate = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
+        counts_by_pair = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")
-        write_manifest(new, "culture", endpoint, _settings(plan, articles), counts_by_predicate)
-    return _without_facts(plan, counts_by_predicate)
+        write_manifest(new, "culture", endpoint, _manifest_settings(plan, articles), counts_by_pair)
+    return _countries_without_facts(plan, counts_by_pair)
 
 
-def find_queries(predicate: Predicate, culture: Culture, least: int = 0) -> Iterator[Query]:
-    """One for each country, in their order; `least`: sitelinks that a subject must have."""
+def queries(plan: CulturePlan) -> Iterator[Query]:
+    """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
+    cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
+    for predicate in (PREDICATES[id] for id in plan.predicates):
+        for culture in cultures.values():
+            yield from find_queries(predicate, culture, plan.least_sitelinks)
+        yield objects_query(predicate, (EXAMPLE_ITEM,))
+    yield from (parents_query(property, (EXAMPLE_ITEM,)) for property in (SUBCLASS, TERRITORY))
+
+
+def find_queries(predicate: Predicate, culture: Culture, least_sitelinks: int = 0) -> Iterator[Query]:
+    """Yield one query per country, in the culture's order."""
     for country, sites in culture.sites.items():
-        yield _find_query(predicate, culture.ids(country), sites, least)
+        yield _find_query(predicate, culture.ids(country), sites, least_sitelinks)
 
 
-def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[str], least: int) -> Query:
+def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[str], least_sitelinks: int) -> Query:
     return Query(
         f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {' '.join(country)}, "
         f"with articles on {' '.join(sites)}",
@@ -226,68 +247,60 @@ def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[st
             *predicate.objects,
         ),
         optional=(articles("subject", sites),),
-        least=least,
+        least=least_sitelinks,
     )
 
 
 def objects_query(predicate: Predicate, subjects: tuple[str, ...]) -> Query:
-    about = f"All that {predicate.id} ({predicate.name}) says of these subjects"
-    return Query(about, ("subject", "object"), (predicate.facts(), *predicate.objects), subjects)
-
-
-def queries(plan: Plan) -> Iterator[Query]:
-    """What would be asked for facts, the queries about given items with one of these; labels are asked beside."""
-    cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
-    for predicate in (PREDICATES[name] for name in plan.predicates):
-        for culture in cultures.values():
-            yield from find_queries(predicate, culture, plan.least)
-        yield objects_query(predicate, ("Q42",))
-    yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
+    description = f"All that {predicate.id} ({predicate.name}) says of these subjects"
+    return Query(description, ("subject", "object"), (predicate.facts(), *predicate.objects), subjects)
 
 
 def _write_pair(
-    endpoint: Endpoint, articles: Articles, plan: Plan, pair: Pair, folder: Path
+    endpoint: Endpoint, articles: Articles, plan: CulturePlan, pair: CulturePair, folder: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Predicate -> region -> what became of its triples."""
-    for predicate in (PREDICATES[name] for name in plan.predicates):
-        work = Curation(endpoint, articles, predicate, pair, plan)
-        curated = [(culture, *work.facts(culture)) for culture in pair.cultures]
-        augmented = iter(work.augment([fact for _, facts, _ in curated for fact in facts]))
-        about = {}
+    """Write the facts of a pair; yield each predicate with its counts by region."""
+    for predicate in (PREDICATES[id] for id in plan.predicates):
+        curation = Curation(endpoint, articles, predicate, pair, plan)
+        curated = [(culture, *curation.facts(culture)) for culture in pair.cultures]
+        augmented = iter(curation.augment([fact for _, facts, _ in curated for fact in facts]))
+        counts_by_region = {}
         for culture, facts, triple_counts in curated:
-            beside = [next(augmented) for _ in facts]
-            more = [fact for fact, _ in beside]
-            _write_facts(folder / pair.name / "dlama_raw", work, culture, facts)
-            _write_facts(folder / pair.name / "dlama", work, culture, more)
-            about[culture.region] = triple_counts.to_json() | {
+            pairs_of_fact_and_count = [next(augmented) for _ in facts]
+            augmented_facts = [fact for fact, _ in pairs_of_fact_and_count]
+            _write_facts(folder / pair.name / "dlama_raw", curation, culture, facts)
+            _write_facts(folder / pair.name / "dlama", curation, culture, augmented_facts)
+            counts_by_region[culture.region] = triple_counts.to_json() | {
                 "subjects": len(facts),
-                "objects_by_augmentation": sum(len(fact.objects) for fact in more) - triple_counts.kept,
-                "ancestors_without_label": sum(unnamed for _, unnamed in beside),
-                "found_by_country": work.by_country[culture.region],
+                "objects_by_augmentation": sum(len(fact.objects) for fact in augmented_facts) - triple_counts.kept,
+                "ancestors_without_label": sum(unlabelled for _, unlabelled in pairs_of_fact_and_count),
+                "found_by_country": curation.counts_by_country[culture.region],
             }
-        yield predicate.id, about
+        yield predicate.id, counts_by_region
 
 
-def _without_facts(plan: Plan, counts_by_predicate: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _countries_without_facts(
+    plan: CulturePlan, counts_by_pair: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[str]]:
+    empty: dict[str, list[str]] = {}
     for pair in plan.pairs:
         for culture in pair.cultures:
-            counts = [about[culture.region]["found_by_country"] for about in counts_by_predicate[pair.name].values()]
-            if empty := [country for country in culture.sites if not any(each[country] for each in counts)]:
-                found[culture.region] = empty
-    return found
+            counts = [regions[culture.region]["found_by_country"] for regions in counts_by_pair[pair.name].values()]
+            if countries := [id for id in culture.sites if not any(by_country[id] for by_country in counts)]:
+                empty[culture.region] = countries
+    return empty
 
 
-def _write_facts(folder: Path, work: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
-    """One file per language; none where there are no facts."""
-    name = f"{work.predicate.id}_general_{culture.region}"
-    for language in work.pair.languages if facts else ():
+def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
+    """Write one file per language, or none if there are no facts."""
+    name = f"{curation.predicate.id}_general_{culture.region}"
+    for language in curation.pair.languages if facts else ():
         lines = [
             {
                 "sub_uri": fact.subject,
                 "obj_uri": list(fact.objects),
-                "sub_label": work.labels[fact.subject][language],
-                "obj_label": [work.labels[object][language] for object in fact.objects],
+                "sub_label": curation.labels[fact.subject][language],
+                "obj_label": [curation.labels[object][language] for object in fact.objects],
                 "country": list(fact.countries),
                 "size": fact.size,
                 "uuid": f"{name}_{index}",
@@ -298,10 +311,11 @@ def _write_facts(folder: Path, work: Curation, culture: Culture, facts: Sequence
         write_lines(folder / language / f"{name}.jsonl", lines)
 
 
-def _augmented(fact: Fact, above: Parents, named: set[str], unnamed: set[str]) -> tuple[Fact, int]:
-    """With the ancestors that have names; and how many have none."""
-    more = {parent for object in fact.objects for parent in ancestors(above, object)}
-    return replace(fact, objects=tuple(sorted({*fact.objects, *(more & named)}))), len(more & unnamed)
+def _augmented(fact: Fact, above: Parents, labelled: set[str], unlabelled: set[str]) -> tuple[Fact, int]:
+    """Return the fact with its labelled ancestors, and the number of its ancestors without a label."""
+    higher = {parent for object in fact.objects for parent in ancestors(above, object)}
+    objects = tuple(sorted({*fact.objects, *(higher & labelled)}))
+    return replace(fact, objects=objects), len(higher & unlabelled)
 
 
 def _is_item(value: str) -> bool:
@@ -309,11 +323,11 @@ def _is_item(value: str) -> bool:
 
 
 def _site(address: str) -> str:
-    """https://en.wikipedia.org/ -> en"""
+    """Return en from https://en.wikipedia.org/."""
     return address.split("//")[1].split(".")[0]
 
 
-def _settings(plan: Plan, articles: Articles) -> dict[str, Any]:
+def _manifest_settings(plan: CulturePlan, articles: Articles) -> dict[str, Any]:
     pairs = {
         pair.name: {
             "languages": pair.languages,
@@ -327,6 +341,6 @@ def _settings(plan: Plan, articles: Articles) -> dict[str, Any]:
         "predicates": plan.predicates,
         "at_most": plan.at_most,
         "sort": plan.sort,
-        "least_sitelinks": plan.least,
+        "least_sitelinks": plan.least_sitelinks,
         "wikipedia": articles.url,
     }

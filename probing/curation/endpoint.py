@@ -1,4 +1,4 @@
-"""A SPARQL endpoint: queries in, rows out."""
+"""Client of a SPARQL endpoint, which turns queries into rows."""
 
 import io
 import json
@@ -6,69 +6,70 @@ import re
 import urllib.error
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from email.message import Message
+from typing import IO, Any
 
 from SPARQLWrapper import JSON, POST, SPARQLWrapper
 from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 from tqdm import tqdm
+from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from probing.curation.http_cache import AGENT, HttpCache, OverLimit, TookTooLong
+from probing.curation.http_cache import AGENT, HttpCache, OverTimeLimit, QueryTimedOut
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
 
 WIKIDATA = "https://query.wikidata.org/sparql"
-ITEM = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
-DEFAULT = "mul"  # the "language" of a label that is the same in all languages of the Latin script, as names are
-LATIN = {
+ITEM_ADDRESS = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
+DEFAULT_LABEL = "mul"  # Wikidata's code of a label that is the same in all languages of the Latin script
+LATIN_SCRIPT = {
     *("ca", "cs", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "gl", "hr", "hu", "id", "is", "it", "lb", "lt"),
     *("lv", "mi", "ms", "mt", "nb", "nl", "nn", "no", "pl", "pt", "rm", "ro", "sk", "sl", "sq", "sv", "tr", "vi"),
 }
-TOO_LONG = "timed out"  # stored in place of rows that are over the server's limit of time
-UNKNOWN = ""  # an object that Wikidata says exists without saying which ("somevalue")
+TOO_LONG = "timed out"  # stored instead of rows for a query that exceeds the engine's time limit
+UNKNOWN = ""  # an object that exists according to Wikidata, which does not tell which it is ("somevalue")
 
-# Column -> value: an item's id, a text, or UNKNOWN; a column without a value is not there.
-Row = Mapping[str, str]
+# Column -> value: an item's id, a text, or UNKNOWN. A column without a value is missing.
+Binding = Mapping[str, str]
 Labels = Mapping[str, Mapping[str, str]]
 
 
 class Endpoint:
-    """`shapes` counts the queries that were needed, whether asked now or answered before."""
+    """A SPARQL endpoint with a cache. `shapes` counts the queries, whether they were sent or found in the cache."""
 
-    def __init__(self, answers: HttpCache, url: str = WIKIDATA) -> None:
+    def __init__(self, cache: HttpCache, url: str = WIKIDATA) -> None:
         if not re.match(r"https?://\w", url):
-            raise BadInput(f"{url!r:.80} is no address.", "Give --endpoint such as https://example.org/sparql.")
-        self.url, self.answers = url, answers
+            raise BadInput(f"{url!r:.80} is not a web address.", "Give --endpoint such as https://example.org/sparql.")
+        self.url, self.cache = url, cache
         self.shapes: Counter[str] = Counter()
 
-    def rows(self, query: Query) -> list[Row]:
-        """All rows of the query, each once; sorted unless the query has an order of its own."""
+    def rows(self, query: Query) -> list[Binding]:
+        """Return all distinct rows of the query, sorted by their items unless the query gives an order."""
         self.shapes[query.shape] += 1
-        rows = self._all_pages(query)
+        rows = self._all_slices(query)
         return rows[: query.limit] if query.limit else _sorted(rows, query.columns)
 
-    def answers_to(self, queries: Sequence[Query]) -> Iterator[list[Row]]:
-        """The rows of each of several queries of one kind, with a progress bar."""
-        about = queries[0].about[:40] if queries else ""
-        for query in tqdm(queries, desc=about, unit="query", disable=None, leave=False):
+    def rows_of_each(self, queries: Sequence[Query]) -> Iterator[list[Binding]]:
+        """Yield the rows of each of the queries, which are of one kind, with a progress bar."""
+        description = queries[0].description[:40] if queries else ""
+        for query in tqdm(queries, desc=description, unit="query", disable=None, leave=False):
             yield self.rows(query)
 
-    def all_rows(self, queries: Sequence[Query]) -> list[Row]:
-        return [row for rows in self.answers_to(queries) for row in rows]
+    def all_rows(self, queries: Sequence[Query]) -> list[Binding]:
+        return [row for rows in self.rows_of_each(queries) for row in rows]
 
     def labels(self, items: Iterable[str], languages: Sequence[str]) -> Labels:
-        """Item -> language -> label, where it has one."""
-        wanted = sorted(set(items), key=number)
+        """Return item -> language -> label, without the languages in which an item has no label."""
+        item_ids = sorted(set(items), key=item_number)
         languages = sorted(languages)
-        queries = [labels_query(languages, given) for given in chunks(wanted)]
-        found: dict[str, dict[str, str]] = {item: {} for item in wanted}
-        for row in self.all_rows(queries):
+        labels: dict[str, dict[str, str]] = {item: {} for item in item_ids}
+        for row in self.all_rows([labels_query(languages, chunk) for chunk in chunks(item_ids)]):
             if text := row["label"].strip():
-                found[row["item"]].setdefault(row["language"], text)
-        return {item: _with_default(labels, languages) for item, labels in found.items()}
+                labels[row["item"]].setdefault(row["language"], text)
+        return {item: _with_default(item_labels, languages) for item, item_labels in labels.items()}
 
-    def _all_pages(self, query: Query) -> list[Row]:
-        """The rows of the query, or of its slices and their slices, in their order."""
-        rows: list[Row] = []
+    def _all_slices(self, query: Query) -> list[Binding]:
+        """Return the rows of the query, if necessary from its slices and their slices in order."""
+        rows: list[Binding] = []
         waiting = [query]
         with tqdm(desc="in slices", unit="slice", disable=None, leave=False, delay=1) as bar:
             while waiting and not (query.limit and len(rows) >= query.limit):
@@ -82,100 +83,108 @@ class Endpoint:
                 bar.update()
         return rows
 
-    def _page(self, query: Query, can_be_sliced: bool) -> list[Row] | None:
-        """The rows; None where they are too many or take too long, if the query can be sliced."""
+    def _page(self, query: Query, can_be_sliced: bool) -> list[Binding] | None:
+        """Return the rows, or None if the query must be sliced because they are too many or take too long."""
         try:
-            page = self._known_or_asked(query)
-        except TookTooLong:
+            page = self._cached_rows(query)
+        except QueryTimedOut:
             if not can_be_sliced:
                 raise
             return None
         if len(page) > PAGE and not can_be_sliced:
-            raise SourceUnavailable(f"{query.about} has more than {PAGE:,} rows at once.", "Ask for less.")
+            raise SourceUnavailable(f"{query.description} has more than {PAGE:,} rows at once.", "Ask for less.")
         return page if len(page) <= PAGE else None
 
-    def _known_or_asked(self, query: Query) -> list[Row]:
-        """That a query is over the server's limit is stored as well, so that nobody waits for it again."""
+    def _cached_rows(self, query: Query) -> list[Binding]:
+        """Return the rows from the cache, else from the endpoint; a timeout of the engine is cached as well."""
         key = f"{self.url}\n{query.text}"
-        known = self.answers.known(key)
-        if known == TOO_LONG:
-            raise TookTooLong(f"{query.about} takes {self.url} too long.", "Ask for less.")
-        if known is None:
-            known = self._asked(query, key)
-            self.answers.keep(key, known)
-        return list(known)
+        answer = self.cache.get(key)
+        if answer == TOO_LONG:
+            raise QueryTimedOut(f"{query.description} takes {self.url} too long.", "Ask for less.")
+        if answer is None:
+            answer = self._fetch(query, key)
+            self.cache.put(key, answer)
+        return list(answer)
 
-    def _asked(self, query: Query, key: str) -> list[Row]:
+    def _fetch(self, query: Query, key: str) -> list[Binding]:
         try:
-            bindings = self.answers.ask(
+            bindings = self.cache.fetch(
                 lambda: self._send(query.text), lambda answer: _bindings(answer, self.url), self.url
             )
-        except OverLimit:
+        except OverTimeLimit:
             if any(query.slices()):
-                self.answers.keep(key, TOO_LONG)
+                self.cache.put(key, TOO_LONG)
             raise
-        return [_row(binding) for binding in bindings]
+        return [_binding(binding) for binding in bindings]
 
-    def _send(self, text: str) -> bytes:
+    def _send(self, text: str) -> HTTPResponse:
+        """Send a query with SPARQLWrapper, whose transport is urllib; return its answer or error as urllib3 has it."""
         wrapper = SPARQLWrapper(self.url, returnFormat=JSON, agent=AGENT)
         wrapper.setMethod(POST)
-        wrapper.setTimeout(int(self.answers.timeout) or 1)
+        wrapper.setTimeout(int(self.cache.timeout) or 1)
         wrapper.setQuery(text)
         try:
-            with wrapper.query().response as response:
-                return bytes(response.read())
+            answer = wrapper.query().response
+            return _response(answer.status, answer.headers, answer)
+        except urllib.error.HTTPError as error:
+            return _response(error.code, error.headers, error)
         except SPARQLWrapperException as error:
-            raise _http_error(error) from error
+            # SPARQLWrapper replaces some HTTP errors by its own, which lack status and headers; the context has them.
+            original = error.__context__
+            assert isinstance(original, urllib.error.HTTPError)
+            del original.headers["Content-Length"]  # that of the body before SPARQLWrapper added words of its own
+            return _response(original.code, original.headers, io.BytesIO(str(error).encode()))
 
 
 def labels_query(languages: Sequence[str], items: tuple[str, ...]) -> Query:
-    about = f"Labels in {', '.join(languages)}"
-    asked = (*languages, DEFAULT) if LATIN.intersection(languages) else languages
-    return Query(about, ("item", "language", "label"), (label("item", asked),), items)
+    description = f"Labels in {', '.join(languages)}"
+    codes = (*languages, DEFAULT_LABEL) if LATIN_SCRIPT.intersection(languages) else languages
+    return Query(description, ("item", "language", "label"), (label("item", codes),), items)
 
 
 def _with_default(labels: Mapping[str, str], languages: Sequence[str]) -> dict[str, str]:
-    """By language; the default label stands where a language in its script has none."""
-    default = {language: labels[DEFAULT] for language in LATIN.intersection(languages) if DEFAULT in labels}
+    """Return the labels by language, with the default label for languages of the Latin script that lack one."""
+    default = {
+        language: labels[DEFAULT_LABEL] for language in LATIN_SCRIPT.intersection(languages) if DEFAULT_LABEL in labels
+    }
     return default | {language: labels[language] for language in languages if language in labels}
 
 
-def number(item: str) -> tuple[int, str]:
-    """Q9 comes before Q10."""
+def item_number(item: str) -> tuple[int, str]:
+    """Return a key that sorts Q9 before Q10."""
     digits = re.search(r"\d+", item)
     return (int(digits[0]) if digits else 0, item)
 
 
-def _http_error(error: SPARQLWrapperException) -> urllib.error.HTTPError:
-    """SPARQLWrapper replaces some HTTP errors by its own, which know neither status nor headers; their context does."""
-    original = error.__context__
-    if not isinstance(original, urllib.error.HTTPError):
-        raise error
-    said = io.BytesIO(str(error).encode())
-    return urllib.error.HTTPError(original.url, original.code, str(original.msg), original.headers, said)
+def _response(status: int, headers: Message, body: IO[bytes]) -> HTTPResponse:
+    """Return a response of urllib3 that reads the body on demand; urllib's bodies have their chunks joined already."""
+    kept = HTTPHeaderDict((name, value) for name, value in headers.items() if name.lower() != "transfer-encoding")
+    return HTTPResponse(body, kept, status, preload_content=False)
 
 
 def _bindings(answer: Any, server: str) -> list[dict[str, Any]]:
     try:
         return list(answer["results"]["bindings"])
     except (KeyError, TypeError) as error:
-        said = json.dumps(answer)[:100]
-        raise SourceUnavailable(f"{server} answered something else than rows ({said}).", "Check --endpoint.") from error
+        excerpt = json.dumps(answer)[:100]
+        raise SourceUnavailable(
+            f"{server} answered something other than rows ({excerpt}).", "Check --endpoint."
+        ) from error
 
 
-def _row(binding: Mapping[str, Any]) -> Row:
-    return {column: _value(value) for column, value in binding.items()}
+def _binding(values: Mapping[str, Any]) -> Binding:
+    return {column: _item_or_text(value) for column, value in values.items()}
 
 
-def _value(value: Mapping[str, str]) -> str:
-    item = ITEM.fullmatch(value["value"])
+def _item_or_text(value: Mapping[str, str]) -> str:
+    item = ITEM_ADDRESS.fullmatch(value["value"])
     if item:
         return item[1]
-    unknown = value["type"] == "bnode" or "/.well-known/genid/" in value["value"]
-    return UNKNOWN if unknown else value["value"]
+    is_unknown = value["type"] == "bnode" or "/.well-known/genid/" in value["value"]
+    return UNKNOWN if is_unknown else value["value"]
 
 
-def _sorted(rows: Iterable[Row], columns: Sequence[str]) -> list[Row]:
-    """Each row once, by the numbers of its items."""
-    distinct = {tuple(number(row.get(column, "")) for column in columns): row for row in rows}
+def _sorted(rows: Iterable[Binding], columns: Sequence[str]) -> list[Binding]:
+    """Return the distinct rows, sorted by the numbers of their items."""
+    distinct = {tuple(item_number(row.get(column, "")) for column in columns): row for row in rows}
     return [distinct[key] for key in sorted(distinct)]

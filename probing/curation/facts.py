@@ -1,20 +1,23 @@
-"""All facts of a property about well-known subjects: what multiple choice, graphs and pairs are chosen from."""
+"""All facts of a property about well-known subjects, from which multiple choice, graphs and pairs are chosen."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from probing.curation.endpoint import Endpoint, number
-from probing.curation.query import MOST_LINKS, Query, current, stated
-from probing.curation.triple_counts import NO_ITEM, TripleCounts
+from probing.curation.endpoint import Endpoint, item_number
+from probing.curation.query import MOST_LINKS, Query, current_value, stated_value
+from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts
 from probing.errors import BadInput
+
+ENGLISH = "en"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An item with its values, by number; `links` is how many sites have an article about it.
+    """A subject with its objects in the order of their numbers.
 
-    `others`: how many more values it has that are unknown or no items.
+    `links`: number of sites with an article about the subject. `others`: number of its values that are unknown or
+    not items.
     """
 
     id: str
@@ -23,42 +26,39 @@ class Subject:
     others: int = 0
 
 
-def facts_query(property: str, least: int, current_only: bool = False) -> Query:
-    """`least`: sitelinks that a subject must have."""
-    if not 1 <= least < MOST_LINKS:
-        raise BadInput(f"No subjects have {least} sitelinks.", f"Ask for 1 to {MOST_LINKS - 1} or more.")
-    pattern = current if current_only else stated
+def facts_query(property: str, least_sitelinks: int, current_only: bool = False) -> Query:
+    if not 1 <= least_sitelinks < MOST_LINKS:
+        raise BadInput(f"No subjects have {least_sitelinks} sitelinks.", f"Ask for 1 to {MOST_LINKS - 1} or more.")
+    pattern = current_value if current_only else stated_value
     return Query(
-        f"{property} of everything with {least} sitelinks or more",
+        f"{property} of everything with {least_sitelinks} sitelinks or more",
         ("subject", "object", "subject_sitelinks"),
         (pattern("subject", property, "object"),),
-        least=least,
+        least=least_sitelinks,
     )
 
 
 def subjects_of(
-    endpoint: Endpoint, property: str, least: int, triple_counts: TripleCounts, current_only: bool = False
+    endpoint: Endpoint, property: str, least_sitelinks: int, triple_counts: TripleCounts, current_only: bool = False
 ) -> list[Subject]:
-    """The best known first."""
-    rows = endpoint.rows(facts_query(property, least, current_only))
+    """Return the subjects of a property, the best known first, and count their triples."""
     values: dict[str, set[str]] = defaultdict(set)
     links: dict[str, int] = {}
-    for row in rows:
+    for row in endpoint.rows(facts_query(property, least_sitelinks, current_only)):
         values[row["subject"]].add(row["object"])
         links[row["subject"]] = int(row["subject_sitelinks"])
-    subjects = [
-        _subject(id, links[id], values[id]) for id in sorted(values, key=lambda each: (-links[each], number(each)))
-    ]
+    best_known = sorted(values, key=lambda id: (-links[id], item_number(id)))
+    subjects = [_subject(id, links[id], values[id]) for id in best_known]
     triple_counts.found += sum(map(len, values.values()))
-    triple_counts.drop(NO_ITEM, sum(subject.others for subject in subjects))
+    triple_counts.drop(NOT_AN_ITEM, sum(subject.others for subject in subjects))
     return subjects
 
 
 def _subject(id: str, links: int, values: set[str]) -> Subject:
-    items = sorted((value for value in values if value.startswith("Q")), key=number)
+    items = sorted((value for value in values if value.startswith("Q")), key=item_number)
     return Subject(id, links, tuple(items), len(values) - len(items))
 
 
-def labelled(labels: Mapping[str, Mapping[str, str]], item: str, language: str) -> str:
-    """Its label, or nothing."""
+def label_of(labels: Mapping[str, Mapping[str, str]], item: str, language: str = ENGLISH) -> str:
+    """Return the item's label, or an empty text if it has none."""
     return labels[item].get(language, "")

@@ -1,20 +1,20 @@
-"""Geography facts (methods 5.1): the best known places of each kind, with what a property says of them now.
+"""Geography facts (methods 5.1): the best-known places of each kind with the current values of a property.
 
-Writes `triples.jsonl`, which the reader words by the sentence generator, and `report.json` on those sentences.
+Writes `triples.jsonl`, from which the reader of the format makes sentences, and a report on those sentences.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from probing.curation.endpoint import Endpoint, Labels, number
-from probing.curation.facts import labelled
-from probing.curation.quality import Judge, report
-from probing.curation.query import Query, chunks, current, is_a_kind_of, sitelinks
-from probing.curation.triple_counts import NO_ITEM, TripleCounts, write_lines, write_manifest
+from probing.curation.endpoint import Endpoint, Labels, item_number
+from probing.curation.facts import ENGLISH, label_of
+from probing.curation.options import option
+from probing.curation.quality import SentenceJudge, report
+from probing.curation.query import EXAMPLE_ITEM, Query, chunks, current_value, is_a_kind_of, sitelinks
+from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_json, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.geography import FILES
@@ -23,48 +23,50 @@ from probing.statements.geography.sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT
 
 REPORT = "report.json"
-LANGUAGE = "en"  # the templates' language
-UNNAMED_SUBJECT = "the subject has no usable English label"
-UNNAMED_OBJECT = "the object has no usable English label"
-SAME_SUBJECT = "a better known subject has the same name"
-SAME_OBJECT = "another object has the same name"
+UNUSABLE_SUBJECT = "the subject has no usable English label"
+UNUSABLE_OBJECT = "the object has no usable English label"
+DUPLICATE_PLACE = "a better known subject has the same name"
+DUPLICATE_OBJECT = "another object has the same name"
 
 
-class Kind(NamedTuple):
-    """A class of places; of large ones, only those with as many sitelinks are sorted."""
+class PlaceKind(NamedTuple):
+    """A class of places; if it is large, only places with enough sitelinks are sorted."""
 
     item: str
-    least: int = 1
+    least_sitelinks: int = 1
 
 
-KINDS = {
-    "sea": Kind("Q165"),
-    "mountain range": Kind("Q46831", 5),
-    "forest": Kind("Q4421"),
-    "river": Kind("Q4022", 25),
-    "desert": Kind("Q8514"),
-    "waterfall": Kind("Q34038"),
-    "canyon": Kind("Q150784"),
-    "natural reserve": Kind("Q179049", 2),
-    "continent": Kind("Q5107"),
-    "country": Kind("Q6256", 50),
-    "city": Kind("Q515", 100),
-    "air base": Kind("Q695850"),
-    "naval base": Kind("Q1324633"),
-    "dam": Kind("Q12323", 3),
-    "power station": Kind("Q159719", 3),
-    "mine": Kind("Q820477"),
-    "amusement park": Kind("Q194195"),
-    "stadium": Kind("Q483110", 10),
+PLACE_KINDS = {
+    "sea": PlaceKind("Q165"),
+    "mountain range": PlaceKind("Q46831", 5),
+    "forest": PlaceKind("Q4421"),
+    "river": PlaceKind("Q4022", 25),
+    "desert": PlaceKind("Q8514"),
+    "waterfall": PlaceKind("Q34038"),
+    "canyon": PlaceKind("Q150784"),
+    "natural reserve": PlaceKind("Q179049", 2),
+    "continent": PlaceKind("Q5107"),
+    "country": PlaceKind("Q6256", 50),
+    "city": PlaceKind("Q515", 100),
+    "air base": PlaceKind("Q695850"),
+    "naval base": PlaceKind("Q1324633"),
+    "dam": PlaceKind("Q12323", 3),
+    "power station": PlaceKind("Q159719", 3),
+    "mine": PlaceKind("Q820477"),
+    "amusement park": PlaceKind("Q194195"),
+    "stadium": PlaceKind("Q483110", 10),
 }
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`top`: places of a kind; the paper takes the first 100 to 200."""
+class GeographyPlan:
+    """What to curate about places. The paper takes the first 100 to 200 places of a kind."""
 
-    fact_types: tuple[str, ...] = tuple(FACT_TYPES)
-    top: int = 200
+    fact_types: tuple[str, ...] = field(
+        default=tuple(FACT_TYPES),
+        metadata=option(f"types of facts; default: all {len(FACT_TYPES)}", flag="--fact-type", metavar="NAME"),
+    )
+    top: int = field(default=200, metadata=option("the number of best-known places of each kind"))
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
@@ -79,8 +81,8 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Triple:
-    """A place and its objects, the best known first; ids beside names."""
+class PlaceTriple:
+    """A place and its objects as (id, name), the best-known object first."""
 
     fact_type: FactType
     subject: tuple[str, str]
@@ -100,37 +102,45 @@ class Triple:
         }
 
 
-def curate(endpoint: Endpoint, plan: Plan, folder: Path, judge: Judge | None = None) -> None:
-    """Write the benchmark into a new folder, whole or not at all; `judge` has its say in the report."""
+def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path, judge: SentenceJudge | None = None) -> None:
+    """Write the benchmark into a new folder, which appears only when it is complete.
+
+    With a judge, the report tells how acceptable the sentences are.
+    """
     with new_folder(folder) as new:
-        triples: list[Triple] = []
-        counts_by_predicate = {}
-        places = {kind: _places(endpoint, kind, plan.top) for kind in dict.fromkeys(each.kind for each in plan.chosen)}
+        triples: list[PlaceTriple] = []
+        counts_by_fact_type = {}
+        places = {kind: _places(endpoint, kind, plan.top) for kind in _kinds(plan)}
         for fact_type in plan.chosen:
             triple_counts = TripleCounts()
-            found = list(_triples(endpoint, fact_type, places[fact_type.kind], triple_counts))
-            triples += found
-            counts_by_predicate[fact_type.key] = triple_counts.to_json() | {
+            typed_triples = list(_place_triples(endpoint, fact_type, places[fact_type.kind], triple_counts))
+            triples += typed_triples
+            counts_by_fact_type[fact_type.key] = triple_counts.to_json() | {
                 "places": len(places[fact_type.kind]),
-                "subjects": len(found),
+                "subjects": len(typed_triples),
             }
         if not triples:
-            raise BadInput(f"{endpoint.url} knows no such places.", "Check --endpoint and the fact types.")
+            raise BadInput(f"{endpoint.url} has no such places.", "Check --endpoint and the fact types.")
         write_lines(new / FILES[0], [triple.line() for triple in triples])
         worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
-        text = json.dumps(report(worded, judge), ensure_ascii=False, indent=1)
-        (new / REPORT).write_text(text + "\n", encoding="utf-8")
-        settings = {"fact_types": plan.fact_types, "top": plan.top}
-        write_manifest(new, "geography", endpoint, settings, counts_by_predicate)
+        write_json(new / REPORT, report(worded, judge))
+        write_manifest(new, "geography", endpoint, asdict(plan), counts_by_fact_type)
+
+
+def queries(plan: GeographyPlan) -> Iterator[Query]:
+    """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
+    yield from (places_query(kind, plan.top) for kind in _kinds(plan))
+    properties = dict.fromkeys(fact_type.property for fact_type in plan.chosen)
+    yield from (values_query(property, (EXAMPLE_ITEM,)) for property in properties)
 
 
 def places_query(kind: str, top: int) -> Query:
-    about = KINDS[kind]
+    place_kind = PLACE_KINDS[kind]
     return Query(
         f"The {top} best known places of the kind {kind}",
         ("subject", "subject_sitelinks"),
-        (is_a_kind_of("subject", about.item, kind),),
-        least=about.least,
+        (is_a_kind_of("subject", place_kind.item, kind),),
+        least=place_kind.least_sitelinks,
         order="DESC(?subject_sitelinks) ?subject",
         limit=top,
     )
@@ -140,72 +150,73 @@ def values_query(property: str, subjects: tuple[str, ...]) -> Query:
     return Query(
         f"What {property} says of these places now",
         ("subject", "object", "object_sitelinks"),
-        (current("subject", property, "object"), f"OPTIONAL {{ {sitelinks('object')} }}"),
+        (current_value("subject", property, "object"), f"OPTIONAL {{ {sitelinks('object')} }}"),
         subjects,
     )
 
 
-def queries(plan: Plan) -> Iterator[Query]:
-    """What would be asked for facts, the queries about given places with one of these; labels are asked beside."""
-    yield from (places_query(kind, plan.top) for kind in dict.fromkeys(each.kind for each in plan.chosen))
-    yield from (values_query(property, ("Q42",)) for property in dict.fromkeys(each.property for each in plan.chosen))
+def _kinds(plan: GeographyPlan) -> list[str]:
+    """Return the kinds of places of the chosen fact types, each once."""
+    return list(dict.fromkeys(fact_type.kind for fact_type in plan.chosen))
 
 
 def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
-    """The best known first."""
+    """Return the places of a kind, the best known first."""
     return [row["subject"] for row in endpoint.rows(places_query(kind, top))]
 
 
-def _triples(
+def _place_triples(
     endpoint: Endpoint, fact_type: FactType, places: Sequence[str], triple_counts: TripleCounts
-) -> Iterator[Triple]:
-    objects = _objects(endpoint, fact_type.property, places, triple_counts)
-    labels = endpoint.labels([*objects, *(item for several in objects.values() for item in several)], [LANGUAGE])
-    seen: set[str] = set()
+) -> Iterator[PlaceTriple]:
+    """Yield the triples whose names can stand in a sentence, and count all."""
+    objects_by_place = _objects(endpoint, fact_type.property, places, triple_counts)
+    all_objects = (object for objects in objects_by_place.values() for object in objects)
+    labels = endpoint.labels([*objects_by_place, *all_objects], [ENGLISH])
+    names: set[str] = set()
     for place in places:
-        if not (several := objects.get(place)):
+        if not (objects := objects_by_place.get(place)):
             continue
-        name = _usable(labels, place)
-        if not name or name in seen:
-            triple_counts.drop(SAME_SUBJECT if name else UNNAMED_SUBJECT, len(several))
+        name = _usable_name(labels, place)
+        if not name or name in names:
+            triple_counts.drop(DUPLICATE_PLACE if name else UNUSABLE_SUBJECT, len(objects))
             continue
-        if named := _named(labels, several, triple_counts):
-            seen.add(name)
-            triple_counts.kept += len(named)
-            yield Triple(fact_type, (place, name), tuple((id, text) for text, id in named.items()))
+        if named_objects := _named_objects(labels, objects, triple_counts):
+            names.add(name)
+            triple_counts.kept += len(named_objects)
+            yield PlaceTriple(fact_type, (place, name), tuple(named_objects))
 
 
 def _objects(
     endpoint: Endpoint, property: str, places: Sequence[str], triple_counts: TripleCounts
 ) -> dict[str, list[str]]:
-    """Place -> the items that the property names, the best known first."""
-    rows = endpoint.all_rows([values_query(property, given) for given in chunks(places)])
+    """Return place -> the items that are its current values, the best known first."""
+    rows = endpoint.all_rows([values_query(property, chunk) for chunk in chunks(places)])
     triple_counts.found += len({(row["subject"], row["object"]) for row in rows})
-    found: dict[str, dict[str, int]] = defaultdict(dict)
+    links_by_place: dict[str, dict[str, int]] = defaultdict(dict)
     for row in rows:
         if row["object"].startswith("Q"):
-            found[row["subject"]][row["object"]] = int(row.get("object_sitelinks", 0))
-    triple_counts.drop(NO_ITEM, triple_counts.found - sum(map(len, found.values())))
-    return {place: _best_known(links) for place, links in found.items()}
+            links_by_place[row["subject"]][row["object"]] = int(row.get("object_sitelinks", 0))
+    triple_counts.drop(NOT_AN_ITEM, triple_counts.found - sum(map(len, links_by_place.values())))
+    return {place: _best_known_first(links) for place, links in links_by_place.items()}
 
 
-def _best_known(links: Mapping[str, int]) -> list[str]:
-    return sorted(links, key=lambda item: (-links[item], number(item)))
+def _best_known_first(links: Mapping[str, int]) -> list[str]:
+    return sorted(links, key=lambda item: (-links[item], item_number(item)))
 
 
-def _named(labels: Labels, items: Sequence[str], triple_counts: TripleCounts) -> dict[str, str]:
-    """Name -> item, each name once."""
-    found: dict[str, str] = {}
+def _named_objects(labels: Labels, items: Sequence[str], triple_counts: TripleCounts) -> list[tuple[str, str]]:
+    """Return (id, name) of the items whose names can stand in a sentence, each name once."""
+    ids_by_name: dict[str, str] = {}
     for item in items:
-        name = _usable(labels, item)
-        if name and name not in found:
-            found[name] = item
+        name = _usable_name(labels, item)
+        if name and name not in ids_by_name:
+            ids_by_name[name] = item
         else:
-            triple_counts.drop(SAME_OBJECT if name else UNNAMED_OBJECT)
-    return found
+            triple_counts.drop(DUPLICATE_OBJECT if name else UNUSABLE_OBJECT)
+    return [(id, name) for name, id in ids_by_name.items()]
 
 
-def _usable(labels: Mapping[str, Mapping[str, str]], item: str) -> str:
-    """Its label, if that can stand in a sentence."""
-    name = labelled(labels, item, LANGUAGE)
+def _usable_name(labels: Labels, item: str) -> str:
+    """Return the item's label if it can stand in a sentence, else an empty text."""
+    name = label_of(labels, item)
     return name if any(map(str.isalnum, name)) and ANSWER_SLOT not in name else ""

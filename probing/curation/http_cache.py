@@ -1,4 +1,7 @@
-"""Asking a server politely: not too fast, again after a while where it is busy, and never twice the same."""
+"""A disk cache of HTTP answers, with a polite client for the answers that it lacks.
+
+Requests are spaced out, repeated after a pause while a server is busy, and never repeated once they are answered.
+"""
 
 import hashlib
 import http.client
@@ -6,58 +9,91 @@ import json
 import os
 import sqlite3
 import time
-import urllib.error
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+import requests
+from urllib3 import BaseHTTPResponse, Retry
+from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError
+
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from probing.files.folders import space
 
-AGENT = "Clozeboard/0.1 (benchmark curation; knowledge probing of language models) Python-urllib"
+AGENT = "Clozeboard/0.1 (benchmark curation; knowledge probing of language models) Python"
+REQUEST_INTERVAL = 1.0  # seconds from the end of one request to the next
+ANSWER_TIMEOUT = 75.0  # seconds to wait for an answer
+LONGEST_PAUSE = 300.0  # seconds; the curation stops if a server asks for more
 BUSY = (429, 500, 502, 503, 504)
-TIMED_OUT = "TimeoutException"  # what Wikidata's engine writes into an answer that it gave up
-GATEWAY = "status 504"  # what stands before the engine waited no longer: the question may be too wide, or the day bad
-LONGEST_PAUSE = 300.0  # seconds; a server that wants more is asked another day
+ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into an answer that it gives up
+# A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
+GATEWAY_TIMEOUT = "status 504"
+# SPARQLWrapper raises the errors of urllib, requests those of urllib3, both of them OSError; ValueError is for content.
+TRANSIENT = (HTTPError, http.client.HTTPException, OSError, ValueError)
 
-T = TypeVar("T")
-
-
-class TookTooLong(SourceUnavailable):
-    """The question was given up, twice; a narrower one may succeed."""
+Parsed = TypeVar("Parsed")
 
 
-class OverLimit(TookTooLong):
-    """The engine itself named its limit of time: the same question never will succeed."""
+class QueryTimedOut(SourceUnavailable):
+    """A query timed out twice at the server; a narrower query may succeed."""
 
 
-class NotThere(BadInput):
-    """The server itself says, in JSON, that it has no such page; a wrong address is answered by a page for people."""
+class OverTimeLimit(QueryTimedOut):
+    """The query engine itself reported its time limit, so the same query will never succeed."""
+
+
+class PageNotFound(BadInput):
+    """The API answers in JSON that it has no such page; at a wrong address a server answers with HTML instead."""
+
+
+class PoliteRetry(Retry):
+    """A retry policy of urllib3 that pauses before the first retry too and ignores an unreadable Retry-After."""
+
+    def get_backoff_time(self) -> float:
+        """Return the seconds of the next pause, which double with every attempt."""
+        return float(min(self.backoff_max, self.backoff_factor * 2 ** (len(self.history) - 1)))
+
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """Return the seconds that the Retry-After header gives as a number or a date."""
+        try:
+            return super().get_retry_after(response)
+        except InvalidHeader:
+            return None
 
 
 class HttpCache:
-    """HttpCache by key, on disk: what was answered once is never asked again, not even after an interruption.
+    """Answers of servers in an SQLite file, each stored as soon as it arrives, so that interruptions lose nothing.
 
-    `interval`: seconds from the end of a request to the next one. `attempts`: requests for one answer before giving
-    up; the pauses between them double from `first_pause` seconds on, or are what the server's Retry-After says.
+    `interval`: seconds from the end of one request to the next. `attempts`: requests for one answer before giving up.
+    `first_pause`: seconds before the second request, doubled before each further one, unless the server sends
+    Retry-After. `timeout`: seconds to wait for an answer.
     """
 
     def __init__(
-        self, path: Path, *, interval: float = 1.0, attempts: int = 6, first_pause: float = 2.0, timeout: float = 75.0
+        self,
+        path: Path,
+        *,
+        interval: float = REQUEST_INTERVAL,
+        attempts: int = 6,
+        first_pause: float = 2.0,
+        timeout: float = ANSWER_TIMEOUT,
     ) -> None:
         self.interval, self.attempts, self.first_pause, self.timeout = interval, attempts, first_pause, timeout
-        self.times: set[str] = set()
-        self._last = float("-inf")
+        self.session = requests.Session()
+        self.session.headers["User-Agent"] = AGENT
+        self._answer_times: set[str] = set()
+        self._last_request = float("-inf")
         try:
             with space(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._store = sqlite3.connect(path)
-                self._store.execute("PRAGMA journal_mode = WAL")
-                self._store.execute("PRAGMA synchronous = NORMAL")
-                self._store.execute("CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at TEXT, answer TEXT)")
+                self._database = sqlite3.connect(path)
+                self._database.execute("PRAGMA journal_mode = WAL")
+                self._database.execute("PRAGMA synchronous = NORMAL")
+                self._database.execute(
+                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at TEXT, answer TEXT)"
+                )
         except (OSError, sqlite3.DatabaseError) as error:
             raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error
 
@@ -65,117 +101,125 @@ class HttpCache:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
-        self._store.close()
+        self.session.close()
+        self._database.close()
 
-    def known(self, key: str) -> Any | None:
-        """The stored answer, or None."""
-        row = self._store.execute("SELECT at, answer FROM answers WHERE key = ?", (_digest(key),)).fetchone()
+    def get(self, key: str) -> Any | None:
+        """Return the stored answer, or None if there is none."""
+        row = self._database.execute("SELECT at, answer FROM answers WHERE key = ?", (_digest(key),)).fetchone()
         if row is None:
             return None
-        self.times.add(row[0])
+        self._answer_times.add(row[0])
         return json.loads(row[1])
 
-    def keep(self, key: str, answer: Any) -> None:
+    def put(self, key: str, answer: Any) -> None:
+        """Store an answer, which must be representable as JSON."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        self.times.add(now)
+        self._answer_times.add(now)
         try:
-            with self._store:
-                self._store.execute("REPLACE INTO answers VALUES (?, ?, ?)", (_digest(key), now, json.dumps(answer)))
+            with self._database:
+                self._database.execute("REPLACE INTO answers VALUES (?, ?, ?)", (_digest(key), now, json.dumps(answer)))
         except sqlite3.OperationalError as error:
-            raise NoSpace(f"The answer could not be kept ({error}).", "Free some space and try again.") from error
+            raise NoSpace(f"The answer could not be stored ({error}).", "Free some space and try again.") from error
 
-    def ask(self, request: Callable[[], bytes], read: Callable[[Any], T], server: str) -> T:
-        """What `read` finds in the JSON that the server answers, sooner or later, or `SourceUnavailable`.
+    def fetch(self, send: Callable[[], BaseHTTPResponse], parse: Callable[[Any], Parsed], server: str) -> Parsed:
+        """Return what `parse` makes of the JSON that the server answers. Nothing is stored.
 
-        An answer in which `read` finds nothing (ValueError) is none: it is asked for again. Nothing is stored yet.
+        Busy servers, broken connections and answers that `parse` rejects with a ValueError are asked again. Raises
+        `QueryTimedOut` after the second timeout at the server, and `SourceUnavailable` after the last attempt.
         """
+        retry = PoliteRetry(total=self.attempts - 1, backoff_factor=self.first_pause)
         problems: list[str] = []
-        while len(problems) < self.attempts:
+        while True:
+            response: BaseHTTPResponse | None = None
             self._wait()
-            pause = self.first_pause * 2 ** len(problems)
             try:
-                return read(_parsed(request(), server))
-            except urllib.error.HTTPError as error:
-                problem, wanted = _problem(error)
-                pause = pause if wanted is None else wanted
-            except (OSError, http.client.HTTPException, ValueError) as error:
-                problem = str(getattr(error, "reason", error))
+                response = send()
+                return parse(_json(response, server))
+            except TRANSIENT as error:
+                problems.append(str(getattr(error, "reason", error)))
             finally:
-                self._last = time.monotonic()
-            problems.append(problem)
-            given_up = [each for each in problems if TIMED_OUT in each or GATEWAY in each]
-            if len(given_up) == 2:
-                kind = OverLimit if all(TIMED_OUT in each for each in given_up) else TookTooLong
-                raise kind(f"{server} twice took too long to answer.", "Ask for less, or try again later.")
-            if len(problems) < self.attempts:
-                time.sleep(pause)
-        raise SourceUnavailable(
-            f"{server} did not answer, {self.attempts} times over ({problems[-1]}).",
-            "Try again later, or with a longer --timeout: what was answered is kept.",
-        )
+                self._last_request = time.monotonic()
+            _check_timeouts(problems, server)
+            _check_pause(retry, response, server)
+            try:
+                retry = retry.increment(url=server)
+            except MaxRetryError as error:
+                raise SourceUnavailable(
+                    f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
+                    "Try again later, or with a longer --timeout: all answers so far are stored.",
+                ) from error
+            retry.sleep(response)
 
-    def asked(self) -> dict[str, str]:
-        """When the answers were given, from the first to the last; SOURCE_DATE_EPOCH stands for both if it is set."""
+    def answer_period(self) -> dict[str, str]:
+        """Return when the first and the last of the answers in use were given.
+
+        If the environment variable SOURCE_DATE_EPOCH is set, its time stands for both.
+        """
         epoch = os.environ.get("SOURCE_DATE_EPOCH")
         if epoch and epoch.isdecimal():
             fixed = datetime.fromtimestamp(int(epoch), UTC).isoformat(timespec="seconds")
             return {"from": fixed, "to": fixed}
-        return {"from": min(self.times, default=""), "to": max(self.times, default="")}
+        return {"from": min(self._answer_times, default=""), "to": max(self._answer_times, default="")}
 
     def _wait(self) -> None:
-        time.sleep(max(0.0, self._last + self.interval - time.monotonic()))
+        time.sleep(max(0.0, self._last_request + self.interval - time.monotonic()))
 
 
-def _problem(error: urllib.error.HTTPError) -> tuple[str, float | None]:
-    """What was wrong, and how long the server wants us to wait; raises where waiting does not help."""
-    said = _said(error)
-    if TIMED_OUT in said:
-        return f"{TIMED_OUT}, status {error.code}", None
-    if error.code not in BUSY:
-        kind = NotThere if error.code == 404 and said.startswith("{") else BadInput
-        raise kind(
-            f"{error.url} refuses: {error.code} {said[:200]}.",
-            "Check --endpoint and --wikipedia; --print-query shows what is asked.",
-        ) from error
-    pause = _retry_after(error.headers.get("Retry-After"))
-    if pause and pause > LONGEST_PAUSE:
+def _check_timeouts(problems: Sequence[str], server: str) -> None:
+    """Raise `QueryTimedOut` if two of the problems are timeouts at the server."""
+    timeouts = [problem for problem in problems if ENGINE_TIMEOUT in problem or GATEWAY_TIMEOUT in problem]
+    if len(timeouts) == 2:
+        kind = OverTimeLimit if all(ENGINE_TIMEOUT in problem for problem in timeouts) else QueryTimedOut
+        raise kind(f"{server} twice took too long to answer.", "Ask for less, or try again later.")
+
+
+def _check_pause(retry: PoliteRetry, response: BaseHTTPResponse | None, server: str) -> None:
+    """Raise `SourceUnavailable` if the server asks for a longer pause than a curation should wait for."""
+    seconds = retry.get_retry_after(response) if response else None
+    if seconds and seconds > LONGEST_PAUSE:
         raise SourceUnavailable(
-            f"{error.url} asks for a pause of {pause:.0f} seconds.", "Try again then: what was answered is kept."
-        ) from error
-    return f"status {error.code}", pause
+            f"{server} asks for a pause of {seconds:.0f} seconds.", "Try again then: all answers so far are stored."
+        )
 
 
-def _said(error: urllib.error.HTTPError) -> str:
-    """The words of its body, as far as it came."""
+def _json(response: BaseHTTPResponse, server: str) -> Any:
+    """Return the JSON of an answer; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
+    text = _text(response)
+    if not 200 <= response.status < 300:
+        _raise_for_status(response.status, " ".join(text.split()), server)
+    if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
+        raise BadInput(f"{server} answers with a web page instead of data.", "Check --endpoint and --wikipedia.")
     try:
-        body = error.read()
-    except http.client.IncompleteRead as cut:
-        body = cut.partial
-    except OSError:
-        body = b""
-    return " ".join(body.decode(errors="replace").split())
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        reason = ENGINE_TIMEOUT if ENGINE_TIMEOUT in text else "the answer breaks off"
+        raise ValueError(f"{reason} ({error.msg})") from error
+
+
+def _raise_for_status(status: int, text: str, server: str) -> None:
+    if ENGINE_TIMEOUT in text:
+        raise ValueError(f"{ENGINE_TIMEOUT}, status {status}")
+    if status in BUSY:
+        raise ValueError(f"status {status}")
+    kind = PageNotFound if status == 404 and text.startswith("{") else BadInput
+    raise kind(
+        f"{server} refuses the request: {status} {text[:200]}.",
+        "Check --endpoint and --wikipedia; --print-query shows the queries.",
+    )
+
+
+def _text(response: BaseHTTPResponse) -> str:
+    """Return the body; if the body of an error breaks off, return what arrived of it."""
+    received = bytearray()
+    try:
+        for part in response.stream(decode_content=True):
+            received += part
+    except HTTPError:
+        if response.status < 400:
+            raise
+    return received.decode(errors="replace")
 
 
 def _digest(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
-
-
-def _parsed(content: bytes, server: str) -> Any:
-    text = content.decode(errors="replace")
-    if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
-        raise BadInput(f"{server} answers with a page for people.", "Check --endpoint and --wikipedia.")
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        why = TIMED_OUT if TIMED_OUT in text else "the answer breaks off"
-        raise ValueError(f"{why} ({error.msg})") from error
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds, from the header's number or date."""
-    if value and value.strip().isdecimal():
-        return float(value)
-    try:
-        return max(0.0, (parsedate_to_datetime(value or "") - datetime.now(UTC)).total_seconds())
-    except (TypeError, ValueError):
-        return None

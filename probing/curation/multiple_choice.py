@@ -1,10 +1,9 @@
-"""Multiple choice in BEAR's form (methods 1.1) from any property.
+"""Multiple choice from any property (methods 1.1), in BEAR's form.
 
-One answer is right for each subject: it is the only one that is stated, and no other option lies above it. Every answer
-is right equally often, and no name stands in the other.
+Each subject has one right answer: it is the subject's only stated value, and it contains no other option. Every answer
+is right equally often, and neither name of an item contains the other.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,26 +12,27 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.endpoint import Endpoint, number
-from probing.curation.facts import facts_query, labelled, subjects_of
+from probing.curation.endpoint import Endpoint, item_number
+from probing.curation.facts import facts_query, label_of, subjects_of
 from probing.curation.hierarchy import SUBCLASS, TERRITORY, ancestors, parents, parents_query
-from probing.curation.query import Query
-from probing.curation.triple_counts import TripleCounts, write_lines, write_manifest
+from probing.curation.options import option
+from probing.curation.query import EXAMPLE_ITEM, Query
+from probing.curation.triple_counts import TripleCounts, write_json, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.bear import DOMAINS, METADATA, MULTIPLE, SINGLE
 
-SEVERAL = "the subject has several answers"
-UNNAMED = "the subject or the answer has no label"
-SAME_SUBJECT = "a better known subject has the same name"
-SAME_ANSWER = "another answer has the same name"
-LEAK = "the one name stands in the other"
-TOO_WIDE = "the answer contains another answer"
-TOO_FEW = "the answer has too few subjects"
-NO_PLACE = "beyond the answer space"
-ENOUGH = "beyond the items of an answer"
+SEVERAL_ANSWERS = "the subject has several answers"
+ITEM_WITHOUT_LABEL = "the subject or the answer has no label"
+DUPLICATE_SUBJECT = "a better known subject has the same name"
+DUPLICATE_ANSWER = "another answer has the same name"
+NAME_CONTAINS_NAME = "one name contains the other"
+CONTAINS_ANSWER = "the answer contains another answer"
+TOO_FEW_SUBJECTS = "the answer has too few subjects"
+BEYOND_ANSWER_SPACE = "beyond the answer space"
+BEYOND_ITEMS_PER_ANSWER = "beyond the items of an answer"
 
-# What a property is about, where nothing else is asked for.
+# Domains of common properties, for which the user gives no other domain.
 USUAL_DOMAINS = {
     "Biographical": ("P19", "P20", "P27", "P103", "P106", "P1412"),
     "Geographic": ("P17", "P30", "P36", "P37", "P47", "P190", "P1376"),
@@ -42,19 +42,22 @@ USUAL_DOMAINS = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`answers`: options of a relation, at most; `per_answer`: items of each, at most. `least`: sitelinks of a subject.
+class MultipleChoicePlan:
+    """What to curate for multiple choice. `templates` and `domains` by property replace those of Clozeboard."""
 
-    `templates` and `domains`: by property, where ours are not wanted or not there.
-    """
-
-    properties: tuple[str, ...]
-    answers: int = 60
-    per_answer: int = 6
-    least: int = 30
-    language: str = "en"
-    templates: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    domains: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
+    answers: int = field(default=60, metadata=option("the most options of a relation"))
+    per_answer: int = field(default=6, metadata=option("the most items of each answer"))
+    least_sitelinks: int = field(default=30, metadata=option("the fewest sitelinks of a subject"))
+    language: str = field(default="en", metadata=option("the language of names and sentences", metavar="CODE"))
+    templates: Mapping[str, Sequence[str]] = field(
+        default_factory=dict,
+        metadata=option("such as 'P36=[Y] governs [X].'; may be repeated", flag="--template", metavar="ID=TEXT"),
+    )
+    domains: Mapping[str, Sequence[str]] = field(
+        default_factory=dict,
+        metadata=option("such as P36=Geographic; may be repeated", flag="--domain", metavar="ID=NAME"),
+    )
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates, *self.domains))
@@ -65,8 +68,8 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Item:
-    """A subject, its one right answer, and both names."""
+class ChoiceItem:
+    """A subject with its one right answer and both names. `links`: number of sites with an article about it."""
 
     subject: str
     name: str
@@ -75,133 +78,139 @@ class Item:
     answer_name: str
 
 
-def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
-    """Write the benchmark into a new folder, whole or not at all."""
+def curate(endpoint: Endpoint, plan: MultipleChoicePlan, folder: Path) -> None:
+    """Write the benchmark into a new folder, which appears only when it is complete."""
     with new_folder(folder) as new:
-        texts = wordings.several(endpoint, plan.properties, plan.language, plan.templates)
-        metadata, counts_by_predicate = {}, {}
+        texts = wordings.property_templates(endpoint, plan.properties, plan.language, plan.templates)
+        metadata, counts_by_property = {}, {}
         for property in plan.properties:
             triple_counts = TripleCounts()
-            chosen = choose(endpoint, property, plan, triple_counts)
-            metadata[property] = _about(chosen, texts[property])
-            write_lines(new / f"{property}.jsonl", list(_lines(chosen)))
-            counts_by_predicate[property] = triple_counts.to_json()
-        _write(new / METADATA, metadata)
-        _write(new / DOMAINS, {name: {"domains": domains} for name in metadata if (domains := _domains(name, plan))})
-        write_manifest(new, "multiple-choice", endpoint, _settings(plan), counts_by_predicate)
+            items_by_answer = choose(endpoint, property, plan, triple_counts)
+            metadata[property] = _relation_metadata(items_by_answer, texts[property])
+            write_lines(new / f"{property}.jsonl", list(_item_lines(items_by_answer)))
+            counts_by_property[property] = triple_counts.to_json()
+        write_json(new / METADATA, metadata)
+        write_json(new / DOMAINS, {id: {"domains": domains} for id in metadata if (domains := _domains(id, plan))})
+        write_manifest(new, "multiple-choice", endpoint, _manifest_settings(plan), counts_by_property)
 
 
-def choose(endpoint: Endpoint, property: str, plan: Plan, triple_counts: TripleCounts) -> dict[str, list[Item]]:
-    """Answer -> its items, equally many for each."""
-    by_answer: dict[str, list[Item]] = defaultdict(list)
-    for item in _items(endpoint, property, plan, triple_counts):
+def queries(plan: MultipleChoicePlan) -> Iterator[Query]:
+    """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
+    yield from (facts_query(property, plan.least_sitelinks) for property in plan.properties)
+    yield from (parents_query(property, (EXAMPLE_ITEM,)) for property in (SUBCLASS, TERRITORY))
+
+
+def choose(
+    endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
+) -> dict[str, list[ChoiceItem]]:
+    """Return answer -> its items, equally many for each answer, and count what becomes of every triple."""
+    by_answer: dict[str, list[ChoiceItem]] = defaultdict(list)
+    for item in _unambiguous_items(endpoint, property, plan, triple_counts):
         by_answer[item.answer].append(item)
-    for answer in _containing(endpoint, set(by_answer)):
-        triple_counts.drop(TOO_WIDE, len(by_answer.pop(answer)))
-    each = _balance([len(several) for several in by_answer.values()], plan)
-    if not each:
+    for answer in _containing_answers(endpoint, set(by_answer)):
+        triple_counts.drop(CONTAINS_ANSWER, len(by_answer.pop(answer)))
+    count = _items_per_answer([len(items) for items in by_answer.values()], plan)
+    if not count:
         step = "Lower the number of sitelinks."
-        raise BadInput(f"{property} has not two answers among subjects with {plan.least} sitelinks.", step)
-    rich = {answer: several[:each] for answer, several in by_answer.items() if len(several) >= each}
-    best = sorted(rich, key=lambda answer: (-sum(item.links for item in rich[answer]), number(answer)))
-    kept = sorted(best[: plan.answers], key=number)
-    triple_counts.kept = each * len(kept)
-    triple_counts.drop(TOO_FEW, sum(len(several) for several in by_answer.values() if len(several) < each))
-    triple_counts.drop(NO_PLACE, sum(len(by_answer[answer]) for answer in best[plan.answers :]))
-    triple_counts.drop(ENOUGH, sum(len(by_answer[answer]) - each for answer in kept))
-    return {answer: rich[answer] for answer in kept}
+        raise BadInput(
+            f"{property} does not have two answers among subjects with {plan.least_sitelinks} sitelinks.", step
+        )
+    full = {answer: items[:count] for answer, items in by_answer.items() if len(items) >= count}
+    best_known = sorted(full, key=lambda answer: (-sum(item.links for item in full[answer]), item_number(answer)))
+    kept = sorted(best_known[: plan.answers], key=item_number)
+    triple_counts.kept = count * len(kept)
+    triple_counts.drop(TOO_FEW_SUBJECTS, sum(len(items) for items in by_answer.values() if len(items) < count))
+    triple_counts.drop(BEYOND_ANSWER_SPACE, sum(len(by_answer[answer]) for answer in best_known[plan.answers :]))
+    triple_counts.drop(BEYOND_ITEMS_PER_ANSWER, sum(len(by_answer[answer]) - count for answer in kept))
+    return {answer: full[answer] for answer in kept}
 
 
-def queries(plan: Plan) -> Iterator[Query]:
-    """What would be asked for facts, the queries about given items with one of these; labels are asked beside."""
-    yield from (facts_query(property, plan.least) for property in plan.properties)
-    yield from (parents_query(property, ("Q42",)) for property in (SUBCLASS, TERRITORY))
-
-
-def _items(endpoint: Endpoint, property: str, plan: Plan, triple_counts: TripleCounts) -> Iterator[Item]:
-    """Every fact that makes an item by itself, about the best known subjects first."""
-    subjects = subjects_of(endpoint, property, plan.least, triple_counts)
-    triple_counts.drop(SEVERAL, sum(len(each.objects) for each in subjects if len(each.objects) + each.others > 1))
-    single = [each for each in subjects if len(each.objects) == 1 and not each.others]
-    labels = endpoint.labels([item for each in single for item in (each.id, *each.objects)], [plan.language])
-    names: dict[str, str] = {}
-    for answer in sorted({each.objects[0] for each in single}, key=number):
-        names.setdefault(labelled(labels, answer, plan.language).casefold(), answer)
-    seen: set[str] = set()
-    for each in single:
-        name, answer_name = (labelled(labels, item, plan.language) for item in (each.id, each.objects[0]))
-        reason = _fault(name, answer_name, names[answer_name.casefold()] == each.objects[0], seen)
-        if reason:
+def _unambiguous_items(
+    endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
+) -> Iterator[ChoiceItem]:
+    """Yield the items of subjects with exactly one answer and usable names, the best-known subjects first."""
+    subjects = subjects_of(endpoint, property, plan.least_sitelinks, triple_counts)
+    ambiguous = [subject for subject in subjects if len(subject.objects) + subject.others > 1]
+    triple_counts.drop(SEVERAL_ANSWERS, sum(len(subject.objects) for subject in ambiguous))
+    subjects = [subject for subject in subjects if len(subject.objects) == 1 and not subject.others]
+    items = [item for subject in subjects for item in (subject.id, *subject.objects)]
+    labels = endpoint.labels(items, [plan.language])
+    answers_by_name: dict[str, str] = {}
+    for answer in sorted({subject.objects[0] for subject in subjects}, key=item_number):
+        answers_by_name.setdefault(label_of(labels, answer, plan.language).casefold(), answer)
+    names: set[str] = set()
+    for subject in subjects:
+        answer = subject.objects[0]
+        name, answer_name = (label_of(labels, item, plan.language) for item in (subject.id, answer))
+        is_first_of_name = answers_by_name[answer_name.casefold()] == answer
+        if reason := _problem_of_names(name, answer_name, is_first_of_name, names):
             triple_counts.drop(reason)
         else:
-            seen.add(name.casefold())
-            yield Item(each.id, name, each.links, each.objects[0], answer_name)
+            names.add(name.casefold())
+            yield ChoiceItem(subject.id, name, subject.links, answer, answer_name)
 
 
-def _fault(name: str, answer: str, answer_is_first: bool, seen: set[str]) -> str:
-    if not (name and answer):
-        return UNNAMED
-    if not answer_is_first:
-        return SAME_ANSWER
-    if name.casefold() in seen:
-        return SAME_SUBJECT
-    leaking = answer.casefold() in name.casefold() or name.casefold() in answer.casefold()
-    return LEAK if leaking else ""
+def _problem_of_names(name: str, answer_name: str, is_first_of_name: bool, names: set[str]) -> str:
+    """Return the reason why the names make a subject unfit, or an empty text."""
+    if not (name and answer_name):
+        return ITEM_WITHOUT_LABEL
+    if not is_first_of_name:
+        return DUPLICATE_ANSWER
+    if name.casefold() in names:
+        return DUPLICATE_SUBJECT
+    is_contained = answer_name.casefold() in name.casefold() or name.casefold() in answer_name.casefold()
+    return NAME_CONTAINS_NAME if is_contained else ""
 
 
-def _containing(endpoint: Endpoint, answers: set[str]) -> set[str]:
-    """The answers that are a superclass or a territory of another."""
-    above = [parents(endpoint, property, answers) for property in (SUBCLASS, TERRITORY)]
-    return answers & {wide for each in above for answer in answers for wide in ancestors(each, answer)}
+def _containing_answers(endpoint: Endpoint, answers: set[str]) -> set[str]:
+    """Return the answers that are a superclass or a territory of another answer."""
+    hierarchies = [parents(endpoint, property, answers) for property in (SUBCLASS, TERRITORY)]
+    return answers & {higher for above in hierarchies for answer in answers for higher in ancestors(above, answer)}
 
 
-def _balance(sizes: Sequence[int], plan: Plan) -> int:
-    """How many items each answer gets, so that there are most items; of equals, the one with more answers."""
-    best = (0, 0)
-    for each in range(1, plan.per_answer + 1):
-        answers = min(sum(size >= each for size in sizes), plan.answers)
-        if answers > 1 and answers * each > best[0]:
-            best = (answers * each, each)
-    return best[1]
+def _items_per_answer(sizes: Sequence[int], plan: MultipleChoicePlan) -> int:
+    """Return how many items of each answer give the most items, in case of a tie the smaller number; 0 if none do."""
+    best_total, best_count = 0, 0
+    for count in range(1, plan.per_answer + 1):
+        answers = min(sum(size >= count for size in sizes), plan.answers)
+        if answers > 1 and answers * count > best_total:
+            best_total, best_count = answers * count, count
+    return best_count
 
 
-def _about(chosen: Mapping[str, Sequence[Item]], templates: Sequence[str]) -> dict[str, Any]:
+def _relation_metadata(items_by_answer: Mapping[str, Sequence[ChoiceItem]], templates: Sequence[str]) -> dict[str, Any]:
     return {
         "templates": templates,
-        "answer_space_labels": [items[0].answer_name for items in chosen.values()],
-        "answer_space_ids": list(chosen),
-        "cardinality": SINGLE if all(len(items) == 1 for items in chosen.values()) else MULTIPLE,
+        "answer_space_labels": [items[0].answer_name for items in items_by_answer.values()],
+        "answer_space_ids": list(items_by_answer),
+        "cardinality": SINGLE if all(len(items) == 1 for items in items_by_answer.values()) else MULTIPLE,
     }
 
 
-def _lines(chosen: Mapping[str, Sequence[Item]]) -> Iterator[dict[str, Any]]:
-    """HttpCache take turns, so that the first lines of a relation are mixed as well."""
-    places = list(chosen)
-    for turn in zip_longest(*chosen.values()):
-        for item in turn:
+def _item_lines(items_by_answer: Mapping[str, Sequence[ChoiceItem]]) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a relation's file, taking the answers in turn so that its first lines are mixed as well."""
+    answers = list(items_by_answer)
+    for items in zip_longest(*items_by_answer.values()):
+        for item in items:
             yield {
                 "sub_id": item.subject,
                 "sub_label": item.name,
                 "obj_id": item.answer,
                 "obj_label": item.answer_name,
-                "answer_idx": places.index(item.answer),
+                "answer_idx": answers.index(item.answer),
             }
 
 
-def _domains(property: str, plan: Plan) -> list[str]:
+def _domains(property: str, plan: MultipleChoicePlan) -> list[str]:
     usual = [domain for domain, properties in USUAL_DOMAINS.items() if property in properties]
     return list(plan.domains.get(property, usual))
 
 
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-def _settings(plan: Plan) -> dict[str, Any]:
+def _manifest_settings(plan: MultipleChoicePlan) -> dict[str, Any]:
     return {
         "properties": plan.properties,
         "answers": plan.answers,
         "per_answer": plan.per_answer,
-        "least_sitelinks": plan.least,
+        "least_sitelinks": plan.least_sitelinks,
         "language": plan.language,
     }

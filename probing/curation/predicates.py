@@ -1,18 +1,18 @@
-"""The 20 predicates of culture facts (methods 4.1, 4.3): kinds of subject and object, country, filters.
+"""The 20 predicates of culture facts (methods 4.1, 4.3) with the patterns that select their subjects and objects.
 
-Facts about countries, cities and places are those that hold now; of people and works, all that are stated.
+Facts about countries, cities and places must hold now; facts about people and works may have ended.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from probing.curation.query import current, is_a, is_no, stated, values
+from probing.curation.query import current_value, is_a, is_no, stated_value, values
 
 SOVEREIGN, HISTORICAL, BIG_CITY, UK_COUNTRY = "Q3624078", "Q3024240", "Q1549591", "Q3336843"
 VOICE = "Q17172850"
 
-Region = Callable[[Sequence[str]], str]  # the ids of a country -> pattern that ties a fact to it
+Region = Callable[[Sequence[str]], str]  # from the ids of a country to the pattern that ties a fact to it
 
 
 def citizen(country: Sequence[str]) -> str:
@@ -49,11 +49,13 @@ A_PERSON = is_a("subject", "Q5", "human")
 
 @dataclass(frozen=True)
 class Predicate:
-    """`filters` are patterns that hold for each fact; those in `first` only for facts that tie a subject to a country,
-    those in `objects` for every object of a subject.
+    """A predicate and the patterns that its facts must match.
 
-    `current`: whether only values that hold now count (a capital), or all that are stated (a profession).
-    `by_territory`: objects are augmented by the territories that contain them, else by their superclasses.
+    The first query finds the facts of a country, a later one all objects of the subjects found. `filters`: patterns
+    of the subject, which only the first query needs. `first`: patterns of the object in the first query only.
+    `objects`: patterns of the object in both queries.
+    `current`: only values that hold now count (as for a capital), instead of all stated values (as for a profession).
+    `by_territory`: objects are augmented by the territories that contain them, instead of by their superclasses.
     """
 
     id: str
@@ -68,8 +70,8 @@ class Predicate:
     by_territory: bool = False
 
     def facts(self) -> str:
-        """The pattern of a fact: ?subject, this predicate, ?object."""
-        pattern: Callable[[str, str, str], str] = current if self.current else stated
+        """Return the pattern of a fact with ?subject, this predicate and ?object."""
+        pattern: Callable[[str, str, str], str] = current_value if self.current else stated_value
         return pattern("subject", self.id, "object")
 
 

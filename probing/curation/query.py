@@ -1,7 +1,7 @@
-"""SPARQL text from small pieces that a person can read and paste into an endpoint's web form.
+"""SPARQL queries, put together from small patterns so that people can read them in an endpoint's web form.
 
-A pattern is one or more lines of a WHERE clause; functions named for what they say return patterns. `current` values
-are those of best rank without an end time; `stated` ones are all that are not deprecated.
+A pattern is one or more lines of a WHERE clause. Current values are those of the best rank that have no end time;
+stated values are all that are not deprecated.
 """
 
 import re
@@ -18,30 +18,34 @@ PREFIXES = {
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
     "schema": "http://schema.org/",
 }
-PAGE = 10_000  # rows in an answer, at most
-CHUNK = 200  # items that one query names, at most
-DIGITS = "0123456789"
-DEEPEST = 4  # digits by which a query is sliced, at most
-MOST_LINKS = 1000  # sitelinks; an item has one at most for each of Wikimedia's sites
+PAGE = 10_000  # the most rows in an answer
+CHUNK = 200  # the most items that one query names
+EXAMPLE_ITEM = "Q42"  # stands for all items where queries are printed or recorded
+DECIMAL_DIGITS = "0123456789"
+MOST_ENDING_DIGITS = 4  # a query is sliced by no more digits of the item's number
+MOST_LINKS = 1000  # sitelinks; no item has as many: each of Wikimedia's sites gives it at most one, and they are fewer
 
 
 @dataclass(frozen=True)
 class Query:
-    """One question to an endpoint.
+    """A SELECT query, which can be divided into slices.
 
-    `optional`: patterns that need not hold, and so come last.
-    `given`: the items that `?{first column}` may be, for queries about known items.
-    `least`: how many sitelinks it must have, for queries about well-known items; `links`: those of a slice.
-    `order` and `limit` are for the few queries that want the best-known items only; any other wants all rows. Where
-    those are more than a page, or take too long, it is asked in slices: by halves of the numbers of sitelinks, the
-    larger first, each a list of numbers that an endpoint looks up; then by the last digits of the first column's
-    item. That bounds each answer without sorting, and the slices together are the same whatever the pages.
+    `description`: what the query asks for, written above it as a comment.
+    `items`: the values of the first column, for queries about certain items.
+    `optional`: patterns that need not hold and therefore come last.
+    `order` and `limit`: for queries that need only the best-known items; all other queries need all their rows.
+    `least`: the least number of sitelinks of the first column's item, for queries about well-known items.
+    `links` and `ending`: in a slice, the numbers of sitelinks and the last digits of the item's number.
+
+    A query whose rows are more than a page, or that takes too long, is asked in slices: first by halves of the
+    numbers of sitelinks, the larger numbers first, which the endpoint looks up; then by the last digits of the item's
+    number. This bounds each answer without sorting, and the union of the slices does not depend on the page size.
     """
 
-    about: str
+    description: str
     columns: tuple[str, ...]
     where: tuple[str, ...]
-    given: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     order: str = ""
     limit: int = 0
@@ -57,29 +61,29 @@ class Query:
         text = f"SELECT DISTINCT {selected} WHERE {{\n{body}\n}}\n{end}\n"
         used = [name for name in PREFIXES if re.search(rf"(?<![\w?]){name}:\w", text)]
         prefixes = "".join(f"PREFIX {name}: <{PREFIXES[name]}>\n" for name in used)
-        return f"# {self.about}\n{prefixes}{text}"
+        return f"# {self.description}\n{prefixes}{text}"
 
     @property
     def shape(self) -> str:
-        """The text with one of the given items in place of all: what a manifest says of queries that differ in them."""
-        return replace(self, given=("Q42",)).text if self.given else self.text
+        """The text with one example item, which is the same for all queries that differ only in their items."""
+        return replace(self, items=(EXAMPLE_ITEM,)).text if self.items else self.text
 
     def slices(self) -> Iterator["Query"]:
-        """Queries that together have the rows of this one; none where it cannot be sliced further.
+        """Yield queries whose rows together are those of this one, or nothing if it cannot be sliced further.
 
-        Below the first digit the item with no more digits is a slice of its own: Q7 ends neither in 07 nor in 17.
+        After the first digit, the item that has no more digits needs a slice of its own: Q7 ends neither in 07 nor 17.
         """
         links = self.links or range(self.least or MOST_LINKS, MOST_LINKS)
         if len(links) > 1:
             middle = len(links) // 2
             yield from (replace(self, links=half) for half in (links[middle:], links[:middle]))
-        elif not self.limit and len(self.ending) < DEEPEST and not self.ending.startswith("Q"):
-            for more in DIGITS + ("Q" if self.ending else ""):
-                yield replace(self, ending=more + self.ending)
+        elif not self.limit and len(self.ending) < MOST_ENDING_DIGITS and not self.ending.startswith("Q"):
+            for digit in DECIMAL_DIGITS + ("Q" if self.ending else ""):
+                yield replace(self, ending=digit + self.ending)
 
     def _patterns(self) -> Iterator[str]:
-        if self.given:
-            yield values(self.columns[0], self.given)
+        if self.items:
+            yield values(self.columns[0], self.items)
         if self.links:
             yield sitelinks_of(self.columns[0], self.links)
         yield from self.where
@@ -91,6 +95,7 @@ class Query:
 
 
 def chunks(items: Sequence[str], size: int = CHUNK) -> Iterator[tuple[str, ...]]:
+    """Yield the items in tuples of at most `size`."""
     for begin in range(0, len(items), size):
         yield tuple(items[begin : begin + size])
 
@@ -99,8 +104,8 @@ def values(variable: str, items: Sequence[str]) -> str:
     return f"VALUES ?{variable} {{ {' '.join(f'wd:{item}' for item in items)} }}"
 
 
-def current(subject: str, property: str, object: str) -> str:
-    """The values that hold now: statements of the best rank there is, unless they have ended."""
+def current_value(subject: str, property: str, object: str) -> str:
+    """Return a pattern of the values that hold now: statements of the best rank that have not ended."""
     statement = f"?{subject}_{property}"
     return (
         f"?{subject} p:{property} {statement} .\n"
@@ -109,8 +114,8 @@ def current(subject: str, property: str, object: str) -> str:
     )
 
 
-def stated(subject: str, property: str, object: str) -> str:
-    """Every value that counts: all statements but deprecated ones."""
+def stated_value(subject: str, property: str, object: str) -> str:
+    """Return a pattern of all values whose statements are not deprecated."""
     statement = f"?{subject}_{property}"
     return (
         f"?{subject} p:{property} {statement} .\n"
@@ -119,8 +124,8 @@ def stated(subject: str, property: str, object: str) -> str:
     )
 
 
-def best(subject: str, property: str, object: str) -> str:
-    """The values of best rank, ended or not: what Wikidata calls truthy."""
+def best_value(subject: str, property: str, object: str) -> str:
+    """Return a pattern of the values of the best rank, ended or not, which Wikidata calls truthy."""
     return f"?{subject} wdt:{property} ?{object} ."
 
 
@@ -137,18 +142,18 @@ def is_a_kind_of(subject: str, kind: str, name: str) -> str:
 
 
 def sitelinks(subject: str, least: int = 0) -> str:
-    """How many sites have an article about it: how well known it is."""
+    """Return a pattern of the number of sites with an article about the subject, which tells how well known it is."""
     text = f"?{subject} wikibase:sitelinks ?{subject}_sitelinks ."
     return f"{text}\nFILTER(?{subject}_sitelinks >= {least})" if least else text
 
 
 def sitelinks_of(subject: str, numbers: Sequence[int]) -> str:
-    """The items with these numbers of sitelinks: fixed values, so that an endpoint begins with these few items."""
+    """Return a pattern of certain numbers of sitelinks, as fixed values, so that an endpoint begins with few items."""
     return f"VALUES ?{subject}_sitelinks {{ {' '.join(map(str, numbers))} }}\n{sitelinks(subject)}"
 
 
 def articles(subject: str, sites: Sequence[str]) -> str:
-    """Site and title of its articles on these Wikipedia sites, if it has any."""
+    """Return an optional pattern of the site and title of the subject's articles on these Wikipedia sites."""
     addresses = ", ".join(f"<https://{site}.wikipedia.org/>" for site in sites)
     return (
         f"OPTIONAL {{\n  ?article schema:about ?{subject} ; schema:isPartOf ?site ; schema:name ?title .\n"

@@ -1,4 +1,4 @@
-"""Whether a word is one token of a tokenizer, which needs no model and no torch."""
+"""Check of words for being one token of a tokenizer, without a model and without torch."""
 
 import json
 from collections.abc import Callable
@@ -10,30 +10,31 @@ from tokenizers import Tokenizer
 from probing.errors import BadInput
 
 TOKENIZER = "tokenizer.json"
-BEFORE = "in"  # some tokenizers put a space of their own before the first word
+# Words are checked after this one, because some tokenizers add a space before the first word of a text.
+PRECEDING_WORD = "in"
 
-Check = Callable[[str], bool]
+TokenCheck = Callable[[str], bool]
 
 
-def single_token(name: str) -> Check:
-    """Whether a word is one token of this tokenizer as it stands after a space."""
+def single_token(name: str) -> TokenCheck:
+    """Return a function that tells whether a word after a space is one token of this tokenizer."""
     tokenizer = _tokenizer(name)
-    unknown = _unknown(tokenizer)
+    unknown = _unknown_token(tokenizer)
 
     def ids(text: str) -> list[int]:
         return tokenizer.encode(text, add_special_tokens=False).ids
 
-    before = ids(BEFORE)
+    preceding = ids(PRECEDING_WORD)
 
-    def one(word: str) -> bool:
-        found = ids(f"{BEFORE} {word}")
-        return len(found) == len(before) + 1 and found[:-1] == before and found[-1] != unknown
+    def is_single_token(word: str) -> bool:
+        tokens = ids(f"{PRECEDING_WORD} {word}")
+        return len(tokens) == len(preceding) + 1 and tokens[:-1] == preceding and tokens[-1] != unknown
 
-    return one
+    return is_single_token
 
 
-def _unknown(tokenizer: Tokenizer) -> int | None:
-    """The token that stands for words it does not know, if it has one; a Unigram model tells it by number."""
+def _unknown_token(tokenizer: Tokenizer) -> int | None:
+    """Return the id of the token for unknown words, if there is one; only a Unigram model stores the id itself."""
     model = json.loads(tokenizer.to_str())["model"]
     unknown: int | None = model.get("unk_id", tokenizer.token_to_id(model.get("unk_token") or ""))
     return unknown
@@ -48,7 +49,7 @@ def _tokenizer(name: str) -> Tokenizer:
         raise BadInput(f"{name} has no {TOKENIZER} ({' '.join(str(error).split())[:200]}).", step) from error
     try:
         tokenizer = Tokenizer.from_str(text)
-    except Exception as error:  # the package raises nothing more special
-        raise BadInput(f"{name} is no tokenizer ({error}).", step) from error
+    except Exception as error:  # the package raises no subclass
+        raise BadInput(f"{name} is not a tokenizer ({error}).", step) from error
     tokenizer.no_padding()
     return tokenizer

@@ -1,39 +1,39 @@
-"""Pairs of a finer and a coarser answer (methods 2.1): both lie above the subject, at different distances.
+"""Pairs of a finer and a coarser answer (methods 2.1), both above the subject but at different distances.
 
-An answer's distance is the mean length of the paths that reach it, in at most five steps. Writes S-TEST's format.
+An answer's distance is the mean length of the paths that reach it in at most five steps. Writes S-TEST's format.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from probing.curation.endpoint import Endpoint, Labels, number
-from probing.curation.facts import Subject, facts_query, labelled, subjects_of
+from probing.curation.endpoint import Endpoint, Labels, item_number
+from probing.curation.facts import ENGLISH, Subject, facts_query, label_of, subjects_of
 from probing.curation.hierarchy import PART, SUBCLASS, TERRITORY, Parents, parents, parents_query
-from probing.curation.query import Query
-from probing.curation.single_token import Check, single_token
+from probing.curation.options import option
+from probing.curation.query import EXAMPLE_ITEM, Query
+from probing.curation.single_token import TokenCheck, single_token
 from probing.curation.triple_counts import TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.stest import CASCADE, PAIRS, RELATIONS
 
-LONGEST = 5  # steps of a path
+LONGEST_PATH = 5  # steps
 LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
-LANGUAGE = "en"  # the templates' language
-UNNAMED = "a name is missing"
-SAME_NAME = "both answers have the same name"
+UNNAMED_PAIR = "a name is missing"
+EQUAL_NAMES = "both answers have the same name"
 LONG_ANSWER = "an answer is more than one token"
 NOT_DRAWN = "another pair of the subject was drawn"
-ENOUGH = "beyond the sample"
+BEYOND_SAMPLE = "beyond the sample"
 
 
 class Chain(NamedTuple):
-    """The first step from a subject, and the property that is followed from there."""
+    """A relation: the property of the first step from a subject, and the one of all further steps."""
 
     first: str
     then: str
@@ -66,14 +66,20 @@ CHAINS = {
 
 
 @dataclass(frozen=True)
-class Plan:
-    """`at_most`: pairs of a relation. `least`: sitelinks of a subject. `tokenizers`: files, folders or hub ids."""
+class SpecificityPlan:
+    """What to curate about specificity. `tokenizers`: files, folders or hub ids."""
 
-    relations: tuple[str, ...] = tuple(CHAINS)
-    at_most: int = 5000
-    least: int = 20
-    seed: int = 0
-    tokenizers: tuple[str, ...] = ()
+    relations: tuple[str, ...] = field(
+        default=tuple(CHAINS),
+        metadata=option(f"relations; default: all {len(CHAINS)}", flag="--relation", metavar="ID"),
+    )
+    at_most: int = field(default=5000, metadata=option("the most pairs of a relation"))
+    least_sitelinks: int = field(default=20, metadata=option("the fewest sitelinks of a subject"))
+    seed: int = field(default=0, metadata=option("the seed of the random choice of pairs and subjects"))
+    tokenizers: tuple[str, ...] = field(
+        default=(),
+        metadata=option("each answer must be one token of all these", flag="--tokenizer", metavar="NAME"),
+    )
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.relations if name not in CHAINS]:
@@ -84,8 +90,8 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two answers for a subject, the finer first, with their mean distances."""
+class AnswerPair:
+    """Two answers for a subject, the finer one first, with their mean distances."""
 
     subject: str
     fine: str
@@ -93,140 +99,139 @@ class Pair:
     distances: tuple[float, float]
 
 
-def curate(endpoint: Endpoint, plan: Plan, folder: Path) -> None:
-    """Write the benchmark into a new folder, whole or not at all."""
+def curate(endpoint: Endpoint, plan: SpecificityPlan, folder: Path) -> None:
+    """Write the benchmark into a new folder, which appears only when it is complete."""
     checks = [single_token(name) for name in plan.tokenizers]
     with new_folder(folder) as new:
-        about, counts_by_predicate = [], {}
-        for name in plan.relations:
-            triples, pairs = TripleCounts(), TripleCounts()
-            lines = list(_lines(endpoint, name, plan, checks, triples, pairs))
-            counts_by_predicate[name] = {"triples": triples.to_json(), "pairs": pairs.to_json()}
+        relation_lines, counts_by_relation = [], {}
+        for relation in plan.relations:
+            triple_counts, pair_counts = TripleCounts(), TripleCounts()
+            lines = list(_pair_lines(endpoint, relation, plan, checks, triple_counts, pair_counts))
+            counts_by_relation[relation] = {"triples": triple_counts.to_json(), "pairs": pair_counts.to_json()}
             if lines:
-                write_lines(new / PAIRS / f"{name}.jsonl", lines)
-                about += _about(name)
-        if not about:
+                write_lines(new / PAIRS / f"{relation}.jsonl", lines)
+                relation_lines += _relation_lines(relation)
+        if not relation_lines:
             raise BadInput("No relation has a pair.", "Lower the number of sitelinks, or give other tokenizers.")
-        write_lines(new / RELATIONS, about)
-        settings = {
-            "relations": plan.relations,
-            "at_most": plan.at_most,
-            "least_sitelinks": plan.least,
-            "seed": plan.seed,
-            "tokenizers": plan.tokenizers,
-            "longest_path": LONGEST,
-        }
-        write_manifest(new, "specificity", endpoint, settings, counts_by_predicate)
+        write_lines(new / RELATIONS, relation_lines)
+        settings = asdict(plan) | {"longest_path": LONGEST_PATH}
+        write_manifest(new, "specificity", endpoint, settings, counts_by_relation)
 
 
-def queries(plan: Plan) -> Iterator[Query]:
-    """What would be asked for facts, the queries about given items with one of these; labels are asked beside."""
-    yield from (facts_query(CHAINS[name].first, plan.least, current_only=True) for name in plan.relations)
-    for property in dict.fromkeys(CHAINS[name].then for name in plan.relations):
-        yield parents_query(property, ("Q42",))
+def queries(plan: SpecificityPlan) -> Iterator[Query]:
+    """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
+    for relation in plan.relations:
+        yield facts_query(CHAINS[relation].first, plan.least_sitelinks, current_only=True)
+    for property in dict.fromkeys(CHAINS[relation].then for relation in plan.relations):
+        yield parents_query(property, (EXAMPLE_ITEM,))
 
 
 def distances(subject: Subject, above: Parents) -> dict[str, float]:
-    """Item -> the mean length of the paths from the subject; no path visits an item twice."""
+    """Return item -> mean length of the paths from the subject to it; no path visits an item twice."""
     lengths: dict[str, list[int]] = defaultdict(list)
     paths: list[tuple[str, ...]] = [(subject.id, first) for first in subject.objects if first != subject.id]
     while paths:
         path = paths.pop()
         lengths[path[-1]].append(len(path) - 1)
-        if len(path) <= LONGEST:
+        if len(path) <= LONGEST_PATH:
             paths += [(*path, parent) for parent in above.get(path[-1], ()) if parent not in path]
-    return {item: fmean(several) for item, several in lengths.items()}
+    return {item: fmean(item_lengths) for item, item_lengths in lengths.items()}
 
 
-def candidates(subject: Subject, above: Parents) -> list[Pair]:
-    """All pairs of answers whose distances differ enough, in a fixed order."""
+def candidates(subject: Subject, above: Parents) -> list[AnswerPair]:
+    """Return all pairs of answers whose distances differ enough, in a fixed order."""
     mean = distances(subject, above)
-    in_order = sorted(mean, key=lambda item: (mean[item], number(item)))
+    answers = sorted(mean, key=lambda item: (mean[item], item_number(item)))
     return [
-        Pair(subject.id, fine, coarse, (mean[fine], mean[coarse]))
-        for fine, coarse in combinations(in_order, 2)
+        AnswerPair(subject.id, fine, coarse, (mean[fine], mean[coarse]))
+        for fine, coarse in combinations(answers, 2)
         if mean[coarse] - mean[fine] >= LEAST_DIFFERENCE
     ]
 
 
-def _lines(
-    endpoint: Endpoint, name: str, plan: Plan, checks: Sequence[Check], triples: TripleCounts, pairs: TripleCounts
+def _pair_lines(
+    endpoint: Endpoint,
+    relation: str,
+    plan: SpecificityPlan,
+    checks: Sequence[TokenCheck],
+    triple_counts: TripleCounts,
+    pair_counts: TripleCounts,
 ) -> Iterator[dict[str, Any]]:
-    chain = CHAINS[name]
-    subjects = subjects_of(endpoint, chain.first, plan.least, triples, current_only=True)
-    triples.kept = sum(len(subject.objects) for subject in subjects)
-    above = parents(endpoint, chain.then, {item for each in subjects for item in each.objects}, LONGEST - 1)
-    found = {subject.id: candidates(subject, above) for subject in subjects}
-    items = {item for several in found.values() for pair in several for item in (pair.subject, pair.fine, pair.coarse)}
-    labels = endpoint.labels(items, [LANGUAGE])
-    for pair in _drawn(found, labels, checks, plan, name, pairs):
+    """Yield the lines of a relation's file in S-TEST's columns."""
+    chain = CHAINS[relation]
+    subjects = subjects_of(endpoint, chain.first, plan.least_sitelinks, triple_counts, current_only=True)
+    triple_counts.kept = sum(len(subject.objects) for subject in subjects)
+    first_answers = {item for subject in subjects for item in subject.objects}
+    above = parents(endpoint, chain.then, first_answers, LONGEST_PATH - 1)
+    pairs_by_subject = {subject.id: candidates(subject, above) for subject in subjects}
+    items = {
+        item for pairs in pairs_by_subject.values() for pair in pairs for item in (pair.subject, pair.fine, pair.coarse)
+    }
+    labels = endpoint.labels(items, [ENGLISH])
+    for pair in _draw_pairs(pairs_by_subject, _PairFilter(labels, checks), plan, relation, pair_counts):
         yield {
             "sub_uri": pair.subject,
-            "sub_label": labels[pair.subject][LANGUAGE],
+            "sub_label": labels[pair.subject][ENGLISH],
             "obj_uri": pair.fine,
-            "obj_label": labels[pair.fine][LANGUAGE],
+            "obj_label": labels[pair.fine][ENGLISH],
             "obj_value": pair.distances[0],
             "obj2_uri": pair.coarse,
-            "obj2_label": labels[pair.coarse][LANGUAGE],
+            "obj2_label": labels[pair.coarse][ENGLISH],
             "obj2_value": pair.distances[1],
-            "predicate_id": name,
+            "predicate_id": relation,
         }
 
 
-def _drawn(
-    found: Mapping[str, Sequence[Pair]],
-    labels: Labels,
-    checks: Sequence[Check],
-    plan: Plan,
-    relation: str,
-    triple_counts: TripleCounts,
-) -> list[Pair]:
-    """One pair of each subject, of as many subjects as are wanted: drawn by the seed, listed by subject."""
-    random = Random(f"{plan.seed}:{relation}")
-    fits = _Fitting(labels, checks)
-    one_each = []
-    for subject in sorted(found, key=number):
-        triple_counts.found += len(found[subject])
-        usable = [pair for pair in found[subject] if not fits.problem(pair, triple_counts)]
-        if usable:
-            one_each.append(random.choice(usable))
-            triple_counts.drop(NOT_DRAWN, len(usable) - 1)
-    kept = random.sample(one_each, min(plan.at_most, len(one_each)))
-    triple_counts.kept = len(kept)
-    triple_counts.drop(ENOUGH, len(one_each) - len(kept))
-    return sorted(kept, key=lambda pair: number(pair.subject))
+class _PairFilter:
+    """Tells which pairs can be asked, and checks each word only once."""
 
-
-class _Fitting:
-    """Which pairs can be asked; each word is looked up once."""
-
-    def __init__(self, labels: Labels, checks: Sequence[Check]) -> None:
+    def __init__(self, labels: Labels, checks: Sequence[TokenCheck]) -> None:
         self.labels, self.checks = labels, checks
-        self.known: dict[str, bool] = {}
+        self._single_tokens: dict[str, bool] = {}
 
-    def problem(self, pair: Pair, triple_counts: TripleCounts) -> str:
-        """Why it cannot be asked, which is counted."""
-        subject, fine, coarse = (
-            labelled(self.labels, item, LANGUAGE) for item in (pair.subject, pair.fine, pair.coarse)
-        )
+    def problem(self, pair: AnswerPair) -> str:
+        """Return the reason why a pair cannot be asked, or an empty text."""
+        subject, fine, coarse = (label_of(self.labels, item) for item in (pair.subject, pair.fine, pair.coarse))
         if not (subject and fine and coarse):
-            reason = UNNAMED
-        elif fine.casefold() == coarse.casefold():
-            reason = SAME_NAME
-        else:
-            reason = "" if self._single(fine) and self._single(coarse) else LONG_ANSWER
-        triple_counts.drop(reason, bool(reason))
-        return reason
+            return UNNAMED_PAIR
+        if fine.casefold() == coarse.casefold():
+            return EQUAL_NAMES
+        return "" if self._is_single_token(fine) and self._is_single_token(coarse) else LONG_ANSWER
 
-    def _single(self, word: str) -> bool:
-        if word not in self.known:
-            self.known[word] = all(check(word) for check in self.checks)
-        return self.known[word]
+    def _is_single_token(self, word: str) -> bool:
+        if word not in self._single_tokens:
+            self._single_tokens[word] = all(check(word) for check in self.checks)
+        return self._single_tokens[word]
 
 
-def _about(name: str) -> list[dict[str, str]]:
-    chain = CHAINS[name]
+def _draw_pairs(
+    pairs_by_subject: Mapping[str, Sequence[AnswerPair]],
+    pair_filter: _PairFilter,
+    plan: SpecificityPlan,
+    relation: str,
+    pair_counts: TripleCounts,
+) -> list[AnswerPair]:
+    """Draw one pair of each subject and then `at_most` of them, all by the seed; return them sorted by subject."""
+    random = Random(f"{plan.seed}:{relation}")
+    one_per_subject = []
+    for subject in sorted(pairs_by_subject, key=item_number):
+        problems = [pair_filter.problem(pair) for pair in pairs_by_subject[subject]]
+        pair_counts.found += len(problems)
+        pair_counts.dropped.update(filter(None, problems))
+        usable = [pair for pair, problem in zip(pairs_by_subject[subject], problems, strict=True) if not problem]
+        if usable:
+            one_per_subject.append(random.choice(usable))
+            pair_counts.drop(NOT_DRAWN, len(usable) - 1)
+    sample = random.sample(one_per_subject, min(plan.at_most, len(one_per_subject)))
+    pair_counts.kept = len(sample)
+    pair_counts.drop(BEYOND_SAMPLE, len(one_per_subject) - len(sample))
+    return sorted(sample, key=lambda pair: item_number(pair.subject))
+
+
+def _relation_lines(relation: str) -> list[dict[str, str]]:
+    """Return the lines about a relation and about its cascade in the file of relations."""
+    chain = CHAINS[relation]
     return [
-        {"relation": name, "template": chain.template, "label": chain.name},
-        {"relation": name + CASCADE, "template": chain.cascade, "label": chain.name},
+        {"relation": relation, "template": chain.template, "label": chain.name},
+        {"relation": relation + CASCADE, "template": chain.cascade, "label": chain.name},
     ]

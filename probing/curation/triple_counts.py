@@ -1,4 +1,4 @@
-"""What became of every triple, and with what a benchmark was made: the manifest beside its files."""
+"""Counts of what became of every triple, and the manifest that records how a benchmark was made."""
 
 import json
 from collections import Counter
@@ -11,12 +11,12 @@ from probing.curation.endpoint import Endpoint
 from probing.errors import Incomplete
 
 MANIFEST = "manifest.json"
-NO_ITEM = "the object is unknown or no item"
+NOT_AN_ITEM = "the object is unknown or not an item"
 
 
 @dataclass
 class TripleCounts:
-    """`found` by the first query and `added` later; each of these is `kept` or `dropped` for one reason."""
+    """Triples `found` by the first query and `added` by later ones; each is either `kept` or `dropped` for a reason."""
 
     found: int = 0
     added: int = 0
@@ -28,8 +28,9 @@ class TripleCounts:
             self.dropped[reason] += count
 
     def to_json(self) -> dict[str, Any]:
+        """Return the counts; raise `Incomplete` if they do not add up."""
         if self.found + self.added != self.kept + self.dropped.total():
-            raise Incomplete(f"Triples are unaccounted for: {self}.", "Report this.")
+            raise Incomplete(f"Some triples are neither kept nor dropped: {self}.", "Please report this.")
         return {
             "found": self.found,
             "added": self.added,
@@ -39,23 +40,26 @@ class TripleCounts:
 
 
 def write_manifest(
-    folder: Path, command: str, endpoint: Endpoint, settings: Mapping[str, Any], facts: Mapping[str, Any]
+    folder: Path, kind: str, endpoint: Endpoint, settings: Mapping[str, Any], counts_by_predicate: Mapping[str, Any]
 ) -> None:
-    """Queries are listed with one of the items that they were asked for, and how often."""
+    """Write `manifest.json`; a query about many items stands there once, with one item and the number of requests."""
     queries = [{"times": times, "text": text} for text, times in sorted(endpoint.shapes.items())]
     content = {
-        "command": f"python -m probing curate {command}",
+        "command": f"python -m probing curate {kind}",
         "endpoint": endpoint.url,
-        "asked": endpoint.answers.asked(),
+        "asked": endpoint.cache.answer_period(),
         "settings": settings,
-        "triples": facts,
+        "triples": counts_by_predicate,
         "queries": queries,
     }
-    text = json.dumps(content, ensure_ascii=False, indent=1)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    write_json(folder / MANIFEST, content)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
-    """One JSON object a line."""
+    """Write one JSON object per line, and the folders above the file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A world to curate from, and the two servers that tell of it."""
+"""Fixtures: the two servers of an invented Wikidata, and clients of them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -14,26 +14,26 @@ from tests.probing.curation.world import World
 
 
 class Source:
-    """The servers of a world, and clients of them that keep their answers in one file."""
+    """The servers of a world, and clients of them that share one cache file."""
 
-    def __init__(self, sparql: Server, wikipedia: Server, cache: Path) -> None:
-        self.sparql, self.wikipedia, self.cache = sparql, wikipedia, cache
+    def __init__(self, sparql: Server, wikipedia: Server, cache_file: Path) -> None:
+        self.sparql, self.wikipedia, self.cache_file = sparql, wikipedia, cache_file
         self.endpoint_url, self.wikipedia_url = f"{sparql.url}/sparql", wikipedia.url + "/{site}"
 
-    def answers(self, timeout: float = 30) -> HttpCache:
-        return HttpCache(self.cache, interval=0, first_pause=0.001, attempts=4, timeout=timeout)
+    def cache(self, timeout: float = 30) -> HttpCache:
+        return HttpCache(self.cache_file, interval=0, first_pause=0.001, attempts=4, timeout=timeout)
 
     def endpoint(self, timeout: float = 30) -> Endpoint:
-        return Endpoint(self.answers(timeout), self.endpoint_url)
+        return Endpoint(self.cache(timeout), self.endpoint_url)
 
     def forget(self) -> None:
-        """Clients made from now on know no answers."""
-        self.cache = self.cache.with_name(f"{self.cache.name}+")
-        self.sparql.asked.clear()
-        self.wikipedia.asked.clear()
+        """Give the clients made from now on an empty cache."""
+        self.cache_file = self.cache_file.with_name(f"{self.cache_file.name}+")
+        self.sparql.requests.clear()
+        self.wikipedia.requests.clear()
 
     def articles(self) -> Articles:
-        return Articles(self.answers(), self.wikipedia_url)
+        return Articles(self.cache(), self.wikipedia_url)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ MadeAlike = Callable[[Source, Callable[[Source, Path], Path]], bool]
 
 @pytest.fixture
 def made_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeAlike:
-    """Whether what is curated twice, the second time with nothing known, is the same in every byte of every file."""
+    """Return a check that curating twice, the second time with an empty cache, gives the same bytes in all files."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
     def check(source: Source, curated: Callable[[Source, Path], Path]) -> bool:
@@ -65,5 +65,5 @@ def made_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeAlike:
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """Every file below the folder."""
+    """Return the content of every file below the folder."""
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

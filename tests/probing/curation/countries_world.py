@@ -1,11 +1,11 @@
-"""A made-up Wikidata of all countries of the four cultures: cities, people, works, languages, and what goes wrong.
+"""An invented Wikidata of all countries of the four cultures, with cities, people, works, languages and faults.
 
 Every country gets the same things, told apart by its number, so that what a curation must find can be counted.
 """
 
 from dataclasses import dataclass
 
-from probing.curation.cultures import culture
+from probing.curation.cultures import read_culture
 from probing.curation.predicates import BIG_CITY, HISTORICAL, SOVEREIGN, VOICE
 from tests.probing.curation.world import SOMETHING, World
 
@@ -16,7 +16,7 @@ CULTURES = ("arab", "west", "asia", "south-america")
 
 @dataclass(frozen=True)
 class Places:
-    """Ids of what a country has."""
+    """Ids of the places, languages, people and works of a country."""
 
     number: int
 
@@ -60,7 +60,7 @@ def whole_world() -> World:
         world.item(id, f"Common {number}", links=200)
     world.claim(SINGER, "P279", ARTIST)
     world.claim(EMPIRE, "P31", HISTORICAL)
-    countries = {id: sites for name in CULTURES for id, sites in culture(name).sites.items()}
+    countries = {id: sites for name in CULTURES for id, sites in read_culture(name).sites.items()}
     for number, (country, sites) in enumerate(countries.items()):
         add_country(world, country, number, sites, list(countries)[number - 1])
     return world
@@ -79,10 +79,10 @@ def add_country(world: World, country: str, number: int, sites: tuple[str, ...],
     world.claim(country, "P47", neighbour)
     world.claim(country, "P530", neighbour)
     add_places(world, country, own, number)
-    for each in range(4):
-        add_person(world, country, own, each)
-    for each in range(2):
-        add_work(world, country, own, each)
+    for person in range(4):
+        add_person(world, country, own, person)
+    for work in range(2):
+        add_work(world, country, own, work)
 
 
 def add_places(world: World, country: str, own: Places, number: int) -> None:
@@ -106,26 +106,26 @@ def add_places(world: World, country: str, own: Places, number: int) -> None:
     world.claim(own.language, "P279", LANGUAGES)
 
 
-def add_person(world: World, country: str, own: Places, each: int) -> None:
+def add_person(world: World, country: str, own: Places, number: int) -> None:
     """Person 2 has no article, person 3 no Arabic or Korean label; person 0's death place is unknown."""
-    person, name = own.person(each), f"Person {own.number}-{each}"
-    sizes = {} if each == 2 else {"en": 1_000 * (4 - each) + own.number}
-    world.item(person, name, languages="en es" if each == 3 else "en ar ko es", links=40 - each, **sizes)
+    person, name = own.person(number), f"Person {own.number}-{number}"
+    sizes = {} if number == 2 else {"en": 1_000 * (4 - number) + own.number}
+    world.item(person, name, languages="en es" if number == 3 else "en ar ko es", links=40 - number, **sizes)
     world.claim(person, "P31", HUMAN)
     world.claim(person, "P27", country)
-    world.claim(person, "P19", own.village if each else own.capital)
-    world.claim(person, "P19", own.capital if each else own.village, rank="deprecated")
-    world.claim(person, "P20", own.capital if each else SOMETHING)
+    world.claim(person, "P19", own.village if number else own.capital)
+    world.claim(person, "P19", own.capital if number else own.village, rank="deprecated")
+    world.claim(person, "P20", own.capital if number else SOMETHING)
     world.claim(person, "P103", own.language)
     world.claim(person, "P1412", own.language, Places((own.number + 1) % 67).language)
-    world.claim(person, "P106", SINGER if each % 2 else ARTIST)
+    world.claim(person, "P106", SINGER if number % 2 else ARTIST)
     world.claim(person, "P136", FOLK)
     world.claim(person, "P264", LABEL)
     world.claim(person, "P1303", LUTE, VOICE)
 
 
-def add_work(world: World, country: str, own: Places, each: int) -> None:
-    work = world.item(own.work(each), f"Work {own.number}-{each}", links=25, en=2_000 + each)
+def add_work(world: World, country: str, own: Places, number: int) -> None:
+    work = world.item(own.work(number), f"Work {own.number}-{number}", links=25, en=2_000 + number)
     world.claim(work, "P495", country)
     world.claim(work, "P364", own.language)
     world.claim(work, "P449", own.network)

@@ -1,4 +1,4 @@
-"""Two local servers: a real SPARQL engine over HTTP, and Wikipedia sites' API; both can be told to misbehave."""
+"""Two local servers that can be told to fail: a real SPARQL engine over HTTP, and the API of Wikipedia sites."""
 
 import json
 import time
@@ -17,17 +17,21 @@ from tests.probing.curation.world import World
 
 @dataclass(frozen=True)
 class Fault:
-    """One misbehaviour: a status with headers and a body, an answer cut short, or a late one."""
+    """A fault of a server: a status with headers and a body, an answer of which a part is kept, or a late one."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    body: str = ""
+    body: str | bytes = ""
     keep: float = 1.0
     late: float = 0.0
 
+    @property
+    def content(self) -> bytes:
+        return self.body if isinstance(self.body, bytes) else self.body.encode()
+
 
 class Server(ThreadingHTTPServer):
-    """`faults` meet the next requests, in turn; `asked` are the queries, `agents` who asked."""
+    """A server that applies its `faults` to the next requests in turn, and records their texts and user agents."""
 
     daemon_threads = True
 
@@ -35,7 +39,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answer = answer
         self.faults: deque[Fault] = deque()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.agents: set[str] = set()
 
     @property
@@ -53,16 +57,16 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.respond(parse_qs(urlsplit(self.path).query))
 
-    def respond(self, given: dict[str, list[str]]) -> None:
+    def respond(self, parameters: dict[str, list[str]]) -> None:
         path = unquote(urlsplit(self.path).path)
         self.server.agents.add(self.headers["User-Agent"])
-        self.server.asked.append("".join(given.get("query", given.get("titles", [path]))))
+        self.server.requests.append("".join(parameters.get("query", parameters.get("titles", [path]))))
         fault = self.server.faults.popleft() if self.server.faults else Fault()
         time.sleep(fault.late)
         if fault.status != 200:
-            return self.send(fault.status, fault.body.encode(), fault.headers)
-        status, content = self.server.answer(path, given)
-        self.send(status, content[: int(len(content) * fault.keep)] + fault.body.encode(), fault.headers)
+            return self.send(fault.status, fault.content, fault.headers)
+        status, content = self.server.answer(path, parameters)
+        self.send(status, content[: int(len(content) * fault.keep)] + fault.content, fault.headers)
 
     def send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
         self.send_response(status)
@@ -91,9 +95,9 @@ def serving(answer: Callable[[str, dict[str, list[str]]], tuple[int, bytes]]) ->
 
 
 def sparql(store: Store) -> Callable[[str, dict[str, list[str]]], tuple[int, bytes]]:
-    def answer(_: str, given: dict[str, list[str]]) -> tuple[int, bytes]:
+    def answer(_: str, parameters: dict[str, list[str]]) -> tuple[int, bytes]:
         try:
-            solutions = store.query(given["query"][0])
+            solutions = store.query(parameters["query"][0])
         except SyntaxError as error:
             return 400, str(error).encode()
         assert isinstance(solutions, QuerySolutions)
@@ -103,12 +107,12 @@ def sparql(store: Store) -> Callable[[str, dict[str, list[str]]], tuple[int, byt
 
 
 def wikipedia(world: World) -> Callable[[str, dict[str, list[str]]], tuple[int, bytes]]:
-    def answer(path: str, given: dict[str, list[str]]) -> tuple[int, bytes]:
+    def answer(path: str, parameters: dict[str, list[str]]) -> tuple[int, bytes]:
         site, script, *rest = path.strip("/").split("/")
         if script == "rest.php":
             size = world.sizes.get((site, rest[2].replace("_", " ")))
             return (404, b"{}") if size is None else (200, json.dumps({"count": size % 97, "limit": False}).encode())
-        titles = given["titles"][0].split("|")
+        titles = parameters["titles"][0].split("|")
         assert len(titles) <= 50
         moved = {title: world.redirects[site, title] for title in titles if (site, title) in world.redirects}
         pages = [_page(world, site, moved.get(title, title)) for title in titles]

@@ -1,5 +1,6 @@
-"""Sizes of articles and numbers of edits, in few requests."""
+"""Tests of sizes and numbers of edits of articles."""
 
+import gzip
 import json
 from collections.abc import Callable
 
@@ -24,73 +25,85 @@ def source(serve: Callable[[World], Source]) -> Source:
 
 
 def test_fifty_titles_go_into_one_request(source: Source) -> None:
-    weights = source.articles().weigh([("en", title) for title in TITLES], "size")
+    weights = source.articles().weights([("en", title) for title in TITLES], "size")
     assert weights == {("en", title): 100 + number for number, title in enumerate(TITLES)}
-    assert len(source.wikipedia.asked) == 3
+    assert len(source.wikipedia.requests) == 3
 
 
-def test_only_new_titles_are_asked_for(source: Source) -> None:
-    source.articles().weigh([("en", title) for title in TITLES[:60]], "size")
-    source.wikipedia.asked.clear()
-    source.articles().weigh([("en", title) for title in TITLES], "size")
-    assert sorted("|".join(source.wikipedia.asked).split("|")) == TITLES[60:]
+def test_only_new_titles_are_requested(source: Source) -> None:
+    source.articles().weights([("en", title) for title in TITLES[:60]], "size")
+    source.wikipedia.requests.clear()
+    source.articles().weights([("en", title) for title in TITLES], "size")
+    assert sorted("|".join(source.wikipedia.requests).split("|")) == TITLES[60:]
 
 
 def test_titles_are_of_any_script_and_pages_may_be_missing(source: Source) -> None:
-    asked = [("ar", "عنوان & قصة"), ("ar", "Title 001")]
-    assert source.articles().weigh(asked, "size") == {("ar", "عنوان & قصة"): 7}
-    source.wikipedia.asked.clear()
-    assert source.articles().weigh(asked, "size") == {("ar", "عنوان & قصة"): 7}
-    assert source.wikipedia.asked == []
+    articles = [("ar", "عنوان & قصة"), ("ar", "Title 001")]
+    assert source.articles().weights(articles, "size") == {("ar", "عنوان & قصة"): 7}
+    source.wikipedia.requests.clear()
+    assert source.articles().weights(articles, "size") == {("ar", "عنوان & قصة"): 7}
+    assert source.wikipedia.requests == []
 
 
-def test_edits_are_counted_page_by_page(source: Source) -> None:
-    asked = [("en", TITLES[0]), ("en", TITLES[1]), ("en", "Missing"), ("ar", "عنوان & قصة")]
-    assert source.articles().weigh(asked, "edits") == {asked[0]: 3, asked[1]: 4, asked[3]: 7}
-    assert len(source.wikipedia.asked) == 4
+def test_edits_take_one_request_per_page(source: Source) -> None:
+    articles = [("en", TITLES[0]), ("en", TITLES[1]), ("en", "Missing"), ("ar", "عنوان & قصة")]
+    assert source.articles().weights(articles, "edits") == {articles[0]: 3, articles[1]: 4, articles[3]: 7}
+    assert len(source.wikipedia.requests) == 4
 
 
-def test_a_busy_site_is_asked_again(source: Source) -> None:
+def test_a_request_to_a_busy_site_is_repeated(source: Source) -> None:
     source.wikipedia.faults.extend([Fault(429, {"Retry-After": "0"}), Fault(keep=0.3)])
-    assert source.articles().weigh([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
+    assert source.articles().weights([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
     assert {agent.split("/")[0] for agent in source.wikipedia.agents} == {"Clozeboard"}
+
+
+def test_a_compressed_answer_is_read(source: Source) -> None:
+    answer = json.dumps({"count": 12}).encode()
+    source.wikipedia.faults.append(Fault(keep=0, headers={"Content-Encoding": "gzip"}, body=gzip.compress(answer)))
+    assert source.articles().weights([("en", TITLES[0])], "edits") == {("en", TITLES[0]): 12}
+
+
+def test_a_redirect_to_another_spelling_of_the_title_is_followed(source: Source) -> None:
+    target = "/en/rest.php/v1/page/Title_001/history/counts/edits"
+    source.wikipedia.faults.append(Fault(301, {"Location": target, "Content-Length": "0"}))
+    assert source.articles().weights([("en", TITLES[0])], "edits") == {("en", TITLES[0]): 4}
 
 
 BROKEN = json.dumps({"error": {"code": "internal_api_error_DBQueryError", "info": "Caught exception"}})
 
 
 @pytest.mark.parametrize("by", ["size", "edits"])
-def test_an_error_with_status_200_is_no_answer_and_is_asked_again(source: Source, by: SortKey) -> None:
+def test_a_request_is_repeated_after_an_error_with_status_200(source: Source, by: SortKey) -> None:
     source.wikipedia.faults.append(Fault(keep=0, body=BROKEN))
-    assert source.articles().weigh([("en", TITLES[0])], by) == {("en", TITLES[0]): 100 if by == "size" else 3}
-    assert len(source.wikipedia.asked) == 2
+    assert source.articles().weights([("en", TITLES[0])], by) == {("en", TITLES[0]): 100 if by == "size" else 3}
+    assert len(source.wikipedia.requests) == 2
 
 
-def test_an_error_that_stays_is_told_and_nothing_is_kept_of_it(source: Source) -> None:
+def test_a_persistent_error_is_reported_and_not_stored(source: Source) -> None:
     source.wikipedia.faults.extend([Fault(keep=0, body=BROKEN)] * 4)
-    with pytest.raises(SourceUnavailable, match=r"4 times over.*DBQueryError"):
-        source.articles().weigh([("en", TITLES[0])], "size")
-    assert source.articles().weigh([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
+    with pytest.raises(SourceUnavailable, match=r"after 4 attempts.*DBQueryError"):
+        source.articles().weights([("en", TITLES[0])], "size")
+    assert source.articles().weights([("en", TITLES[0])], "size") == {("en", TITLES[0]): 100}
 
 
-def test_a_title_that_the_answer_does_not_name_is_not_kept_as_missing(source: Source) -> None:
+def test_a_title_that_the_answer_leaves_out_is_not_stored_as_missing(source: Source) -> None:
     other = {"query": {"pages": [{"title": TITLES[1], "length": 101}]}}
     source.wikipedia.faults.append(Fault(keep=0, body=json.dumps(other)))
-    asked = [("en", title) for title in TITLES[:2]]
-    assert source.articles().weigh(asked, "size") == {asked[1]: 101}
-    assert source.articles().weigh(asked, "size") == {asked[0]: 100, asked[1]: 101}
+    articles = [("en", title) for title in TITLES[:2]]
+    assert source.articles().weights(articles, "size") == {articles[1]: 101}
+    assert source.articles().weights(articles, "size") == {articles[0]: 100, articles[1]: 101}
 
 
 @pytest.mark.parametrize("by", ["size", "edits"])
-def test_a_wrong_address_is_told_as_such(source: Source, by: SortKey) -> None:
+def test_a_wrong_address_of_the_sites_is_an_error(source: Source, by: SortKey) -> None:
     source.wikipedia.faults.append(Fault(404, body="<!DOCTYPE html><title>Not Found</title>"))
     with pytest.raises(BadInput, match=r"404.*--wikipedia"):
-        source.articles().weigh([("en", TITLES[0])], by)
+        source.articles().weights([("en", TITLES[0])], by)
 
 
-def test_that_there_is_no_page_is_believed_of_edits_only(source: Source) -> None:
+def test_status_404_means_a_missing_page_only_for_edits(source: Source) -> None:
     gone = Fault(404, body='{"httpCode": 404}')
     source.wikipedia.faults.extend([gone, gone])
-    assert source.articles().weigh([("en", TITLES[0])], "edits") == {}
+    assert source.articles().weights([("en", TITLES[0])], "edits") == {}
     with pytest.raises(BadInput, match="--wikipedia"):
-        source.articles().weigh([("en", TITLES[0])], "size")
+        source.articles().weights([("en", TITLES[0])], "size")

@@ -1,4 +1,4 @@
-"""`python -m probing curate`: each kind from its options to a folder that the site imports."""
+"""Tests of `python -m probing curate`, for each kind from its options to a folder that the site imports."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    """With countries as places, and names of capitals and countries that are one token."""
+    """Return a world in which countries are places, and names of capitals and countries are one token."""
     world = whole_world()
     capitals = {claim.value: claim.subject for claim in world.claims if claim.property == "P36" and not claim.end}
     for number, (capital, country) in enumerate(capitals.items()):
@@ -43,7 +43,7 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def model(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A tiny model with words for what is curated."""
+    """Return a tiny model whose vocabulary has the words of the world."""
     tokenizer = word_piece([labels["en"] for labels in world.labels.values() if labels] + ["The is of [X].?"])
     config = BertConfig(
         vocab_size=len(tokenizer), hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=1
@@ -58,8 +58,17 @@ def source(serve: Callable[[World], Source], world: World) -> Source:
 
 def curate(source: Source, kind: str, out: Path, *more: str) -> int:
     wikipedia = ["--wikipedia", source.wikipedia_url] if kind == "culture" else []
-    given = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache), "--out", str(out)]
-    return main(["curate", kind, *KINDS[kind][1], *given, *wikipedia, *more])
+    options = [
+        "--endpoint",
+        source.endpoint_url,
+        "--interval",
+        "0",
+        "--cache",
+        str(source.cache_file),
+        "--out",
+        str(out),
+    ]
+    return main(["curate", kind, *KINDS[kind][1], *options, *wikipedia, *more])
 
 
 @pytest.mark.django_db
@@ -91,25 +100,27 @@ def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_queries_can_be_printed_without_asking(source: Source, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queries_can_be_printed_without_being_sent(
+    source: Source, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["curate", kind, *KINDS[kind][1], "--endpoint", source.endpoint_url, "--print-query"]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("# ")
     assert printed.count("SELECT DISTINCT") == printed.count("LIMIT") >= 2
-    assert source.sparql.asked == []
+    assert source.sparql.requests == []
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         (["graph", "--property", "P36"], "Give --out DIR"),
-        (["graph", "--property", "capital", "--out", "x"], "no property of Wikidata"),
+        (["graph", "--property", "capital", "--out", "x"], "not a property of Wikidata"),
         (["graph", "--property", "P36", "--out", "x", "--template", "P36"], "P36=TEXT"),
         (["graph", "--property", "P36", "--out", "x", "--interval", "-1"], "are seconds"),
         (["graph", "--property", "P36", "--out", "x", "--interval", "nan"], "are seconds"),
         (["graph", "--property", "P36", "--out", "x", "--timeout", "inf"], "are seconds"),
         (["graph", "--property", "P36", "--out", "x", "--timeout", "0.5"], "are seconds"),
-        (["graph", "--property", "P36", "--out", "x", "--endpoint", "wikidata"], "no address"),
+        (["graph", "--property", "P36", "--out", "x", "--endpoint", "wikidata"], "not a web address"),
         (["culture", "--pair", "moon", "--out", "x"], "Choose from: arab-west"),
         (["culture", "--culture", "arab", "west", "--out", "x"], "needs a language"),
         (["culture", "--culture", "arab", "--languages", "en", "--print-query"], "two cultures"),
@@ -119,10 +130,14 @@ def test_queries_can_be_printed_without_asking(source: Source, kind: str, capsys
     ],
 )
 def test_bad_options_are_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], given: list[str], message: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["curate", *given]) == 2
+    assert main(["curate", *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
     assert message in captured.err
@@ -136,7 +151,7 @@ def test_nothing_that_is_there_is_overwritten(
     (tmp_path / "made" / "mine").touch()
     assert curate(source, "graph", tmp_path / "made") == 2
     assert "exists already" in capsys.readouterr().err
-    assert source.sparql.asked == []
+    assert source.sparql.requests == []
 
 
 @pytest.mark.parametrize(
@@ -165,10 +180,10 @@ def test_two_curations_into_one_folder_are_refused_at_the_start(
     with alone(tmp_path / "made"):
         assert curate(source, "graph", tmp_path / "made") == 2
     assert "Another process is writing" in capsys.readouterr().err
-    assert source.sparql.asked == []
+    assert source.sparql.requests == []
 
 
-def test_an_empty_folder_may_be_where_one_is(
+def test_the_current_folder_can_be_filled_if_it_is_empty(
     source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "made").mkdir()
@@ -177,10 +192,12 @@ def test_an_empty_folder_may_be_where_one_is(
     assert (tmp_path / "made" / MANIFEST).is_file()
 
 
-def test_answers_are_kept_in_the_data_folder(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_stored_in_the_data_folder_by_default(
+    source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path / "data"))
-    given = ["--endpoint", source.endpoint_url, "--interval", "0", "--out", str(tmp_path / "made")]
-    assert main(["curate", "graph", "--property", "P36", *given]) == 0
+    options = ["--endpoint", source.endpoint_url, "--interval", "0", "--out", str(tmp_path / "made")]
+    assert main(["curate", "graph", "--property", "P36", *options]) == 0
     assert (tmp_path / "data" / "curation" / "answers.sqlite").is_file()
 
 
@@ -192,32 +209,34 @@ def test_a_model_judges_the_sentences_of_the_report(source: Source, tmp_path: Pa
     assert len(report["acceptability"]["sentences"]) == report["counts"]["country_capital"]["sentences"] > 0
 
 
-def test_what_is_no_judge_is_told_before_anything_is_asked(
+def test_a_model_that_cannot_judge_is_refused_before_any_query(
     source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     judge = build_bert(tmp_path / "judge")
     assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 2
     assert "is not a judge of acceptability" in capsys.readouterr().err
-    assert source.sparql.asked == []
+    assert source.sparql.requests == []
 
 
-def test_a_country_without_facts_is_told(source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_country_without_facts_is_reported(
+    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "own.toml").write_text('name = "Own"\nregion = "OWN"\n[countries]\nQ17 = ["ja"]\nQ99999 = []\n')
-    given = ["--culture", str(tmp_path / "own.toml"), "west", "--languages", "en"]
-    own = ["--predicate", "P36", *given]
-    wikipedia = ["--wikipedia", source.wikipedia_url, "--cache", str(source.cache), "--interval", "0"]
+    options = ["--culture", str(tmp_path / "own.toml"), "west", "--languages", "en"]
+    own = ["--predicate", "P36", *options]
+    wikipedia = ["--wikipedia", source.wikipedia_url, "--cache", str(source.cache_file), "--interval", "0"]
     assert (
         main(["curate", "culture", *own, "--endpoint", source.endpoint_url, *wikipedia, "--out", str(tmp_path / "x")])
         == 0
     )
-    assert "No fact was found of Q99999 in OWN" in capsys.readouterr().out
+    assert "No facts were found for Q99999 in OWN" in capsys.readouterr().out
 
 
 def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "nordic.toml"
     path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no"]\n')
-    given = ["--culture", str(path), "arab", "--name", "nordic-arab", "--languages", "ar", "en", "--predicate", "P36"]
-    assert main(["curate", "culture", *given, "--print-query"]) == 0
+    options = ["--culture", str(path), "arab", "--name", "nordic-arab", "--languages", "ar", "en", "--predicate", "P36"]
+    assert main(["curate", "culture", *options, "--print-query"]) == 0
     printed = capsys.readouterr().out
     assert "VALUES ?subject { wd:Q20 }" in printed
     assert "<https://no.wikipedia.org/>, <https://en.wikipedia.org/>" in printed

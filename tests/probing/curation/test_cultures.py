@@ -1,26 +1,31 @@
-"""Sets of countries: those that ship, and new ones."""
+"""Tests of cultures and their pairs: those that ship with the library, and new ones."""
 
 from pathlib import Path
 
 import pytest
 
-from probing.curation.cultures import PAIRS, culture, own_pair, pair
+from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair, read_culture
 from probing.errors import BadInput
 
 
 @pytest.mark.parametrize(("name", "countries"), [("arab", 22), ("west", 20), ("asia", 13), ("south-america", 12)])
 def test_the_four_sets_have_their_countries(name: str, countries: int) -> None:
-    assert len(culture(name).sites) == countries
+    assert len(read_culture(name).sites) == countries
 
 
 def test_english_is_read_for_every_country() -> None:
-    assert culture("west").sites["Q39"] == ("de", "fr", "it", "rm", "en")
-    assert all("en" in sites for name in PAIRS for each in pair(name).cultures for sites in each.sites.values())
+    assert read_culture("west").sites["Q39"] == ("de", "fr", "it", "rm", "en")
+    assert all(
+        "en" in sites
+        for name in KNOWN_PAIRS
+        for culture in known_pair(name).cultures
+        for sites in culture.sites.values()
+    )
 
 
 def test_a_country_may_have_several_ids() -> None:
-    assert culture("west").ids("Q55") == ("Q55", "Q29999")
-    assert culture("west").ids("Q30") == ("Q30",)
+    assert read_culture("west").ids("Q55") == ("Q55", "Q29999")
+    assert read_culture("west").ids("Q30") == ("Q30",)
 
 
 @pytest.mark.parametrize(
@@ -31,12 +36,12 @@ def test_a_country_may_have_several_ids() -> None:
         ("nordic.yml", "name: Nordic\nregion: NORDIC\ncountries:\n  Q20:\n  - no\n  - se\n  Q34: []\n"),
     ],
 )
-def test_a_new_set_comes_from_a_file(tmp_path: Path, file: str, text: str) -> None:
+def test_a_culture_can_be_read_from_a_file(tmp_path: Path, file: str, text: str) -> None:
     path = tmp_path / file
     path.write_text(text)
-    made = own_pair("nordic-west", [str(path), "west"], ["en", "ko"])
+    made = new_pair("nordic-west", [str(path), "west"], ["en", "ko"])
     assert made.cultures[0].sites == {"Q20": ("no", "se", "en"), "Q34": ("en",)}
-    assert [each.region for each in made.cultures] == ["NORDIC", "WESTERN_COUNTRIES"]
+    assert [culture.region for culture in made.cultures] == ["NORDIC", "WESTERN_COUNTRIES"]
 
 
 @pytest.mark.parametrize(
@@ -47,17 +52,17 @@ def test_a_new_set_comes_from_a_file(tmp_path: Path, file: str, text: str) -> No
         ('name = "N"\n[countries]\nQ20 = []', "region is None"),
         ('name = "N"\nregion = "nordic"\n[countries]\nQ20 = []', "in capitals"),
         ('name = "N"\nregion = "N"', "no countries"),
-        ('name = "N"\nregion = "N"\n[countries]\nNorway = []', "no id of Wikidata"),
-        ('name = "N"\nregion = "N"\n[countries]\n"Q1 } DROP" = []', "no id of Wikidata"),
-        ('name = "N"\nregion = "N"\n[countries]\n"Q20 Norway" = []', "no id of Wikidata"),
+        ('name = "N"\nregion = "N"\n[countries]\nNorway = []', "not an id of Wikidata"),
+        ('name = "N"\nregion = "N"\n[countries]\n"Q1 } DROP" = []', "not an id of Wikidata"),
+        ('name = "N"\nregion = "N"\n[countries]\n"Q20 Norway" = []', "not an id of Wikidata"),
         ('name = "N"\nregion = "N"\n[countries]\nQ20 = ["no.evil"]', "the sites of Q20"),
         ('name = "N"\nregion = "N"\n[countries]\nQ20 = "no"', "the sites of Q20"),
     ],
 )
-def test_a_faulty_file_is_told_as_such(tmp_path: Path, text: str, message: str) -> None:
+def test_a_faulty_toml_file_is_refused(tmp_path: Path, text: str, message: str) -> None:
     (tmp_path / "set.toml").write_text(text)
     with pytest.raises(BadInput, match=message):
-        culture(str(tmp_path / "set.toml"))
+        read_culture(str(tmp_path / "set.toml"))
 
 
 @pytest.mark.parametrize(
@@ -65,8 +70,8 @@ def test_a_faulty_file_is_told_as_such(tmp_path: Path, text: str, message: str) 
     [
         ("set.yaml", "name: [", "cannot be read as YAML"),
         ("set.yaml", "name: !!python/object/apply:os.getcwd []", "name is"),
-        ("set.yaml", "Nordic", "says nothing by name"),
-        ("set.yaml", "", "says nothing by name"),
+        ("set.yaml", "Nordic", "has no named values"),
+        ("set.yaml", "", "has no named values"),
         ("set.yaml", "[" * 600, "cannot be read as YAML"),
         ("set.yml", "name: N\nregion: N\ncountries:\n- Q20", "no countries"),
         ("set.yml", "name: N\nregion: N\ncountries: {Q20: no}", "the sites of Q20"),
@@ -75,29 +80,29 @@ def test_a_faulty_file_is_told_as_such(tmp_path: Path, text: str, message: str) 
         ("set.json", "{}", "neither TOML nor YAML"),
     ],
 )
-def test_a_faulty_yaml_file_is_told_as_such(tmp_path: Path, file: str, text: str, message: str) -> None:
+def test_a_faulty_yaml_file_is_refused(tmp_path: Path, file: str, text: str, message: str) -> None:
     (tmp_path / file).write_text(text)
     with pytest.raises(BadInput, match=message):
-        culture(str(tmp_path / file))
+        read_culture(str(tmp_path / file))
 
 
 @pytest.mark.parametrize(
     ("name", "cultures", "languages", "message"),
     [
-        ("../x", ["arab", "west"], ["en"], "no name for a pair"),
+        ("../x", ["arab", "west"], ["en"], "cannot be the name of a pair"),
         ("x", ["arab", "arab"], ["en"], "different regions"),
         ("x", ["arab", "mars"], ["en"], "no culture 'mars'"),
         ("x", ["arab"], ["en"], "two cultures or more"),
         ("x", ["arab", "west"], [], "needs a language"),
-        ("x", ["arab", "west"], ['en"'], "no language code"),
-        ("x", ["arab", "west"], ["ES"], "no language code"),
+        ("x", ["arab", "west"], ['en"'], "not a language code"),
+        ("x", ["arab", "west"], ["ES"], "not a language code"),
     ],
 )
-def test_a_faulty_pair_is_told_as_such(name: str, cultures: list[str], languages: list[str], message: str) -> None:
+def test_a_faulty_pair_is_refused(name: str, cultures: list[str], languages: list[str], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        own_pair(name, cultures, languages)
+        new_pair(name, cultures, languages)
 
 
-def test_an_unknown_pair_is_told_as_such() -> None:
+def test_an_unknown_pair_is_refused() -> None:
     with pytest.raises(BadInput, match="Choose from: arab-west"):
-        pair("moon-mars")
+        known_pair("moon-mars")

@@ -1,4 +1,4 @@
-"""Geography facts: the best known places, current values, the triple_counts, the report, our reader."""
+"""Tests of geography facts: best-known places, current values, counts of triples, report, reader of the format."""
 
 import json
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from probing.curation.geography import KINDS, REPORT, Plan, curate, queries
+from probing.curation.geography import PLACE_KINDS, REPORT, GeographyPlan, curate, queries
 from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
@@ -25,7 +25,7 @@ def world() -> World:
     world = World()
     for id, name, links in ((FRANCE, "France", 300), (SPAIN, "Spain", 310), (ITALY, "Italy", 305)):
         world.item(id, name, links=links)
-    world.claim("Q900", "P279", KINDS["mountain range"].item)
+    world.claim("Q900", "P279", PLACE_KINDS["mountain range"].item)
     place(world, "Q1", "Pyrenees", "mountain range", 90)
     place(world, "Q2", "Jura Mountains", "Q900", 60)
     world.claim("Q1", "P17", FRANCE, SPAIN)
@@ -35,18 +35,18 @@ def world() -> World:
 
 def place(world: World, id: str, name: str, kind: str, links: int = 10) -> str:
     world.item(id, name, links=links)
-    world.claim(id, "P31", KINDS[kind].item if kind in KINDS else kind)
+    world.claim(id, "P31", PLACE_KINDS[kind].item if kind in PLACE_KINDS else kind)
     return id
 
 
 def curated(source: Source, folder: Path, *fact_types: str, **options: Any) -> Path:
-    curate(source.endpoint(), Plan(fact_types or ("range_countries",), **options), folder)
+    curate(source.endpoint(), GeographyPlan(fact_types or ("range_countries",), **options), folder)
     return folder
 
 
 def lines(folder: Path) -> list[tuple[str, str, list[str]]]:
-    found = [json.loads(line) for line in (folder / "triples.jsonl").read_text().splitlines()]
-    return [(line["fact_type"], line["subject"], line["objects"]) for line in found]
+    rows = [json.loads(line) for line in (folder / "triples.jsonl").read_text().splitlines()]
+    return [(line["fact_type"], line["subject"], line["objects"]) for line in rows]
 
 
 def triples(folder: Path, fact_type: str = "range_countries") -> Any:
@@ -54,8 +54,8 @@ def triples(folder: Path, fact_type: str = "range_countries") -> Any:
 
 
 def test_there_are_eighteen_kinds_and_each_fact_type_has_one() -> None:
-    assert len(KINDS) == 18
-    assert {fact_type.kind for fact_type in FACT_TYPES.values()} <= set(KINDS)
+    assert len(PLACE_KINDS) == 18
+    assert {fact_type.kind for fact_type in FACT_TYPES.values()} <= set(PLACE_KINDS)
 
 
 def test_places_and_objects_come_best_known_first(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_only_the_top_places_are_kept(serve: Serve, world: World, tmp_path: Path
     assert len(lines(curated(serve(world), tmp_path / "out", top=1))) == 1
 
 
-def test_values_of_the_past_do_not_count(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_former_and_deprecated_values_do_not_count(serve: Serve, world: World, tmp_path: Path) -> None:
     world.claim("Q2", "P17", SPAIN, end="1500-01-01")
     world.claim("Q1", "P17", ITALY, rank="deprecated")
     assert [objects for _, _, objects in lines(curated(serve(world), tmp_path / "out"))] == [
@@ -78,9 +78,18 @@ def test_values_of_the_past_do_not_count(serve: Serve, world: World, tmp_path: P
     ]
 
 
-def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_places_without_a_usable_object_are_left_out(serve: Serve, world: World, tmp_path: Path) -> None:
+    place(world, "Q3", "Unplaced Hills", "mountain range")
+    world.claim(place(world, "Q4", "Nameless Hills", "mountain range"), "P17", "Q800")
+    world.item("Q800", "", links=1)
+    folder = curated(serve(world), tmp_path / "out")
+    assert [name for _, name, _ in lines(folder)] == ["Pyrenees", "Jura Mountains"]
+    assert triples(folder)["dropped"] == {"the object has no usable English label": 1}
+
+
+def test_every_triple_is_either_kept_or_dropped_for_a_reason(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("Q3", "", links=80)
-    world.claim("Q3", "P31", KINDS["mountain range"].item)
+    world.claim("Q3", "P31", PLACE_KINDS["mountain range"].item)
     world.claim("Q3", "P17", FRANCE)
     place(world, "Q4", "Pyrenees", "mountain range", 20)
     world.claim("Q4", "P17", SPAIN)
@@ -94,7 +103,7 @@ def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Pat
             "a better known subject has the same name": 1,
             "another object has the same name": 1,
             "the object has no usable English label": 1,
-            "the object is unknown or no item": 1,
+            "the object is unknown or not an item": 1,
             "the subject has no usable English label": 1,
         },
         "kept": 4,
@@ -103,7 +112,7 @@ def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Pat
     }
 
 
-def test_our_reader_makes_sentences_of_it(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_the_reader_of_the_format_makes_sentences(serve: Serve, world: World, tmp_path: Path) -> None:
     place(world, "Q90", "Paris", "city", 200)
     world.claim("Q90", "P17", FRANCE)
     folder = curated(serve(world), tmp_path / "out", "range_countries", "city_country")
@@ -128,23 +137,25 @@ def test_the_report_counts_and_lists_what_a_person_should_read(serve: Serve, wor
     assert report["flagged"]["number_in_doubt"][0]["text"] == "The Blue Lagoons is located in [Y]."
 
 
-def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+def test_the_same_answers_give_the_same_bytes(made_alike: MadeAlike, serve: Serve, world: World) -> None:
     assert made_alike(serve(world), curated)
 
 
-def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    assert len([endpoint.rows(query) for query in queries(Plan())]) == 17 + 6
+    assert len([endpoint.rows(query) for query in queries(GeographyPlan())]) == 17 + 6
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"fact_types": ("moon",)}, "No fact type moon"),
         ({"top": 0}, "Give 1 to 5000"),
-        ({"fact_types": ("dam_country",)}, "knows no such places"),
+        ({"fact_types": ("dam_country",)}, "has no such places"),
     ],
 )
-def test_a_bad_plan_is_refused(serve: Serve, world: World, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_a_bad_plan_is_refused(
+    serve: Serve, world: World, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadInput, match=message):
-        curate(serve(world).endpoint(), Plan(**given), tmp_path / "out")
+        curate(serve(world).endpoint(), GeographyPlan(**options), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Knowledge graphs of any properties, in the form that our reader reads."""
+"""Tests of knowledge graphs of any properties."""
 
 import json
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from probing.curation.graph import Plan, curate, queries
+from probing.curation.graph import GraphPlan, curate, queries
 from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.knowledge_graph import read_graph
 from tests.probing.curation.conftest import MadeAlike, Source
-from tests.probing.curation.world import World
+from tests.probing.curation.world import SOMETHING, World
 
 Serve = Callable[[World], Source]
 
@@ -28,18 +28,18 @@ def world() -> World:
     for number, (country, capital) in enumerate((("Egypt", "Cairo"), ("Kenya", "Nairobi"), ("Chad", "N'Djamena"))):
         world.item(f"Q{100 + number}", country, links=90 - number)
         world.item(f"Q{200 + number}", capital, links=80)
-        world.claim(f"Q{100 + number}", "P31", "Q6256")
+        world.claim(f"Q{100 + number}", "P31", "Q6256", SOMETHING)
         world.claim(f"Q{100 + number}", "P36", f"Q{200 + number}")
         world.claim(f"Q{100 + number}", "P30", "Q15")
     return world
 
 
 def curated(source: Source, folder: Path, *properties: str, **options: Any) -> Path:
-    curate(source.endpoint(), Plan(properties or ("P30", "P36"), **options), folder)
+    curate(source.endpoint(), GraphPlan(properties or ("P30", "P36"), **options), folder)
     return folder
 
 
-def test_our_reader_reads_sentences_and_categories(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_the_reader_of_the_format_reads_sentences_and_categories(serve: Serve, world: World, tmp_path: Path) -> None:
     folder = curated(serve(world), tmp_path / "out", templates={"P36": ["[X] is ruled from [Y]."]})
     graph = read_graph(folder)
     assert [graph.sentence(triple) for triple in graph.triples] == [
@@ -61,7 +61,7 @@ def test_a_property_without_a_template_is_worded_by_its_name(serve: Serve, world
     assert json.loads((folder / "relation_mapping.json").read_text()) == {"P4661": "The shore of {HEAD} is {TAIL}"}
 
 
-def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_every_triple_is_either_kept_or_dropped_for_a_reason(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("Q200", "")
     world.claim("Q100", "P36", "Q201", rank="deprecated")
     folder = curated(serve(world), tmp_path / "out", "P36", at_most=2)
@@ -75,22 +75,22 @@ def test_every_triple_is_accounted_for(serve: Serve, world: World, tmp_path: Pat
     }
 
 
-def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+def test_the_same_answers_give_the_same_bytes(made_alike: MadeAlike, serve: Serve, world: World) -> None:
     assert made_alike(serve(world), curated)
 
 
-def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    assert len([endpoint.rows(query) for query in queries(Plan(("P36", "P30")))]) == 3
+    assert len([endpoint.rows(query) for query in queries(GraphPlan(("P36", "P30")))]) == 3
 
 
 @pytest.mark.parametrize(
     ("properties", "options", "message"),
     [
-        (("Q1",), {}, "no property of Wikidata"),
+        (("Q1",), {}, "not a property of Wikidata"),
         (("P36",), {"at_most": 0}, "Give 1 or more"),
-        (("P36",), {"least": 999}, "no such triples"),
-        (("P36",), {"least": 1000}, "No subjects have 1000 sitelinks"),
+        (("P36",), {"least_sitelinks": 999}, "no such triples"),
+        (("P36",), {"least_sitelinks": 1000}, "No subjects have 1000 sitelinks"),
         (("P36",), {"templates": {"P36": ["[X]"]}}, "once"),
         (("P36",), {"templates": {"P36": ["[X] [Y]", "[Y] [X]"]}}, "one template for each property, but P36"),
     ],
@@ -99,4 +99,4 @@ def test_a_bad_plan_is_refused(
     serve: Serve, world: World, tmp_path: Path, properties: tuple[str, ...], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
-        curate(serve(world).endpoint(), Plan(properties, **options), tmp_path / "out")
+        curate(serve(world).endpoint(), GraphPlan(properties, **options), tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Multiple choice from any property: one right answer, balance, no leaks, our reader."""
+"""Tests of multiple choice: one right answer, balanced answers, names that do not overlap, reader of the format."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from probing.curation.multiple_choice import Plan, curate, queries
+from probing.curation.multiple_choice import MultipleChoicePlan, curate, queries
 from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
@@ -40,13 +40,13 @@ def river(world: World, number: int, name: str, *continents: str, links: int = 5
 
 
 def curated(source: Source, folder: Path, *properties: str, **options: Any) -> Path:
-    curate(source.endpoint(), Plan(properties or ("P30",), **({"least": 2} | options)), folder)
+    curate(source.endpoint(), MultipleChoicePlan(properties or ("P30",), **({"least_sitelinks": 2} | options)), folder)
     return folder
 
 
 def lines(folder: Path, property: str = "P30") -> list[tuple[str, str]]:
-    found = [json.loads(line) for line in (folder / f"{property}.jsonl").read_text().splitlines()]
-    return [(line["sub_label"], line["obj_label"]) for line in found]
+    rows = [json.loads(line) for line in (folder / f"{property}.jsonl").read_text().splitlines()]
+    return [(line["sub_label"], line["obj_label"]) for line in rows]
 
 
 def dropped(folder: Path, property: str = "P30") -> Any:
@@ -71,8 +71,8 @@ def test_the_best_known_subjects_are_kept_and_answers_take_turns(serve: Serve, w
     assert dropped(folder) == {"beyond the items of an answer": 1, "the answer has too few subjects": 1}
 
 
-def test_less_known_subjects_are_not_asked_for(serve: Serve, world: World, tmp_path: Path) -> None:
-    folder = curated(serve(world), tmp_path / "out", least=6, per_answer=1)
+def test_subjects_with_too_few_sitelinks_are_left_out(serve: Serve, world: World, tmp_path: Path) -> None:
+    folder = curated(serve(world), tmp_path / "out", least_sitelinks=6, per_answer=1)
     assert [name for name, _ in lines(folder)] == ["Congo", "Amazon", "Rhine"]
 
 
@@ -89,7 +89,7 @@ def test_an_unknown_second_answer_makes_a_subject_unfit(serve: Serve, world: Wor
     folder = curated(serve(world), tmp_path / "out")
     assert {"Bosporus", "Styx"}.isdisjoint(dict(lines(folder)))
     assert dropped(folder)["the subject has several answers"] == 1
-    assert dropped(folder)["the object is unknown or no item"] == 2
+    assert dropped(folder)["the object is unknown or not an item"] == 2
 
 
 def test_a_former_answer_counts_as_a_second_one_but_a_deprecated_one_does_not(
@@ -104,11 +104,13 @@ def test_a_former_answer_counts_as_a_second_one_but_a_deprecated_one_does_not(
 
 
 @pytest.mark.parametrize("name", ["River of Africa", "south america", "A"])
-def test_a_name_in_the_other_is_a_leak(serve: Serve, world: World, tmp_path: Path, name: str) -> None:
+def test_a_subject_is_dropped_if_one_name_contains_the_other(
+    serve: Serve, world: World, tmp_path: Path, name: str
+) -> None:
     river(world, 1, name, "Q18" if "south" in name else "Q15")
     folder = curated(serve(world), tmp_path / "out")
     assert name not in dict(lines(folder))
-    assert dropped(folder)["the one name stands in the other"] == 1
+    assert dropped(folder)["one name contains the other"] == 1
 
 
 def test_names_occur_once(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -127,7 +129,7 @@ def test_names_occur_once(serve: Serve, world: World, tmp_path: Path) -> None:
     assert dict(lines(folder))["NILE"] == "Europe"
 
 
-def test_an_answer_that_contains_another_is_no_option(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_an_answer_that_contains_another_is_not_an_option(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("Q2", "Earth", links=300)
     for continent in CONTINENTS:
         world.claim(continent, "P131", "Q2")
@@ -144,23 +146,23 @@ def test_a_large_answer_space_is_cut_to_the_best_known(serve: Serve, world: Worl
     assert dropped(folder)["beyond the answer space"] == 1
 
 
-def test_metadata_are_filled_in(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_cardinality_domains_and_templates_are_filled_in(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("P4661", "shore")
     for number, continent in enumerate(CONTINENTS):
         id = world.item(f"Q{3000 + number}", f"Shore {number}", links=9)
         world.claim(id, "P4661", continent)
     templates = {"P30": ("[X] flows in [Y].", "[Y] has the river [X].")}
-    given = {"templates": templates, "domains": {"P4661": ["Natural"]}}
-    folder = curated(serve(world), tmp_path / "out", "P30", "P4661", **given)
-    about = json.loads((folder / "metadata_relations.json").read_text())
-    assert about["P30"]["templates"] == ["[X] flows in [Y].", "[Y] has the river [X]."]
-    assert about["P4661"]["templates"] == ["The shore of [X] is [Y]."]
-    assert (about["P30"]["cardinality"], about["P4661"]["cardinality"]) == (MULTIPLE, SINGLE)
+    options = {"templates": templates, "domains": {"P4661": ["Natural"]}}
+    folder = curated(serve(world), tmp_path / "out", "P30", "P4661", **options)
+    metadata = json.loads((folder / "metadata_relations.json").read_text())
+    assert metadata["P30"]["templates"] == ["[X] flows in [Y].", "[Y] has the river [X]."]
+    assert metadata["P4661"]["templates"] == ["The shore of [X] is [Y]."]
+    assert (metadata["P30"]["cardinality"], metadata["P4661"]["cardinality"]) == (MULTIPLE, SINGLE)
     domains = json.loads((folder / "relation_info.json").read_text())
     assert domains == {"P30": {"domains": ["Geographic"]}, "P4661": {"domains": ["Natural"]}}
 
 
-def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_the_reader_of_the_format_reads_the_folder(serve: Serve, world: World, tmp_path: Path) -> None:
     folder = curated(serve(world), tmp_path / "out")
     benchmark = FORMATS[format_of(folder)](folder)
     (relation,) = benchmark.relations
@@ -172,36 +174,40 @@ def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None
     assert relation.tags == {"cardinality": MULTIPLE, "domain": ("Geographic",)}
 
 
-def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+def test_the_same_answers_give_the_same_bytes(made_alike: MadeAlike, serve: Serve, world: World) -> None:
     assert made_alike(serve(world), curated)
 
 
-def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    asked = list(queries(Plan(("P30",), least=2)))
-    assert endpoint.rows(asked[0])
-    assert ["P279" in query.text or "P131" in query.text for query in asked] == [False, True, True]
-    assert all(isinstance(endpoint.rows(query), list) for query in asked)
+    printed = list(queries(MultipleChoicePlan(("P30",), least_sitelinks=2)))
+    assert endpoint.rows(printed[0])
+    assert ["P279" in query.text or "P131" in query.text for query in printed] == [False, True, True]
+    assert all(isinstance(endpoint.rows(query), list) for query in printed)
 
 
 @pytest.mark.parametrize(
     ("properties", "options", "message"),
     [
         ((), {}, "No property"),
-        (("P30 }",), {}, "no property of Wikidata"),
+        (("P30 }",), {}, "not a property of Wikidata"),
         (("P30",), {"answers": 1}, "two answers or more"),
-        (("P30",), {"least": 0}, "No subjects have 0 sitelinks"),
-        (("P30",), {"least": 99}, "Lower the number of sitelinks"),
+        (("P30",), {"least_sitelinks": 0}, "No subjects have 0 sitelinks"),
+        (("P30",), {"least_sitelinks": 99}, "Lower the number of sitelinks"),
         (("P30",), {"templates": {"P30": ["[X] is there."]}}, "once"),
-        (("P31",), {}, "knows no P31"),
+        (("P31",), {}, "has no P31"),
         (("P31",), {"language": "fr"}, "No template for P31 in 'fr'"),
-        (("P30",), {"language": 'x"'}, "no language code"),
-        (("P30",), {"language": "ES"}, "no language code"),
+        (("P30",), {"language": 'x"'}, "not a language code"),
+        (("P30",), {"language": "ES"}, "not a language code"),
     ],
 )
 def test_a_bad_plan_is_refused_and_nothing_is_left(
     serve: Serve, world: World, tmp_path: Path, properties: tuple[str, ...], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInput, match=message):
-        curate(serve(world).endpoint(), Plan(properties, **({"least": 2} | options)), tmp_path / "out")
+        curate(
+            serve(world).endpoint(),
+            MultipleChoicePlan(properties, **({"least_sitelinks": 2} | options)),
+            tmp_path / "out",
+        )
     assert not (tmp_path / "out").exists()

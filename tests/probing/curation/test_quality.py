@@ -1,6 +1,7 @@
-"""The report on sentences about geography: flags, and what a judge of acceptability says."""
+"""Tests of the report on sentences about geography: flags, and the verdicts of a judge of acceptability."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from probing.statements.geography.sentences import sentences
 
 
 class Strict:
-    """Accepts what is about Chile; remembers what it read."""
+    """A judge that accepts sentences about Chile and records what it reads."""
 
     about = "strict"
 
@@ -43,20 +44,26 @@ def test_a_judge_reads_each_sentence_with_its_answer(worded: list[Worded]) -> No
     ]
 
 
-def test_it_gives_the_acceptability_of_each_sentence(worded: list[Worded]) -> None:
+def test_the_report_has_the_acceptability_of_each_sentence(worded: list[Worded]) -> None:
     ids = [sentence.id for _, sentence in worded]
     assert judged(worded)["sentences"] == dict(zip(ids, [0.2, 0.9123, 0.9123], strict=True))
 
 
-def test_it_gives_shares_by_fact_type_and_template(worded: list[Worded]) -> None:
+def test_the_report_has_shares_of_acceptable_sentences_by_fact_type_and_template(worded: list[Worded]) -> None:
     assert judged(worded)["acceptable"] == {"canyon_country": {"all": 0.6667, "single": 0.0, "0": 1.0}}
 
 
 def test_unacceptable_sentences_are_counted_and_listed(worded: list[Worded]) -> None:
-    found = report(worded, Strict())
-    assert found["counts"]["canyon_country"] == {"sentences": 3, "unacceptable": 1}
-    assert [each["text"] for each in found["flagged"]["unacceptable"]] == ["The Colca canyon is located in [Y]."]
+    content = report(worded, Strict())
+    assert content["counts"]["canyon_country"] == {"sentences": 3, "unacceptable": 1}
+    assert [line["text"] for line in content["flagged"]["unacceptable"]] == ["The Colca canyon is located in [Y]."]
 
 
-def test_without_a_judge_nothing_is_said_of_acceptability(worded: list[Worded]) -> None:
+def test_repetitive_and_long_sentences_are_flagged(worded: list[Worded]) -> None:
+    (key, sentence), *_ = worded
+    flagged = replace(sentence, repeated=True, long=True)
+    assert report([(key, flagged)])["counts"][key] == {"sentences": 1, "repeats_a_word": 1, "long": 1}
+
+
+def test_without_a_judge_the_report_has_no_acceptability(worded: list[Worded]) -> None:
     assert report(worded) == {"counts": {"canyon_country": {"sentences": 3}}, "flagged": {}}

@@ -1,4 +1,4 @@
-"""Queries: their text, ranks and time, pages."""
+"""Tests of queries: their text, ranks and end times of values, pages and slices."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ import pytest
 
 from probing.curation import endpoint as endpoints
 from probing.curation import query as queries
-from probing.curation.query import Query, articles, best, current, label, sitelinks, stated
+from probing.curation.query import Query, articles, best_value, current_value, label, sitelinks, stated_value
 from probing.errors import SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
@@ -30,23 +30,23 @@ def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
     return [(row["subject"], row["object"]) for row in rows]
 
 
-def test_current_values_are_of_the_best_rank_and_have_not_ended(serve: Callable[[World], Source], world: World) -> None:
-    found = pairs(serve(world), current("subject", "P36", "object"))
-    assert sorted(found) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q4", "")]
+def test_current_values_have_the_best_rank_and_have_not_ended(serve: Callable[[World], Source], world: World) -> None:
+    values = pairs(serve(world), current_value("subject", "P36", "object"))
+    assert sorted(values) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q4", "")]
 
 
-def test_stated_values_are_all_but_deprecated_ones(serve: Callable[[World], Source], world: World) -> None:
-    found = pairs(serve(world), stated("subject", "P36", "object"))
-    assert sorted(found) == [("Q1", "Q10"), ("Q1", "Q11"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
+def test_stated_values_are_all_that_are_not_deprecated(serve: Callable[[World], Source], world: World) -> None:
+    values = pairs(serve(world), stated_value("subject", "P36", "object"))
+    assert sorted(values) == [("Q1", "Q10"), ("Q1", "Q11"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
 
 
 def test_the_best_values_may_have_ended(serve: Callable[[World], Source], world: World) -> None:
-    found = pairs(serve(world), best("subject", "P36", "object"))
-    assert sorted(found) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
+    values = pairs(serve(world), best_value("subject", "P36", "object"))
+    assert sorted(values) == [("Q1", "Q10"), ("Q2", "Q21"), ("Q3", "Q30"), ("Q4", "")]
 
 
-def test_a_query_is_text_that_explains_itself() -> None:
-    query = Query("What these are", ("item", "kind"), (best("item", "P31", "kind"),), ("Q1", "Q2"))
+def test_the_text_of_a_query_begins_with_a_comment_about_it() -> None:
+    query = Query("What these are", ("item", "kind"), (best_value("item", "P31", "kind"),), ("Q1", "Q2"))
     assert query.text == (
         "# What these are\n"
         "PREFIX wd: <http://www.wikidata.org/entity/>\n"
@@ -59,12 +59,14 @@ def test_a_query_is_text_that_explains_itself() -> None:
     )
 
 
-def test_queries_about_different_items_have_one_shape() -> None:
-    first, second = (Query("Kinds", ("item",), (best("item", "P31", "kind"),), items) for items in (("Q1",), ("Q2",)))
+def test_queries_that_differ_only_in_items_have_the_same_shape() -> None:
+    first, second = (
+        Query("Kinds", ("item",), (best_value("item", "P31", "kind"),), items) for items in (("Q1",), ("Q2",))
+    )
     assert first.shape == second.shape != first.text
 
 
-def test_an_answer_of_more_than_a_page_comes_in_slices(
+def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (queries, endpoints):
@@ -73,10 +75,10 @@ def test_an_answer_of_more_than_a_page_comes_in_slices(
     for number in range(20):
         world.claim(f"Q{number}", "P36", f"Q{100 + number}")
     source = serve(world)
-    found = pairs(source, current("subject", "P36", "object"))
-    assert found == [(f"Q{number}", f"Q{100 + number}") for number in range(20)]
-    assert len(source.sparql.asked) == 11
-    assert all("LIMIT 4" in text for text in source.sparql.asked)
+    values = pairs(source, current_value("subject", "P36", "object"))
+    assert values == [(f"Q{number}", f"Q{100 + number}") for number in range(20)]
+    assert len(source.sparql.requests) == 11
+    assert all("LIMIT 4" in text for text in source.sparql.requests)
 
 
 def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,8 +87,8 @@ def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeyp
     world, items = World(), [7, 17, 107, 1007, 27, 4]
     for number in items:
         world.claim(f"Q{number}", "P36", "Q1000")
-    found = pairs(serve(world), current("subject", "P36", "object"))
-    assert found == [(f"Q{number}", "Q1000") for number in sorted(items)]
+    values = pairs(serve(world), current_value("subject", "P36", "object"))
+    assert values == [(f"Q{number}", "Q1000") for number in sorted(items)]
 
 
 def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
@@ -99,17 +101,17 @@ def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
         world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
     source = serve(world)
     columns = ("subject", "object", "subject_sitelinks")
-    query = Query("Capitals", columns, (current("subject", "P36", "object"),), least=20)
+    query = Query("Capitals", columns, (current_value("subject", "P36", "object"),), least=20)
     rows = source.endpoint().rows(query)
     assert [(row["subject"], row["subject_sitelinks"]) for row in rows] == [
         *(("Q1", "20"), ("Q2", "20"), ("Q3", "20")),
         *(("Q4", "21"), ("Q5", "24")),
     ]
-    whole, *others = source.sparql.asked
+    whole, *others = source.sparql.requests
     assert "FILTER(?subject_sitelinks >= 20)" in whole
     assert "VALUES ?subject_sitelinks { 20 }" in next(text for text in others if "STRENDS" in text)
     assert sum("STRENDS" in text for text in others) == 10
-    assert len(source.sparql.asked) <= 1 + 2 * 10 + 10
+    assert len(source.sparql.requests) <= 1 + 2 * 10 + 10
 
 
 def test_an_interruption_between_slices_loses_nothing(
@@ -121,19 +123,19 @@ def test_an_interruption_between_slices_loses_nothing(
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 700), (5, 701), (6, 702)):
         world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
     source = serve(world)
-    query = Query("Capitals", ("subject", "object"), (current("subject", "P36", "object"),), least=20)
-    whole, asked = source.endpoint().rows(query), list(source.sparql.asked)
-    for good in range(len(asked)):
+    query = Query("Capitals", ("subject", "object"), (current_value("subject", "P36", "object"),), least=20)
+    whole, requests = source.endpoint().rows(query), list(source.sparql.requests)
+    for good in range(len(requests)):
         source.forget()
         source.sparql.faults.extend([Fault()] * good + [Fault(503)] * 4)
         with pytest.raises(SourceUnavailable):
             source.endpoint().rows(query)
         assert source.endpoint().rows(query) == whole
-        assert source.sparql.asked == asked[:good] + [asked[good]] * 4 + asked[good:]
+        assert source.sparql.requests == requests[:good] + [requests[good]] * 4 + requests[good:]
 
 
-def test_halves_have_every_number_of_sitelinks_once() -> None:
-    waiting = [Query("Capitals", ("subject",), (current("subject", "P36", "object"),), least=30)]
+def test_slices_by_halves_cover_every_number_of_sitelinks_once() -> None:
+    waiting = [Query("Capitals", ("subject",), (current_value("subject", "P36", "object"),), least=30)]
     numbers: list[int] = []
     while waiting:
         query = waiting.pop(0)
@@ -144,7 +146,7 @@ def test_halves_have_every_number_of_sitelinks_once() -> None:
     assert numbers == list(range(999, 29, -1))
 
 
-def test_the_best_known_are_looked_for_from_the_top_where_sorting_takes_too_long(
+def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(
     serve: Callable[[World], Source],
 ) -> None:
     world = World()
@@ -152,7 +154,7 @@ def test_the_best_known_are_looked_for_from_the_top_where_sorting_takes_too_long
         world.item(f"Q{number}", "x", links=links)
         world.claim(f"Q{number}", "P31", "Q100")
     order = "DESC(?item_sitelinks) ?item"
-    columns, where = ("item", "item_sitelinks"), (best("item", "P31", "kind"),)
+    columns, where = ("item", "item_sitelinks"), (best_value("item", "P31", "kind"),)
     query = Query("The best known", columns, where, least=5, order=order, limit=3)
     source = serve(world)
     quick = source.endpoint().rows(query)
@@ -160,10 +162,10 @@ def test_the_best_known_are_looked_for_from_the_top_where_sorting_takes_too_long
     source.sparql.faults.extend([Fault(504), Fault(504)])
     assert source.endpoint().rows(query) == quick
     assert [row["item"] for row in quick] == ["Q2", "Q3", "Q4"]
-    assert len(source.sparql.asked) == 4
+    assert len(source.sparql.requests) == 4
 
 
-def test_what_no_slicing_makes_small_is_told_as_such(
+def test_an_answer_that_no_slicing_makes_small_enough_is_an_error(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in (queries, endpoints):
@@ -171,44 +173,45 @@ def test_what_no_slicing_makes_small_is_told_as_such(
     world = World()
     world.claim("Q9", "P530", *(f"Q{number}" for number in range(20)))
     with pytest.raises(SourceUnavailable, match="more than 3 rows"):
-        serve(world).endpoint().rows(Query("Relations", ("a", "b"), (current("a", "P530", "b"),)))
+        serve(world).endpoint().rows(Query("Relations", ("a", "b"), (current_value("a", "P530", "b"),)))
 
 
-def test_labels_come_in_the_languages_asked_for(serve: Callable[[World], Source]) -> None:
+def test_labels_are_in_the_requested_languages(serve: Callable[[World], Source]) -> None:
     world = World()
     world.item("Q79", "Egypt", languages="en ar ko")
     world.item("Q85", "Cairo", languages="ko")
-    found = serve(world).endpoint().labels(["Q79", "Q85", "Q99"], ["ar", "en"])
-    assert found == {"Q79": {"en": "Egypt", "ar": "Egypt (ar)"}, "Q85": {}, "Q99": {}}
+    world.labels["Q85"]["en"] = " "
+    labels = serve(world).endpoint().labels(["Q79", "Q85", "Q99"], ["ar", "en"])
+    assert labels == {"Q79": {"en": "Egypt", "ar": "Egypt (ar)"}, "Q85": {}, "Q99": {}}
 
 
 def test_the_default_label_stands_in_for_languages_of_its_script(serve: Callable[[World], Source]) -> None:
     world = World()
     world.item("Q1", "Ada", languages="en")
     world.labels["Q1"] = {"mul": "Ada Lovelace", "es": "Ada, condesa"}
-    found = serve(world).endpoint().labels(["Q1"], ["ar", "en", "es"])
-    assert found == {"Q1": {"en": "Ada Lovelace", "es": "Ada, condesa"}}
+    labels = serve(world).endpoint().labels(["Q1"], ["ar", "en", "es"])
+    assert labels == {"Q1": {"en": "Ada Lovelace", "es": "Ada, condesa"}}
 
 
-def test_many_items_are_named_in_several_queries(serve: Callable[[World], Source]) -> None:
+def test_labels_of_many_items_take_several_queries(serve: Callable[[World], Source]) -> None:
     world = World()
     items = [world.item(f"Q{number}", f"Item {number}") for number in range(1, 451)]
     source = serve(world)
     assert all(source.endpoint().labels(items, ["en"]).values())
-    assert len(source.sparql.asked) == 3
+    assert len(source.sparql.requests) == 3
 
 
-def test_the_first_rows_come_in_their_order(serve: Callable[[World], Source]) -> None:
+def test_limited_rows_keep_the_order_of_the_query(serve: Callable[[World], Source]) -> None:
     world = World()
     for number, links in ((1, 5), (2, 50), (3, 20), (4, 20)):
         world.item(f"Q{number}", "x", links=links)
     columns, order = ("item", "item_sitelinks"), "DESC(?item_sitelinks) ?item"
     query = Query("The best known", columns, (sitelinks("item", 6),), order=order, limit=2)
-    found = serve(world).endpoint().rows(query)
-    assert found == [{"item": "Q2", "item_sitelinks": "50"}, {"item": "Q3", "item_sitelinks": "20"}]
+    rows = serve(world).endpoint().rows(query)
+    assert rows == [{"item": "Q2", "item_sitelinks": "50"}, {"item": "Q3", "item_sitelinks": "20"}]
 
 
-def test_items_without_an_article_are_found_as_well(serve: Callable[[World], Source]) -> None:
+def test_items_without_an_article_are_in_the_rows_too(serve: Callable[[World], Source]) -> None:
     world = World()
     world.item("Q1", "One", en=10, fr=20, de=30)
     world.item("Q2", "Two")
@@ -221,5 +224,5 @@ def test_items_without_an_article_are_found_as_well(serve: Callable[[World], Sou
     ]
 
 
-def test_labels_are_asked_without_the_label_service() -> None:
+def test_queries_for_labels_do_not_use_the_label_service() -> None:
     assert "SERVICE" not in Query("Labels", ("item",), (label("item", ["en"]),), ("Q1",)).text

@@ -1,4 +1,4 @@
-"""Words that are one token of a tokenizer, which is a file, a folder or a hub id."""
+"""Tests of the check for words that are one token of a tokenizer."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ LLAMA = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" 
 
 
 @pytest.mark.parametrize("place", ["", "tokenizer.json"])
-def test_a_word_is_one_token_as_it_stands_after_a_space(tmp_path: Path, place: str) -> None:
+def test_a_word_is_checked_as_it_stands_after_a_space(tmp_path: Path, place: str) -> None:
     byte_level_bpe(vocabulary=500).save_pretrained(tmp_path)
     check = single_token(str(tmp_path / place))
     assert check("Peru")
@@ -30,7 +30,7 @@ def with_spaces(model: models.Model) -> Tokenizer:
 
 
 def with_a_space_of_its_own() -> Tokenizer:
-    """As Llama's: nothing splits the text, and a space is put before it."""
+    """Return a tokenizer like Llama's, which does not split the text and puts a space before it."""
     merges = [("▁", "i"), ("▁i", "n"), ("▁", "a"), ("▁a", "b")]
     pieces = ["<unk>", "▁", "i", "n", "a", "b", *("".join(pair) for pair in merges)]
     tokenizer = Tokenizer(models.BPE({piece: rank for rank, piece in enumerate(pieces)}, merges, unk_token="<unk>"))
@@ -39,7 +39,7 @@ def with_a_space_of_its_own() -> Tokenizer:
 
 
 @pytest.mark.parametrize("model", [UNIGRAM, BPE], ids=["unigram", "bpe"])
-def test_an_unknown_word_and_a_space_by_itself_are_no_token_of_a_word(tmp_path: Path, model: models.Model) -> None:
+def test_neither_the_unknown_token_nor_a_separate_space_counts_as_a_word(tmp_path: Path, model: models.Model) -> None:
     with_spaces(model).save(str(tmp_path / "tokenizer.json"))
     check = single_token(str(tmp_path))
     assert check("Paris")
@@ -53,7 +53,7 @@ def test_a_space_that_the_tokenizer_adds_is_not_counted(tmp_path: Path) -> None:
     assert not check("ba")
 
 
-def test_words_that_berts_kind_does_not_know_are_refused_and_padding_is_not_counted(tmp_path: Path) -> None:
+def test_words_unknown_to_wordpiece_are_refused_and_padding_is_not_counted(tmp_path: Path) -> None:
     tokenizer = word_piece(["Peru in"]).backend_tokenizer
     tokenizer.enable_padding(length=16)
     tokenizer.save(str(tmp_path / "tokenizer.json"))
@@ -62,9 +62,9 @@ def test_words_that_berts_kind_does_not_know_are_refused_and_padding_is_not_coun
     assert not check("Łódź")
 
 
-def test_what_is_no_tokenizer_is_told_as_such(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(BadInput, match="is no tokenizer"):
+    with pytest.raises(BadInput, match="is not a tokenizer"):
         single_token(str(tmp_path))
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadInput, match=r"has no tokenizer\.json"):

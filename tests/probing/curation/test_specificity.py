@@ -1,4 +1,4 @@
-"""Pairs of a finer and a coarser answer: distances, what fits, drawing, our reader."""
+"""Tests of pairs of a finer and a coarser answer: distances, usable pairs, sampling, reader of the format."""
 
 import json
 from collections.abc import Callable
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from probing.curation.facts import Subject
-from probing.curation.specificity import Pair, Plan, candidates, curate, distances, queries
+from probing.curation.specificity import AnswerPair, SpecificityPlan, candidates, curate, distances, queries
 from probing.curation.triple_counts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source
-from tests.probing.curation.world import World
+from tests.probing.curation.world import SOMETHING, World
 from tests.tiny_models import byte_level_bpe
 
 Serve = Callable[[World], Source]
@@ -21,12 +21,13 @@ Serve = Callable[[World], Source]
 
 @pytest.fixture
 def world() -> World:
-    """A person born in a town, in a county, in a country; two more of the town."""
+    """Three people born in a town, which lies in a county, which lies in a country."""
     world = World()
     for id, name in (("Q1", "Yate"), ("Q2", "Gloucestershire"), ("Q3", "England")):
         world.item(id, name, links=50)
     world.claim("Q1", "P131", "Q2")
     world.claim("Q2", "P131", "Q3")
+    world.claim("Q3", "P131", SOMETHING)
     for number in range(3):
         world.item(f"Q{10 + number}", f"Writer {number}", links=30)
         world.claim(f"Q{10 + number}", "P19", "Q1")
@@ -34,7 +35,7 @@ def world() -> World:
 
 
 def curated(source: Source, folder: Path, *relations: str, **options: Any) -> Path:
-    curate(source.endpoint(), Plan(relations or ("P19",), **({"least": 20} | options)), folder)
+    curate(source.endpoint(), SpecificityPlan(relations or ("P19",), **({"least_sitelinks": 20} | options)), folder)
     return folder
 
 
@@ -53,19 +54,19 @@ def test_distances_are_mean_lengths_of_paths() -> None:
 
 def test_paths_have_at_most_five_steps_and_no_circles() -> None:
     above = {f"Q{number}": (f"Q{number + 1}", "Q1", "Q99") for number in range(1, 9)}
-    found = distances(Subject("Q99", 1, ("Q1",)), above)
-    assert found == {"Q1": 1, "Q2": 2, "Q3": 3, "Q4": 4, "Q5": 5}
+    mean = distances(Subject("Q99", 1, ("Q1",)), above)
+    assert mean == {"Q1": 1, "Q2": 2, "Q3": 3, "Q4": 4, "Q5": 5}
 
 
 def test_answers_of_a_pair_differ_by_one_step_at_least() -> None:
     above = {"Q1": ("Q2", "Q3"), "Q2": ("Q3",)}
     assert candidates(Subject("Q9", 1, ("Q1",)), above) == [
-        Pair("Q9", "Q1", "Q2", (1, 2)),
-        Pair("Q9", "Q1", "Q3", (1, 2.5)),
+        AnswerPair("Q9", "Q1", "Q2", (1, 2)),
+        AnswerPair("Q9", "Q1", "Q3", (1, 2.5)),
     ]
 
 
-def test_it_writes_s_tests_format(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_the_files_have_the_format_of_s_test(serve: Serve, world: World, tmp_path: Path) -> None:
     folder = curated(serve(world), tmp_path / "out")
     line = lines(folder)[0]
     assert line["sub_label"] == "Writer 0"
@@ -82,7 +83,7 @@ def test_transitive_relations_start_at_the_subject(serve: Serve, world: World, t
     assert (line["sub_label"], line["obj_label"], line["obj2_label"]) == ("Yate", "Gloucestershire", "England")
 
 
-def test_professions_go_on_with_their_superclasses(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_occupations_are_followed_to_their_superclasses(serve: Serve, world: World, tmp_path: Path) -> None:
     for id, name in (("Q5", "novelist"), ("Q6", "writer")):
         world.item(id, name)
     world.claim("Q5", "P279", "Q6")
@@ -100,7 +101,7 @@ def test_answers_must_be_one_token_of_every_tokenizer(serve: Serve, world: World
     assert triple_counts(folder)["pairs"]["dropped"] == {"an answer is more than one token": 6}
 
 
-def test_what_cannot_be_asked_is_counted(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_pairs_that_cannot_be_asked_are_counted(serve: Serve, world: World, tmp_path: Path) -> None:
     world.item("Q2", "")
     world.item("Q4", "YATE")
     world.claim("Q3", "P131", "Q4")
@@ -118,14 +119,14 @@ def test_the_sample_follows_from_the_seed(serve: Serve, world: World, tmp_path: 
         world.item(f"Q{100 + number}", f"Poet {number}", links=30)
         world.claim(f"Q{100 + number}", "P19", "Q1")
     source = serve(world)
-    drawn = [
+    samples = [
         lines(curated(source, tmp_path / str(number), seed=seed, at_most=10)) for number, seed in enumerate((1, 1, 2))
     ]
-    assert drawn[0] == drawn[1] != drawn[2]
-    assert len(drawn[0]) == 10
+    assert samples[0] == samples[1] != samples[2]
+    assert len(samples[0]) == 10
 
 
-def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_the_reader_of_the_format_reads_the_folder(serve: Serve, world: World, tmp_path: Path) -> None:
     folder = curated(serve(world), tmp_path / "out", "P19", "P131")
     benchmark = FORMATS[format_of(folder)](folder)
     assert [relation.id for relation in benchmark.relations] == ["P19", "P131"]
@@ -133,23 +134,25 @@ def test_our_reader_reads_it(serve: Serve, world: World, tmp_path: Path) -> None
     assert benchmark.relations[1].items[0].options == ("England", "Gloucestershire")
 
 
-def test_it_is_made_alike_byte_for_byte(made_alike: MadeAlike, serve: Serve, world: World) -> None:
+def test_the_same_answers_give_the_same_bytes(made_alike: MadeAlike, serve: Serve, world: World) -> None:
     assert made_alike(serve(world), curated)
 
 
-def test_every_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
+def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    assert len([endpoint.rows(query) for query in queries(Plan())]) == 5 + 3
+    assert len([endpoint.rows(query) for query in queries(SpecificityPlan())]) == 5 + 3
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("options", "message"),
     [
         ({"relations": ("P1",)}, "No relation P1"),
         ({"at_most": 0}, "Give 1 or more"),
         ({"relations": ("P361",)}, "No relation has a pair"),
     ],
 )
-def test_a_bad_plan_is_refused(serve: Serve, world: World, tmp_path: Path, given: dict[str, Any], message: str) -> None:
+def test_a_bad_plan_is_refused(
+    serve: Serve, world: World, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
     with pytest.raises(BadInput, match=message):
-        curate(serve(world).endpoint(), Plan(**given), tmp_path / "out")
+        curate(serve(world).endpoint(), SpecificityPlan(**options), tmp_path / "out")

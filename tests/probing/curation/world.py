@@ -1,6 +1,6 @@
-"""A small Wikidata: items with labels, statements with ranks and qualifiers, sitelinks, articles.
+"""A small Wikidata with labels, statements with ranks and qualifiers, sitelinks and articles.
 
-Shaped as the query service shows it: `wdt:` for values of best rank, `p:`/`ps:`/`pq:` for statements.
+Its RDF has the shape of the query service: `wdt:` for values of best rank, `p:`/`ps:`/`pq:` for statements.
 """
 
 from dataclasses import dataclass, field
@@ -43,8 +43,13 @@ class World:
     def item(
         self, id: str, label: str = "", /, *, languages: str = "en ar ko es", links: int = 0, **articles: int
     ) -> str:
-        """`label` in several languages, told apart by a suffix; `articles`: bytes by site, under the label as title."""
-        self.labels[id] = {each: label if each == "en" else f"{label} ({each})" for each in languages.split() if label}
+        """Add an item with a label in several languages, which differ by a suffix, and articles with that title.
+
+        `articles`: bytes by site.
+        """
+        self.labels[id] = {
+            language: label if language == "en" else f"{label} ({language})" for language in languages.split() if label
+        }
         self.links[id] = links
         for site, size in articles.items():
             self.article(id, site, label, size)
