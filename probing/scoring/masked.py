@@ -206,8 +206,8 @@ class MaskedModel(AnsweringModel):
             input_ids=self.to_device(ids),
             attention_mask=None if is_token.all() else self.to_device(is_token.astype(np.int64)),
         )
-        row = self.to_device(inverse)
-        log_probs = logits[row, self.to_device(predictions.target[predicted])].float() - log_sum_exp(logits)[row]
+        place = self.to_device(inverse)
+        log_probs = logits[place, self.to_device(predictions.target[predicted])].float() - log_sum_exp(logits)[place]
         return predicted, log_probs.clamp(max=0.0)
 
     def _forward_reference(self, predictions: Predictions, inputs: Ints) -> tuple[Ints, torch.Tensor]:

@@ -113,7 +113,7 @@ def decide(rounds: Rounds, pruning: OptionPruning, first_pass: FirstPassShare, u
         log_probs = rounds.log_probs()
         missing = np.isnan(log_probs)
         log_probs[missing] = 0.0
-        exact = ~missing.any(axis=1)
+        exact = np.logical_not(missing.any(axis=1))
         options = pruning.next(log_probs.sum(axis=1), exact, rounds.options_per_prompt)
         progress = first_pass.progress(first, usage.positions - before) if len(options) else 1.0
         usage.add("score", (progress - reported) * statements)
