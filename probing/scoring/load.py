@@ -123,8 +123,8 @@ def _checked_kind(files: ModelFiles) -> Kind:
             f"The installed transformers does not know the model type {config.get('model_type')!r}.",
             "A newer release may; models with code of their own are not run.",
         )
-    names = config.get("architectures")
-    architecture = str(names[0]) if isinstance(names, list) and names else ""
+    named = config.get("architectures")
+    architecture = str(named[0]) if isinstance(named, list) and named else ""
     kind = kind_of(architecture)
     if kind is None:
         raise UnsupportedModel(
