@@ -87,7 +87,7 @@ class Predictions:
 class TokenCosts:
     """Expected log-probability of a token: its mean over those statements of the same prompt that have it computed.
 
-    `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
+    It is 0 if none of them has. `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
     """
 
     key: Ints

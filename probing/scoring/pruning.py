@@ -84,7 +84,7 @@ class Rounds(Protocol):
     options_per_prompt: int
 
     def first_pass(self, statements: float) -> None:
-        """Compute what gives every option an upper bound; record it as work on so many statements."""
+        """Compute the first upper bounds of all options, and record this as work on so many statements."""
         ...
 
     def log_probs(self) -> Floats:
