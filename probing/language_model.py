@@ -1,4 +1,4 @@
-"""What the probes know of a model: its verbs, each over a stream, and a card of facts."""
+"""The interface between probes and models: what a model can be asked, what it answers, and a card of facts."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.arrays import Bools, Floats, Ints
 from probing.template import Prompt
 
 Kind = Literal["causal", "masked"]
@@ -19,16 +20,15 @@ Request = tuple[Prompt, Sequence[str]]
 
 @dataclass(frozen=True)
 class Scoring:
-    """How statements become option scores.
+    """Settings that turn statements into option scores.
 
-    `pll`: which tokens a masked model hides together (methods 1.2; `whole_answer`: all of the option's,
-    which with span "answer" is tokenized apart from the text around it, methods 4.4);
-    causal models ignore it.
-    `span`: score the whole statement, or the option's tokens only (given the text left of it, for causal models).
+    `pll`: which tokens a masked model hides together (methods 1.2); causal models ignore it. `whole_answer` hides all
+    tokens of the option; together with span "answer" the option is tokenized apart from its context (methods 4.4).
+    `span`: score the whole statement, or the option's tokens only (for causal models given the text to its left).
     `reduction`: sum or mean of the token log-probabilities.
-    `start`: put a beginning-of-sequence token in front for causal models, so that the first token is scored too.
-    `decide`: 0 scores every option to the end; k > 0 only makes sure of the k best, ties included, and leaves
-    upper bounds for the options that cannot be among them.
+    `start`: begin with a start token for causal models, so that the first token of the text is scored too.
+    `decide`: 0 scores all tokens of every option; k > 0 scores only as much as determines the k best options, ties
+    included, and leaves upper bounds for the options that cannot be among them.
     """
 
     pll: PLL = "within_word_l2r"
@@ -40,56 +40,56 @@ class Scoring:
 
 @dataclass(frozen=True)
 class OptionScores:
-    """The options of one prompt, scored.
+    """Scores of the options of one prompt.
 
-    `log_probs`: for each option, the natural log-probability of each token in the span (float64).
-    `answers`: for each option, which of those tokens belong to the option.
-    `exact`: for each option, whether every token was scored; where not, an unscored token holds 0.0, which no
-    log-probability exceeds, so that every sum over it is an upper bound.
+    `log_probs`: for each option, the natural log-probability of each token in the span.
+    `answers`: for each option, which of those tokens belong to the option itself.
+    `exact`: for each option, whether all its tokens were scored. Tokens that were not hold 0.0; since no
+    log-probability exceeds 0, the sum is then an upper bound.
     """
 
-    log_probs: tuple[NDArray[np.float64], ...]
+    log_probs: tuple[Floats, ...]
     answers: tuple[slice, ...]
-    exact: NDArray[np.bool_]
+    exact: Bools
 
-    def reduce(self, reduction: Reduction = "sum") -> NDArray[np.float64]:
-        """One number per option: the sum or the mean over its tokens."""
+    def reduce(self, reduction: Reduction = "sum") -> Floats:
+        """Return the sum or the mean over each option's tokens, shape (options,)."""
         sums = np.array([float(tokens.sum()) for tokens in self.log_probs])
         if reduction == "sum":
             return sums
-        means: NDArray[np.float64] = sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
+        means: Floats = sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
         return means
 
 
 @dataclass(frozen=True)
 class BlankDistribution:
-    """The distribution at one blank: the best tokens, and where the options stand.
+    """Distribution over the vocabulary at one blank: its most probable tokens, and the options' places in it.
 
-    `tokens`, `log_probs`: the k most probable tokens as text without surrounding space, best first.
-    `options`: each option's log-probability, NaN where it is not a single token of the model's vocabulary.
-    `ranks`: each option's place in the ranking, from 1; 0 where it is not in it.
+    `tokens`, `log_probs`: the k most probable tokens (text without surrounding space), in descending order.
+    `options`: each option's log-probability, NaN where the option is not a single token of the model's vocabulary.
+    `ranks`: each option's rank from 1, or 0 where the option is not ranked.
     """
 
     tokens: tuple[str, ...]
-    log_probs: NDArray[np.float64]
-    options: NDArray[np.float64]
-    ranks: NDArray[np.int64]
+    log_probs: Floats
+    options: Floats
+    ranks: Ints
 
 
 class Continuation(str):
-    """What a model wrote; `ends`: for each of its tokens, how much of the text is written by then, in characters."""
+    """Text that a model generated; `ends`: for each generated token, the length in characters of the text up to it."""
 
     ends: tuple[int, ...]
 
     def __new__(cls, text: str, ends: Sequence[int] = ()) -> "Continuation":
-        made = super().__new__(cls, text)
-        made.ends = tuple(ends)
-        return made
+        continuation = super().__new__(cls, text)
+        continuation.ends = tuple(ends)
+        return continuation
 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """Who answered: recorded in every result. `files` maps weight and tokenizer files to their SHA-256."""
+    """Identity of a model, recorded in every result; `files` maps weight and tokenizer files to their SHA-256."""
 
     id: str
     kind: Kind
@@ -102,12 +102,14 @@ class ModelCard:
 
 @dataclass
 class Usage:
-    """Work done so far; `on_work` hears of every batch, so that progress moves and leases stay alive.
+    """Work that a model has done so far.
 
-    `statements`: statements scored (fractional: a window counts as its token positions are computed), prompts filled,
-    texts continued or embedded; `by_verb`: the same apart.
+    `statements`: statements scored, prompts filled, and texts continued or embedded. The number is fractional: while a
+    window is being scored, its statements count in proportion to the token positions computed.
+    `by_verb`: the same number for each verb.
     `positions`: token positions computed, padding included; `padding`: how many of them were padding.
-    `notes`: what the reader of a result should know (a fallback, a halved batch).
+    `notes`: remarks for the reader of a result, such as a fallback or a halved batch.
+    `on_work`: called after every batch, so that progress is shown and leases are renewed.
     """
 
     statements: float = 0.0
@@ -127,9 +129,9 @@ class Usage:
 
 
 class LanguageModel(Protocol):
-    """A model answers prompts in the order in which they come; it holds only a window of the stream in memory.
+    """Protocol of a model: it answers streams of requests in their order and holds only a window of them in memory.
 
-    A kind without a verb raises `UnsupportedModel`.
+    A model that does not support a verb raises `UnsupportedModel`.
     """
 
     card: ModelCard
@@ -143,26 +145,31 @@ class LanguageModel(Protocol):
 
     @property
     def batch_tokens(self) -> int:
-        """Token positions per batch, as found so far."""
+        """Token positions per batch, as calibrated so far."""
         ...
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        """Log-probabilities of each option's whole statement, token by token."""
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        """Yield the log-probabilities of the tokens of each option's statement."""
         ...
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        """The distribution over the vocabulary at each prompt's scored blank; equal prompts are computed once.
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        """Yield the distribution at each prompt's scored blank, with its `k` best tokens.
 
-        `words` restricts the ranking (not the probabilities) to those of them that are one token.
+        Equal prompts of a window are computed once. `words` restricts the ranking (not the probabilities) to those of
+        the words that are a single token.
         """
         ...
 
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
-        """Greedy continuations of at most `tokens` tokens; with `chat`, answers through the model's chat template."""
+        """Yield greedy continuations of at most `tokens` tokens.
+
+        With `chat`, each text is a user's message, after the `system` message if there is one, in the model's chat
+        template.
+        """
         ...
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
-        """The last hidden layer, averaged over the text's own tokens; shape (hidden,)."""
+        """Yield each text's vector: the last hidden layer averaged over its own tokens, shape (hidden size,)."""
         ...

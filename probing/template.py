@@ -1,4 +1,4 @@
-"""Templates and prompts: text with blanks, exactly one of which is scored."""
+"""Templates and prompts: texts with blanks, exactly one of which takes the options."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ ANSWER_SLOT = "[Y]"
 
 @dataclass(frozen=True)
 class Statement:
-    """A filled prompt: `text[start:end]` is the option."""
+    """A prompt with all blanks filled; `text[start:end]` is the option."""
 
     text: str
     start: int
@@ -18,10 +18,11 @@ class Statement:
 
 @dataclass(frozen=True)
 class Prompt:
-    """Text pieces with a blank between each two of them; the blank number `scored` takes the options.
+    """Text pieces with a blank between every two of them.
 
-    What the other blanks look like (mask token, end of text, nothing) is the model kind's business.
-    `verbatim`: leave the first letter as it is; it becomes upper case otherwise.
+    `scored`: the index of the blank that takes the options; the kind of model determines what the other blanks hold
+    (a mask token, an end-of-text token or nothing).
+    `verbatim`: keep the case of the first letter, which otherwise becomes upper case.
     """
 
     pieces: tuple[str, ...]
@@ -29,13 +30,13 @@ class Prompt:
     verbatim: bool = False
 
     def fill(self, option: str, other: str = "") -> Statement:
-        """Put `option` into the scored blank and `other` into the rest."""
+        """Put `option` into the scored blank and `other` into all other blanks."""
         blanks = [other] * (len(self.pieces) - 1)
         blanks[self.scored] = option
         left = "".join(piece + blank for piece, blank in zip(self.pieces, blanks[: self.scored], strict=False))
         left += self.pieces[self.scored]
-        rest = zip(blanks[self.scored + 1 :], self.pieces[self.scored + 2 :], strict=True)
-        right = self.pieces[self.scored + 1] + "".join(blank + piece for blank, piece in rest)
+        later = zip(blanks[self.scored + 1 :], self.pieces[self.scored + 2 :], strict=True)
+        right = self.pieces[self.scored + 1] + "".join(blank + piece for blank, piece in later)
         if left and not self.verbatim:
             left = upper_first(left)
         elif not self.verbatim:
@@ -44,16 +45,16 @@ class Prompt:
 
 
 def upper_first(text: str) -> str:
-    """The text with its first character in upper case (which may be two: ß becomes SS)."""
+    """Return the text with its first character in upper case, which may be two characters (ß becomes SS)."""
     return text[:1].upper() + text[1:]
 
 
 def prompt(template: str, subject: str) -> Prompt:
-    """Fill the subject into a template; its answer slots become blanks, the first of them scored."""
+    """Fill the subject into a template; its answer slots become blanks, of which the first is scored."""
     return Prompt(tuple(piece.replace(SUBJECT_SLOT, subject) for piece in template.split(ANSWER_SLOT)))
 
 
 def without_subject(template: str) -> Prompt:
-    """The template with its subject hidden too: every slot becomes a blank, the first answer slot is scored."""
+    """Turn every slot of the template, the subject's included, into a blank; the first answer slot is scored."""
     slots = "|".join(map(re.escape, (SUBJECT_SLOT, ANSWER_SLOT)))
     return Prompt(tuple(re.split(slots, template)), re.findall(slots, template).index(ANSWER_SLOT))

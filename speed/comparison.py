@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, NamedTuple
 
-from probing.scoring.tokens import WINDOW
+from probing.scoring.tokens import STATEMENTS_PER_WINDOW
 from speed.lower_bounds import LowerBounds, bounds
 from speed.machine import shapes_rate
 from speed.measure import (
@@ -42,7 +42,7 @@ class Plan:
     watched: Mapping[Kind, int]
 
 
-WHOLE = Plan({"causal": 20, "masked": 6}, 3, {"causal": WINDOW, "masked": 250})
+WHOLE = Plan({"causal": 20, "masked": 6}, 3, {"causal": STATEMENTS_PER_WINDOW, "masked": 250})
 QUICK = Plan({"causal": 2, "masked": 1}, 1, {"causal": 300, "masked": 60})
 SAMPLE = 6  # one question in so many serves to find the peer's batch size
 PEER_WATCHED = 100  # statements: the peer's memory does not depend on how many there are

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from probing.arrays import Ids
 from probing.scoring.masked import hidden_with
 from probing.scoring.tokens import Encoded, Encoder
 from speed.networks import Loaded
 from speed.work import Work
-
-Ids = tuple[int, ...]
 
 
 class LowerBounds(NamedTuple):

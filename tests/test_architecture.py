@@ -14,7 +14,7 @@ PACKAGES = ("probing", "leaderboard")
 
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
-    {"probing", "probing.errors"},
+    {"probing", "probing.arrays", "probing.errors"},
     {"probing.benchmark", "probing.template"},
     {"probing.language_model", "probing.statements"},
     {"probing.files"},

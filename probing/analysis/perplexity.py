@@ -10,13 +10,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import COLUMNS
 from probing.analysis.breakdown import ALL, OVERALL
 from probing.analysis.two_samples import Test, cohens_d, superiority, tests
+from probing.arrays import Floats
 
-Floats = NDArray[np.float64]
 Samples = tuple[Floats, Floats]
 REPETITION = "repetition"
 TRUTH = "truth"

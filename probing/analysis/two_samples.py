@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from math import log, log1p, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import betaln, hyp2f1
 from scipy.stats import mannwhitneyu, norm, t, tiecorrect, ttest_ind
 
 from probing.analysis.intervals import Z
+from probing.arrays import Floats
 
-Floats = NDArray[np.float64]
 # Where the usual way of computing a p-value gives up (natural logarithm).
 SMALLEST = -690.0
 LARGEST = 1e150  # its square is still a float

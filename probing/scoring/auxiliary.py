@@ -1,4 +1,4 @@
-"""Models that help to make a benchmark, a corrector or a judge: loaded as safely as those that are probed."""
+"""Models that help to make a benchmark (a corrector, a judge), loaded with the same precautions as probed models."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,40 +10,43 @@ from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
 from probing.files.model_files import locate, refuse_pickles
-from probing.scoring.load import BROKEN, first_line
+from probing.scoring.load import LOADING_ERRORS, first_line
 
 
 @dataclass(frozen=True)
 class Auxiliary:
-    """`about`: which model it is, with its commit and the digests of its files."""
+    """`description` names the model with its commit and the digests of its files."""
 
     network: Any
     tokenizer: Any
-    about: str
+    description: str
 
 
-def load_auxiliary(model: str, what: str, auto: Callable[[Any], Any], commit: str = "") -> Auxiliary:
-    """A hub id or a folder in Hugging Face format, of safetensors, without code of its own.
+def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], commit: str = "") -> Auxiliary:
+    """Load a hub id or a folder in Hugging Face format, from safetensors and without running code of its own.
 
-    `auto`: from its config to the transformers' class that loads it; `what` it should be, for errors.
+    `auto_class`: maps the model's config to the class of transformers that loads it. `purpose`: what the model should
+    be, for error messages.
     """
     files = locate(model, commit)
     if files.gguf:
-        raise UnsupportedModel(f"A GGUF file is not {what}.", "Give a folder in Hugging Face format.")
+        raise UnsupportedModel(f"A GGUF file is not {purpose}.", "Give a folder in Hugging Face format.")
     refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
     logging.disable_progress_bar()
-    where = {"local_files_only": True, "trust_remote_code": False}
+    safely = {"local_files_only": True, "trust_remote_code": False}
     options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
     try:
-        tokenizer = AutoTokenizer.from_pretrained(files.folder, **where)
-        kind = auto(AutoConfig.from_pretrained(files.folder, **where))
-        network, info = kind.from_pretrained(files.folder, **where, **options)
-    except BROKEN as error:
+        tokenizer = AutoTokenizer.from_pretrained(files.folder, **safely)
+        loader = auto_class(AutoConfig.from_pretrained(files.folder, **safely))
+        network, info = loader.from_pretrained(files.folder, **safely, **options)
+    except LOADING_ERRORS as error:
         raise UnsupportedModel(
-            f"{model} is not {what} that can be loaded: {first_line(error)}", "Choose one that was trained for it."
+            f"{model} is not {purpose} that can be loaded: {first_line(error)}", "Choose one that was trained for it."
         ) from error
-    if missing := sorted(info["missing_keys"]):  # they would be random numbers
-        raise UnsupportedModel(f"{model} is not {what}: it lacks {missing[0]}.", "Choose one that was trained for it.")
+    if missing := sorted(info["missing_keys"]):  # transformers has filled these weights with random numbers
+        raise UnsupportedModel(
+            f"{model} is not {purpose}: it lacks {missing[0]}.", "Choose one that was trained for it."
+        )
     if tokenizer.pad_token is None:
         raise UnsupportedModel(f"{model} has no padding token.", "Save it with a tokenizer that names one.")
     digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests().items())

@@ -1,4 +1,4 @@
-"""How much to compute at once: a budget of token positions, found while working."""
+"""Size of batches: a budget of token positions, calibrated on the real work and halved when memory runs out."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,36 +11,37 @@ from transformers import PreTrainedModel
 
 from probing.errors import OutOfMemory
 
-START = 512
-WORTHWHILE = 1.05  # a larger batch must be this much faster to be kept
-CERTAIN = 3  # batches that must have been slower than that
+INITIAL_TOKENS = 512
+MIN_SPEEDUP = 1.05  # a larger batch is kept only if it is this much faster
+SLOW_BATCHES = 3  # the budget is settled after this many batches without that speed-up
 
-# What a batch's widest layer may take, in bytes and as a share of a GPU's free memory.
+# Memory that the widest layer of a batch may take: in bytes on a CPU, as a share of the free memory on a GPU.
 CPU_BYTES = 2**29
 GPU_SHARE = 0.25
-# What a layer holds of a position, in hidden sizes: a feed-forward layer's states before and after its activation, and
-# what attention needs.
-INNER = 12
+# Numbers that a layer holds per position, in hidden sizes: the states of a feed-forward layer before and after its
+# activation, and those that attention needs.
+INNER_STATES = 12
 
 
 class Batch(Protocol):
-    """Anything that can be cut in two: a list, an array."""
+    """Anything that can be cut in two, such as a list or an array."""
 
     def __len__(self) -> int: ...
 
     def __getitem__(self, part: slice, /) -> Self: ...
 
 
-B = TypeVar("B", bound=Batch)
-R = TypeVar("R")
+BatchT = TypeVar("BatchT", bound=Batch)
+ResultT = TypeVar("ResultT")
 
 
 @dataclass
 class Budget:
     """Token positions per batch.
 
-    Without a fixed number it starts small and doubles on real batches while that makes the work 5 % faster, so that
-    calibration costs nothing; `ceiling` bounds the memory of a batch. Out of memory halves it, for good.
+    Unless `fixed` is given, the budget starts small and doubles on real batches while that makes the work at least 5 %
+    faster, so that nothing is computed for calibration only. `ceiling` bounds the memory that a batch takes. When
+    memory runs out, the budget is halved for good.
     """
 
     device: torch.device
@@ -49,19 +50,22 @@ class Budget:
     notes: list[str] = field(default_factory=list)
     tokens: int = field(init=False)
     _best_rate: float = 0.0
-    _slower: int = 0
+    _slow_batches: int = 0
     _settled: bool = False
 
     def __post_init__(self) -> None:
-        self.tokens = self.fixed or min(START, self.ceiling)
+        self.tokens = self.fixed or min(INITIAL_TOKENS, self.ceiling)
         self._settled = self.fixed is not None
 
-    def run(self, work: Callable[[B], R], batch: B, positions: int, cut: int | None = None) -> Iterator[R]:
-        """Do the work on the batch; where memory runs out, halve the budget and do one half after the other.
+    def run(
+        self, work: Callable[[BatchT], ResultT], batch: BatchT, positions: int, made_for: int | None = None
+    ) -> Iterator[ResultT]:
+        """Do the work on the batch; when memory runs out, halve the budget and do each half of the batch.
 
-        `cut`: the budget that the batch was made for, if not today's.
+        `positions`: token positions of the batch; `made_for`: the budget that the batch was made for, by default the
+        present one.
         """
-        cut = cut or self.tokens
+        made_for = made_for or self.tokens
         started = self._now()
         try:
             result = work(batch)
@@ -71,34 +75,34 @@ class Budget:
             if len(batch) < 2:
                 raise _too_large() from error
         else:
-            if positions * (len(batch) + 1) > self.tokens * len(batch):  # another item would not have fitted
-                self._learn(positions, started)
+            if positions * (len(batch) + 1) > self.tokens * len(batch):  # the batch is full: one more would not fit
+                self._calibrate(positions, started)
             yield result
             return
-        self._halve(cut)
+        self._halve(made_for)
         middle = len(batch) // 2
         for half in (batch[:middle], batch[middle:]):
-            yield from self.run(work, half, positions // 2, max(cut // 2, 1))
+            yield from self.run(work, half, positions // 2, max(made_for // 2, 1))
 
     def _now(self) -> float:
-        """The time, once the device has done its work; of use while the budget is being found."""
+        """Return the time; while the budget is being calibrated, wait for the device to finish first."""
         if self.device.type == "cuda" and not self._settled:
             torch.cuda.synchronize(self.device)
         return time.perf_counter()
 
-    def _learn(self, positions: int, started: float) -> None:
-        """Double the budget while that pays; a single slow batch may be chance."""
+    def _calibrate(self, positions: int, started: float) -> None:
+        """Double the budget while batches get faster; settle only after several slow ones, as one may be chance."""
         if self._settled:
             return
         rate = positions / (self._now() - started)
-        if positions > self.tokens:  # a single item: as it is with any smaller budget
+        if positions > self.tokens:  # a single item larger than the budget: a smaller budget gives the same batch
             self._double()
-        elif rate >= WORTHWHILE * self._best_rate:
-            self._best_rate, self._slower = rate, 0
+        elif rate >= MIN_SPEEDUP * self._best_rate:
+            self._best_rate, self._slow_batches = rate, 0
             self._double()
         else:
-            self._slower += 1
-            if self._slower == CERTAIN:
+            self._slow_batches += 1
+            if self._slow_batches == SLOW_BATCHES:
                 self.tokens //= 2
                 self._settled = True
 
@@ -106,12 +110,12 @@ class Budget:
         self._settled = self.tokens >= self.ceiling
         self.tokens = min(2 * self.tokens, self.ceiling)
 
-    def _halve(self, cut: int) -> None:
-        """The budget becomes half of the one that was too large, unless the other half of a batch has made it so.
+    def _halve(self, made_for: int) -> None:
+        """Set the budget to half of the one that was too large, unless it is as small already.
 
-        To be called when the error is gone, whose traceback holds what the batch has allocated.
+        Must be called after the exception is handled: its traceback keeps alive what the batch has allocated.
         """
-        half = max(cut // 2, 1)
+        half = max(made_for // 2, 1)
         if half < self.tokens:
             self.tokens = half
             self.notes.append(f"out of memory: batches halved to {half} positions")
@@ -121,30 +125,32 @@ class Budget:
 
 
 def ceiling(network: PreTrainedModel) -> int:
-    """The most positions whose logits and whose inner states (float32) each fit into a batch's share of memory."""
+    """Return the most positions whose logits and whose inner states (float32) each fit into a batch's memory."""
     config = network.config.get_text_config()
-    widest: int = max(config.vocab_size, INNER * config.hidden_size)
-    return max(_share(network.device) // (4 * widest), 1)
+    widest: int = max(config.vocab_size, INNER_STATES * config.hidden_size)
+    return max(_batch_bytes(network.device) // (4 * widest), 1)
 
 
-def nodes_kept(network: PreTrainedModel) -> int:
-    """The most positions whose keys and values, of all layers, fit into as much; networks name them variously."""
+def most_cached_nodes(network: PreTrainedModel) -> int:
+    """Return the most positions whose keys and values, over all layers, fit into the same share of memory.
+
+    The names of the sizes in a config differ between architectures.
+    """
     config = network.config.get_text_config()
     heads = getattr(config, "num_attention_heads", 1)
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     width = size * (getattr(config, "num_key_value_heads", None) or heads)
     bytes_: int = 2 * width * getattr(config, "num_hidden_layers", 1) * network.dtype.itemsize
-    return max(_share(network.device) // bytes_, 1)
+    return max(_batch_bytes(network.device) // bytes_, 1)
 
 
-def _share(device: torch.device) -> int:
-    """Of memory, in bytes."""
+def _batch_bytes(device: torch.device) -> int:
     return int(GPU_SHARE * torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else CPU_BYTES
 
 
 @contextmanager
-def telling_out_of_memory() -> Iterator[None]:
-    """Where no batch can be halved: out of memory becomes an error that says what to do."""
+def out_of_memory_explained() -> Iterator[None]:
+    """Turn out of memory into an error with a next step, where no batch can be halved."""
     try:
         yield
     except RuntimeError as error:
@@ -161,5 +167,5 @@ def _too_large() -> OutOfMemory:
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """CUDA has an exception of its own; the CPU's allocator has only words."""
+    """Tell whether memory ran out: CUDA raises an exception of its own, the CPU's allocator only has a message."""
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

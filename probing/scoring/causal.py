@@ -1,9 +1,9 @@
 """Causal models: every distinct prefix of a window's statements is computed once.
 
-The statements form a prefix tree. Its inner nodes are packed into rows, each token sees exactly its ancestors (a
-four-dimensional attention mask) at its depth (position ids), and one pass gives the log-probabilities of all tokens
-that follow. To decide, the tree is computed in rounds; keys and values of earlier rounds are kept.
-docs/performance.md has a picture.
+The statements form a prefix tree. Its inner nodes are packed into rows, in which each token attends to exactly its
+ancestors (by a four-dimensional attention mask) and has its depth as position id. One pass over the rows gives the
+log-probabilities of all tokens that follow. For an early decision the tree is computed in rounds, with the keys and
+values of earlier rounds in a cache. docs/performance.md has a picture.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,38 +13,33 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.utils.hooks import RemovableHandle
 
+from probing.arrays import Bools, Floats, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import reference
-from probing.scoring.batching import nodes_kept, telling_out_of_memory
-from probing.scoring.hf_model import (
-    REFUSALS,
-    Floats,
-    Input,
-    Narrow,
-    by_prompt,
-    known,
-    log_sum_exp,
-)
+from probing.scoring.batching import most_cached_nodes, out_of_memory_explained
+from probing.scoring.hf_model import REFUSALS, BlankInput, Narrow, by_prompt, computed_values, log_sum_exp
 from probing.scoring.kv_cache import KVCache
-from probing.scoring.prefix_tree import Ints, PrefixTree
-from probing.scoring.pruning import OptionPruning
+from probing.scoring.prefix_tree import PrefixTree
+from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.tokens import Encoded, Window
 from probing.scoring.verbs import AnsweringModel
 
-R = TypeVar("R")
+ResultT = TypeVar("ResultT")
 
-# Long rows repeat fewer ancestors, short ones spend less on attention between unrelated statements.
-ROW = 256
-# A prefix that so many statements share is computed before any option is preferred.
-SHARED = 6
+# Long rows repeat fewer ancestors; short rows spend less on attention between unrelated statements.
+NODES_PER_ROW = 256
+# For an early decision, prefixes that so many statements share are computed in the first pass.
+MIN_STATEMENTS_SHARING = 6
 
 
-class Row(NamedTuple):
-    """Nodes to compute together, the first `repeated` of which another row has too; `past`: their ancestors at hand."""
+class PackedRow(NamedTuple):
+    """Nodes to compute in one row of a batch.
+
+    `repeated`: how many of the first nodes belong to another row; `past`: ancestors of the nodes in the KV cache.
+    """
 
     nodes: Ints
     repeated: int
@@ -52,10 +47,10 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Packed:
-    """Rows side by side: `table` has their nodes, `past` what is at hand, shape (rows, longest), -1 behind.
+class PackedBatch:
+    """Rows in one table: `table` has their nodes, `past` their cached ancestors; shape (rows, longest), padded by -1.
 
-    `place`: where in the flattened table each node stands, -1 if it is not a row's own; shape (nodes,).
+    `place`: each node's place in the flattened table, shape (nodes,); -1 if it is not in the batch or only repeated.
     """
 
     table: Ints
@@ -63,8 +58,8 @@ class Packed:
     place: Ints
 
     @classmethod
-    def of(cls, tree: PrefixTree, rows: Sequence[Row]) -> "Packed":
-        table, past = _side_by_side([row.nodes for row in rows]), _side_by_side([row.past for row in rows])
+    def of(cls, tree: PrefixTree, rows: Sequence[PackedRow]) -> "PackedBatch":
+        table, past = _padded([row.nodes for row in rows]), _padded([row.past for row in rows])
         place = np.full(len(tree.token), -1)
         for index, row in enumerate(rows):
             place[row.nodes[row.repeated :]] = index * table.shape[1] + np.arange(row.repeated, len(row.nodes))
@@ -72,7 +67,7 @@ class Packed:
 
 
 class CausalModel(AnsweringModel):
-    """Log-probability of each token given all before it, BOS in front (methods 1.2)."""
+    """Causal model: scores each token given all tokens before it, with a start token in front (methods 1.2)."""
 
     kind = "causal"
     special_tokens = False
@@ -91,205 +86,175 @@ class CausalModel(AnsweringModel):
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
         if not self._shares(sequences):
-            found = self._reference(sequences)
-            log_probs = [f[list(s.scored)] for s, f in zip(window.statements, found, strict=True)]
-            return by_prompt(window, log_probs)
-        scored = _scored(window.statements)
+            rows = self._reference(sequences)
+            return by_prompt(window, [row[list(s.scored)] for row, s in zip(rows, window.statements, strict=True)])
+        scored = _scored_tokens(window.statements)
         tree = PrefixTree.of(sequences, scored)
         if scoring.decide:
-            return self._decide(window, tree, scored, scoring)
+            rounds = TreeRounds(self, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
+            pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
+            log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
+            return by_prompt(window, [row[use] for row, use in zip(log_probs, scored, strict=True)], exact)
         values = np.full(len(tree.token), np.nan)
-        self._compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
+        self.compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
         return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
 
-    def _decide(
-        self, window: Window, tree: PrefixTree, scored: NDArray[np.bool_], scoring: Scoring
-    ) -> Iterator[OptionScores]:
-        """First what many statements share; then, a token a round, 1, 2, 4 ... of each prompt's best options."""
-        pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
-        values = np.full(len(tree.token), np.nan)
-        inner, store = tree.inner, KVCache(tree, self._most_kept)
-        computed = np.zeros(len(tree.token), bool)
-        wanted = np.flatnonzero(inner & (tree.passes >= min(SHARED, *window.sizes)))
-        first, statements, before = self.first_pass.share, len(window.statements), self.usage.positions
-        self._compute(tree, wanted, values, statements=first * statements, store=store)
-        looked = self.usage.positions - before
-        most, told = 1, first
-        while True:
-            computed[wanted] = True
-            found = np.where(scored, values[tree.paths], 0.0)
-            missing = np.isnan(found)
-            sums, complete = np.where(missing, 0.0, found).sum(axis=1), np.logical_not(missing.any(axis=1))
-            advancing = pruning.next(sums, complete, most)
-            done = self.first_pass.done(looked, self.usage.positions - before) if len(advancing) else 1.0
-            self.usage.add("score", (done - told) * statements)
-            told = done
-            if not len(advancing):
-                break
-            nodes = np.unique(tree.paths[advancing])
-            nodes = nodes[nodes >= 0]
-            parents = tree.parent[nodes]
-            reached = (parents < 0) | computed[parents]
-            wanted = nodes[inner[nodes] & ~computed[nodes] & reached]
-            self._compute(tree, wanted, values, store=store)
-            most *= 2
-        self.first_pass.learn(looked, self.usage.positions - before)
-        found[missing] = 0.0
-        return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
-
     def _reference(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
+        """Return the log-probabilities of each sequence's tokens by the reference implementation."""
+
         def work(batch: Sequence[int]) -> dict[int, Floats]:
             rows = reference.causal_log_probs(self.network, [sequences[index] for index in batch])
             return dict(zip(batch, rows, strict=True))
 
-        found: dict[int, Floats] = {}
+        log_probs: dict[int, Floats] = {}
         total = sum(map(len, sequences))
         for batch in reference.equal_lengths(sequences, self.budget):
             positions = len(batch) * len(sequences[batch[0]])
             for part in self.budget.run(work, batch, positions):
-                found.update(part)
+                log_probs.update(part)
             self.usage.add("score", len(sequences) * positions / total, positions)
-        return [found[index] for index in range(len(sequences))]
+        return [log_probs[index] for index in range(len(sequences))]
 
-    def _compute(
-        self,
-        tree: PrefixTree,
-        nodes: Ints,
-        values: Floats,
-        *,
-        statements: float = 0.0,
-        store: KVCache | None = None,
+    def compute(
+        self, tree: PrefixTree, nodes: Ints, values: Floats, *, statements: float = 0.0, cache: KVCache | None = None
     ) -> None:
-        """Compute nodes (ascending); fill in `values` for their children, the log-probability of each node's token.
+        """Compute nodes (ascending) and write the log-probabilities of their children's tokens to `values`.
 
-        Without a store the nodes must hold all their ancestors; with one, those that it keeps are not computed again.
-        `statements`: how many are done by this.
+        Without a cache the nodes must include all their ancestors; with one, missing ancestors are computed again.
+        `statements`: how many scored statements to record as work.
         """
 
-        def work(rows: Sequence[Row]) -> tuple[Ints, torch.Tensor]:
-            return self._forward(tree, rows, store)
+        def work(rows: Sequence[PackedRow]) -> tuple[Ints, torch.Tensor]:
+            return self._forward(tree, rows, cache)
 
-        for children, log_probs in list(self._passes("score", work, tree, nodes, statements, store)):
-            values[children] = known(log_probs)
+        for children, log_probs in list(self._passes("score", work, tree, nodes, statements, cache)):
+            values[children] = computed_values(log_probs)
 
     def _passes(
         self,
         verb: Verb,
-        work: Callable[[Sequence[Row]], R],
+        work: Callable[[Sequence[PackedRow]], ResultT],
         tree: PrefixTree,
         nodes: Ints,
         statements: float,
-        store: KVCache | None = None,
-    ) -> Iterator[R]:
-        """Do the verb's work on the nodes (ascending), packed into rows, a batch of rows at a time."""
+        cache: KVCache | None = None,
+    ) -> Iterator[ResultT]:
+        """Pack the nodes (ascending) into rows, and do the verb's work on a batch of rows at a time."""
         if not len(nodes):
             self.usage.add(verb, statements)
             return
-        rows = _rows(tree, nodes, store)
+        rows = _pack(tree, nodes, cache)
         own = sum(len(row.nodes) - row.repeated for row in rows)
         while rows:
             batch = rows[: max(self.budget.tokens // len(rows[0].nodes), 1)]
-            batch = _within(batch, store.most) if store else batch
+            batch = _within_capacity(batch, cache.capacity) if cache else batch
             rows = rows[len(batch) :]
             positions = len(batch) * len(batch[0].nodes)
             yield from self.budget.run(work, batch, positions)
             filled = sum(len(row.nodes) for row in batch)
-            done = filled - sum(row.repeated for row in batch)
-            self.usage.add(verb, statements * done / own, positions, positions - filled)
+            computed = filled - sum(row.repeated for row in batch)
+            self.usage.add(verb, statements * computed / own, positions, positions - filled)
 
-    def _forward(self, tree: PrefixTree, rows: Sequence[Row], store: KVCache | None) -> tuple[Ints, torch.Tensor]:
-        """One pass over packed rows: the children of the rows' own nodes, and their log-probabilities."""
-        packed = Packed.of(tree, rows)
-        children, parents = tree.children(packed.place)
-        places, slot = np.unique(parents, return_inverse=True)
-        logits = self._tree_logits(tree, packed, places, store)
-        where = self.to_device(slot)
-        log_probs = logits[where, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[where]
+    def _forward(self, tree: PrefixTree, rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor]:
+        """Compute rows in one pass; return the children of the rows' own nodes, and their log-probabilities."""
+        batch = PackedBatch.of(tree, rows)
+        children, parents = tree.children(batch.place)
+        places, inverse = np.unique(parents, return_inverse=True)
+        logits = self._tree_logits(tree, batch, places, cache)
+        parent = self.to_device(inverse)
+        log_probs = logits[parent, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[parent]
         return children, log_probs.clamp(max=0.0)
 
     @torch.inference_mode()
     def _tree_logits(
-        self, tree: PrefixTree, packed: Packed, places: Ints, store: KVCache | None = None
+        self, tree: PrefixTree, batch: PackedBatch, places: Ints, cache: KVCache | None = None
     ) -> torch.Tensor:
-        """Logits at some places of the rows, shape (places, vocabulary)."""
-        table, past = packed.table, packed.past
-        cache = store.gather(past) if store else None
+        """Return the logits at some places of the flattened batch, shape (places, vocabulary)."""
+        table, past = batch.table, batch.past
+        network_cache = cache.gather(past) if cache else None
         padded = table < 0
         logits = self.logits_at(
             self.to_device(places),
             input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
             attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
             position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
-            past_key_values=cache,
-            use_cache=cache is not None,
+            past_key_values=network_cache,
+            use_cache=network_cache is not None,
         )
-        if store and cache is not None:
-            store.add(cache, past.shape[1], packed.place)
+        if cache and network_cache is not None:
+            cache.add(network_cache, past.shape[1], batch.place)
         return logits
 
     def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
-        """Additive mask, shape (rows, 1, queries, keys): a node sees itself and its ancestors, padding sees padding.
+        """Return the additive mask, shape (rows, 1, queries, keys).
 
-        A node is an ancestor of the nodes from its own number to its `end`.
+        A node attends to itself and its ancestors (k is an ancestor of q if k < q < end of k), padding to padding.
         """
-        first = self.to_device(keys)[:, None, :]
+        key = self.to_device(keys)[:, None, :]
         end = self.to_device(np.where(keys < 0, 0, tree.end[keys]))[:, None, :]
-        node = self.to_device(queries)[:, :, None]
-        seen = (first <= node) & (node < end)
-        mask = torch.zeros(seen.shape, dtype=self.network.dtype, device=seen.device)
-        return mask.masked_fill_(~seen, torch.finfo(self.network.dtype).min)[:, None]
+        query = self.to_device(queries)[:, :, None]
+        visible = (key <= query) & (query < end)
+        mask = torch.zeros(visible.shape, dtype=self.network.dtype, device=visible.device)
+        return mask.masked_fill_(~visible, torch.finfo(self.network.dtype).min)[:, None]
 
-    def at_blanks(self, inputs: Sequence[Input], statements: float) -> Iterator[tuple[Sequence[Input], torch.Tensor]]:
-        """The same behind the inputs, which end at their blanks; each distinct prefix is computed once."""
+    def at_blanks(
+        self, inputs: Sequence[BlankInput], statements: float
+    ) -> Iterator[tuple[Sequence[BlankInput], torch.Tensor]]:
+        """Yield logits as the base class does, but compute each distinct prefix of the inputs once.
+
+        A causal model's inputs end at their blanks.
+        """
         sequences = [ids for ids, _ in inputs]
         if not self._shares(sequences):
             return super().at_blanks(inputs, statements)
         tree = PrefixTree.of(sequences, np.zeros((len(sequences), max(map(len, sequences))), bool))
         ends = np.array([path[len(ids) - 1] for path, ids in zip(tree.paths, sequences, strict=True)])
 
-        def work(rows: Sequence[Row]) -> tuple[Sequence[Input], torch.Tensor]:
-            packed = Packed.of(tree, rows)
-            here = np.flatnonzero(packed.place[ends] >= 0)
-            return [inputs[index] for index in here.tolist()], self._tree_logits(tree, packed, packed.place[ends[here]])
+        def work(rows: Sequence[PackedRow]) -> tuple[Sequence[BlankInput], torch.Tensor]:
+            batch = PackedBatch.of(tree, rows)
+            ending = np.flatnonzero(batch.place[ends] >= 0)
+            logits = self._tree_logits(tree, batch, batch.place[ends[ending]])
+            return [inputs[index] for index in ending.tolist()], logits
 
         return self._passes("fill", work, tree, np.arange(len(tree.token)), statements)
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
-        """Whether these sequences can be computed as a tree."""
+        """Return whether these sequences can be computed as a tree."""
         return self.use_fast_path and max(map(len, sequences)) <= self._attention_window
 
     @cached_property
-    def _most_kept(self) -> int:
-        """Of how many nodes the keys and values may be held, by the store and by a pass."""
-        return nodes_kept(self.network)
+    def cache_capacity(self) -> int:
+        """Return how many nodes the KV cache may hold; a single pass may hold as many."""
+        return most_cached_nodes(self.network)
 
     @cached_property
     def _attention_window(self) -> int:
-        """Longer statements would need the model's own sliding mask."""
+        """Return the length of the network's sliding window; longer statements need the network's own mask."""
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
 
     @cached_property
-    @telling_out_of_memory()
+    @out_of_memory_explained()
     def use_fast_path(self) -> bool:
-        """Whether the network heeds tree masks, position ids and kept keys: compared once with the reference.
+        """Return whether scores by prefix tree and KV cache equal those of the reference implementation.
 
-        The tree fills a row wider than those in use: a network may go by places in it (GPT-Neo's window does).
+        They are compared once. The tree's row is longer than `NODES_PER_ROW`, because a network may treat tokens by
+        their place in the row (as GPT-Neo's local attention does).
         """
         generator = np.random.default_rng(0)
         vocabulary = self.network.config.get_text_config().vocab_size
         stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
         sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
-        compared = sequences[::-8]  # the last of the row among them
+        compared = sequences[::-8]  # includes the last sequence, whose tokens are at the end of the row
         self._refuse_foresight(compared[0])
         expected = np.concatenate([reference.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
-            off = max(np.abs(found - expected).max() for found in self._both_ways(compared, sequences))
+            off = max(np.abs(values - expected).max() for values in self._fast_log_probs(compared, sequences))
         except REFUSALS as error:
-            return self.refused(error)  # the network takes no such mask or cache
+            return self.refused(error)  # the network does not accept such a mask or cache
         return bool(off <= self.tolerance) or self.note_reference(f"off by {off:.2g} in the self-check")
 
     def _refuse_foresight(self, sequence: Sequence[int]) -> None:
-        """Raise where a token's log-probability depends on what follows it (an encoder with a causal head)."""
+        """Raise if a token's log-probability depends on later tokens (an encoder with a causal head)."""
         whole, cut = (reference.causal_log_probs(self.network, [s])[0, 1:] for s in (sequence, sequence[:-1]))
         if np.abs(whole[:-1] - cut).max() > self.tolerance:
             raise UnsupportedModel(
@@ -297,38 +262,76 @@ class CausalModel(AnsweringModel):
                 "Use a checkpoint that reads from left to right, or one with a masked head.",
             )
 
-    def _both_ways(self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Iterator[Floats]:
-        """Log-probabilities of all tokens but the first: in one row beside others, and in two rounds with keys kept."""
+    def _fast_log_probs(self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]) -> Iterator[Floats]:
+        """Yield the log-probabilities of all tokens but each first, computed in two ways.
+
+        First in one row together with other sequences, then in two rounds with a KV cache.
+        """
         wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
-        at_once, in_two = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
-        everything = Row(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
-        children, log_probs = self._forward(wide, [everything], None)
-        at_once[children] = known(log_probs)
-        store, early = KVCache(narrow, len(narrow.token)), narrow.depth < 5
+        in_one_row, in_two_rounds = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
+        row = PackedRow(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
+        children, log_probs = self._forward(wide, [row], None)
+        in_one_row[children] = computed_values(log_probs)
+        cache, early = KVCache(narrow, len(narrow.token)), narrow.depth < 5
         for part in (early, ~early):
-            self._compute(narrow, np.flatnonzero(narrow.inner & part), in_two, store=store)
-        for tree, values in ((wide, at_once), (narrow, in_two)):
+            self.compute(narrow, np.flatnonzero(narrow.inner & part), in_two_rounds, cache=cache)
+        for tree, values in ((wide, in_one_row), (narrow, in_two_rounds)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
 
 
-def _rows(tree: PrefixTree, nodes: Ints, store: KVCache | None) -> list[Row]:
-    """The nodes, and what before them is needed and not kept, in rows of about one length, the longest first."""
-    longest, nothing = max(ROW, 2 * int(tree.depth.max())), np.zeros(0, np.int64)
-    if not store:
-        return [Row(row, repeated, nothing) for row, repeated in tree.even_rows(nodes, longest)]
-    rows = tree.even_rows(store.missing(nodes), longest, store.kept)
-    return [Row(row, repeated, store.before(row)) for row, repeated in rows]
+class TreeRounds:
+    """Rounds of an early decision on a prefix tree.
+
+    The first pass computes the prefixes that at least `sharing` statements share. Each further round advances 1, 2, 4
+    ... options of a prompt by one token.
+    """
+
+    def __init__(self, model: CausalModel, tree: PrefixTree, scored: Bools, sharing: int) -> None:
+        self.options_per_prompt = 1
+        self._model, self._tree, self._scored, self._sharing = model, tree, scored, sharing
+        self._inner = tree.inner
+        self._cache = KVCache(tree, model.cache_capacity)
+        self._values = np.full(len(tree.token), np.nan)
+        self._computed = np.zeros(len(tree.token), bool)
+
+    def first_pass(self, statements: float) -> None:
+        self._compute(np.flatnonzero(self._inner & (self._tree.passes >= self._sharing)), statements)
+
+    def log_probs(self) -> Floats:
+        return np.where(self._scored, self._values[self._tree.paths], 0.0)
+
+    def advance(self, options: Ints) -> None:
+        """Compute the first node of each option's path that is not computed."""
+        nodes = np.unique(self._tree.paths[options])
+        nodes = nodes[nodes >= 0]
+        parents = self._tree.parent[nodes]
+        reached = (parents < 0) | self._computed[parents]
+        self._compute(nodes[self._inner[nodes] & ~self._computed[nodes] & reached])
+        self.options_per_prompt *= 2
+
+    def _compute(self, nodes: Ints, statements: float = 0.0) -> None:
+        self._model.compute(self._tree, nodes, self._values, statements=statements, cache=self._cache)
+        self._computed[nodes] = True
 
 
-def _within(rows: list[Row], most: int) -> list[Row]:
-    """The first rows, as many as hold the keys and values of no more positions than that; one at least."""
+def _pack(tree: PrefixTree, nodes: Ints, cache: KVCache | None) -> list[PackedRow]:
+    """Pack the nodes and their missing ancestors into rows of about the same length, the longest first."""
+    longest, nothing = max(NODES_PER_ROW, 2 * int(tree.depth.max())), np.zeros(0, np.int64)
+    if not cache:
+        return [PackedRow(row, repeated, nothing) for row, repeated in tree.even_rows(nodes, longest)]
+    rows = tree.even_rows(cache.missing(nodes), longest, cache.cached)
+    return [PackedRow(row, repeated, cache.cached_ancestors(row)) for row, repeated in rows]
+
+
+def _within_capacity(rows: list[PackedRow], capacity: int) -> list[PackedRow]:
+    """Return the first rows, as many as have keys and values for at most `capacity` positions, but at least one."""
     past = np.maximum.accumulate([len(row.past) for row in rows])
-    held = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
-    return rows[: max(int((held <= most).sum()), 1)]
+    positions = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
+    return rows[: max(int((positions <= capacity).sum()), 1)]
 
 
-def _side_by_side(rows: Sequence[Ints]) -> Ints:
-    """Shape (rows, longest), -1 past a row's end."""
+def _padded(rows: Sequence[Ints]) -> Ints:
+    """Arrange rows as a table of shape (rows, longest), padded by -1."""
     table = np.full((len(rows), max(map(len, rows))), -1)
     for index, row in enumerate(rows):
         table[index, : len(row)] = row
@@ -336,15 +339,15 @@ def _side_by_side(rows: Sequence[Ints]) -> Ints:
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:
-    """Every token but the first counts."""
+    """Build the tree of sequences of which every token but the first is scored."""
     scored = np.zeros((len(sequences), max(map(len, sequences))), bool)
     for row, sequence in zip(scored, sequences, strict=True):
         row[1 : len(sequence)] = True
     return PrefixTree.of(sequences, scored)
 
 
-def _scored(statements: Sequence[Encoded]) -> NDArray[np.bool_]:
-    """Which tokens count, shape (statements, longest)."""
+def _scored_tokens(statements: Sequence[Encoded]) -> Bools:
+    """Return which tokens are scored, shape (statements, longest)."""
     scored = np.zeros((len(statements), max(len(statement.ids) for statement in statements)), bool)
     for index, statement in enumerate(statements):
         scored[index, list(statement.scored)] = True

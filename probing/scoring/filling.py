@@ -1,4 +1,4 @@
-"""What stands at the blank: the distribution over the vocabulary at one position, and options that are one token."""
+"""Filling blanks: the distribution over the vocabulary at one position, and the options that are a single token."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,41 +6,42 @@ from itertools import chain, islice
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from probing.arrays import Ids, Ints
 from probing.language_model import BlankDistribution, Kind, Request
-from probing.scoring.hf_model import HFModel, Input, pieces
+from probing.scoring.hf_model import BlankInput, HFModel, softmax_chunks
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
-Ids = tuple[int, ...]
-Ints = NDArray[np.int64]
-WINDOW = 4096  # options that are tokenized together
-IN_CONTEXT = Prompt(("It is ", "."))  # a word is looked up as it stands in a sentence
+OPTIONS_PER_WINDOW = 4096  # options that are tokenized together
+IN_CONTEXT = Prompt(("It is ", "."))  # words are looked up as they are tokenized within a sentence
 
 
 @dataclass(frozen=True)
 class Blank:
-    """An input, the position whose output tells what stands at the blank, and each option's token (-1: not one)."""
+    """An input, the position whose output predicts the blank, and each option's token (-1 if it is not a single one).
+
+    `options` has shape (options,).
+    """
 
     ids: Ids
     position: int
     options: Ints
 
 
-def blanks(asked: Sequence[Request], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
+def blanks(requests: Sequence[Request], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
     """Tokenize prompts and their options. A causal model sees the text left of the blank, without its last space."""
     statements: list[Statement] = []
-    for prompt, options in asked:
-        statements += [_empty(prompt, kind, blank), *(_filled(prompt, option, kind, blank) for option in options)]
+    for prompt, options in requests:
+        statements += [_unfilled(prompt, kind, blank), *(_filled(prompt, option, kind, blank) for option in options)]
     encoded, special = iter(encoder.encode(statements)), encoder.tokenizer.all_special_ids
     if kind == "causal":
-        return [_behind(next(encoded), [next(encoded) for _ in options], special) for _, options in asked]
+        return [_blank_after_text(next(encoded), [next(encoded) for _ in options], special) for _, options in requests]
     mask = encoder.tokenizer.mask_token_id
-    return [_hidden(next(encoded), [next(encoded) for _ in options], mask, special) for _, options in asked]
+    return [_blank_in_text(next(encoded), [next(encoded) for _ in options], mask, special) for _, options in requests]
 
 
-def _empty(prompt: Prompt, kind: Kind, blank: str) -> Statement:
+def _unfilled(prompt: Prompt, kind: Kind, blank: str) -> Statement:
     statement = prompt.fill(blank, blank)
     if kind == "masked":
         return statement
@@ -53,43 +54,46 @@ def _filled(prompt: Prompt, option: str, kind: Kind, blank: str) -> Statement:
     return statement if kind == "masked" else Statement(statement.text[: statement.end], statement.start, statement.end)
 
 
-def _behind(empty: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -> Blank:
-    """The blank behind a causal model's text."""
-    tokens = [_between(statement.ids, empty.ids, (), special) for statement in filled]
-    return Blank(empty.ids, len(empty.ids) - 1, np.array(tokens, np.int64))
+def _blank_after_text(unfilled: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -> Blank:
+    """Return a causal model's blank, which follows the text."""
+    tokens = [_single_token(statement.ids, unfilled.ids, (), special) for statement in filled]
+    return Blank(unfilled.ids, len(unfilled.ids) - 1, np.array(tokens, np.int64))
 
 
-def _hidden(empty: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
-    """The blank in the middle of a masked model's text.
+def _blank_in_text(unfilled: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
+    """Return a masked model's blank, which stands inside the text.
 
-    Beside a mask token some tokenizers (SentencePiece) cut the text otherwise than beside a word. Where for that reason
-    no option fits, the mask takes the place of an option's token, in the shortest text that this gives.
+    Some tokenizers (SentencePiece) split the text beside a mask token differently from the text beside a word. If no
+    option fits for that reason, the mask replaces the token of an option instead, in the shortest input that results.
     """
-    frames = {(empty.ids, empty.scored[empty.answer.start]): None}
+    frames = {(unfilled.ids, unfilled.scored[unfilled.answer.start]): None}
     for statement in filled:
         if len(places := statement.scored[statement.answer]) == 1:
             ids = statement.ids
             frames[(*ids[: places[0]], mask, *ids[places[0] + 1 :]), places[0]] = None
-    found = []
+    candidates = []
     for ids, place in frames:
         before, after = ids[:place], ids[place + 1 :]
-        tokens = [_between(statement.ids, before, after, special) for statement in filled]
-        found.append(Blank(ids, place, np.array(tokens, np.int64)))
-    fitting = [blank for blank in found if (blank.options >= 0).any()]
-    if not fitting or fitting[0] is found[0]:
-        return found[0]
+        tokens = [_single_token(statement.ids, before, after, special) for statement in filled]
+        candidates.append(Blank(ids, place, np.array(tokens, np.int64)))
+    fitting = [blank for blank in candidates if (blank.options >= 0).any()]
+    if not fitting or fitting[0] is candidates[0]:
+        return candidates[0]
     return min(fitting, key=lambda blank: len(blank.ids))
 
 
-def _between(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:
-    """The one token that the option adds, or -1 where it is several, none, unknown, or changes its neighbours."""
+def _single_token(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:
+    """Return the one token that the option adds between `before` and `after`.
+
+    Return -1 if the option is several tokens, none or an unknown one, or if it changes its neighbours.
+    """
     place = len(before)
-    one = len(ids) == place + 1 + len(after) and ids[:place] == before and ids[place + 1 :] == after
-    return ids[place] if one and ids[place] not in special else -1
+    fits = len(ids) == place + 1 + len(after) and ids[:place] == before and ids[place + 1 :] == after
+    return ids[place] if fits and ids[place] not in special else -1
 
 
 class Filler:
-    """Answers `fill` for a model: a window of prompts at a time, equal inputs once."""
+    """Answers `fill` for a model, a window of requests at a time; equal inputs of a window are computed once."""
 
     def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
         self.model = model
@@ -97,50 +101,56 @@ class Filler:
         self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
         self._texts: dict[int, str] = {}
 
-    def fill(self, asked: Iterable[Request]) -> Iterator[BlankDistribution]:
-        for group in grouped(asked, WINDOW):
-            found = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
-            users: dict[Input, list[int]] = {}
-            for index, blank in enumerate(found):
+    def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution]:
+        """Yield the distribution for each request, in order."""
+        for group in grouped(requests, OPTIONS_PER_WINDOW):
+            encoded = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
+            askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
+            for index, blank in enumerate(encoded):
                 self.model.refuse_nothing(blank.ids)
                 self.model.refuse_unfit(blank.ids)
-                users.setdefault((blank.ids, blank.position), []).append(index)
+                askers.setdefault((blank.ids, blank.position), []).append(index)
             answers: dict[int, BlankDistribution] = {}
-            for batch, logits in self.model.at_blanks(list(users), len(group)):
+            for batch, logits in self.model.at_blanks(list(askers), len(group)):
                 inputs = iter(batch)
-                for piece in pieces(logits):
-                    askers = [users[each] for each in islice(inputs, len(piece))]
-                    fillings = self._fillings(piece, [[found[user].options for user in row] for row in askers])
-                    answers.update(zip(chain.from_iterable(askers), fillings, strict=True))
+                for chunk in softmax_chunks(logits):
+                    requests_of_rows = [askers[key] for key in islice(inputs, len(chunk))]
+                    options = [[encoded[index].options for index in row] for row in requests_of_rows]
+                    indices = chain.from_iterable(requests_of_rows)
+                    answers.update(zip(indices, self._distributions(chunk, options), strict=True))
             yield from (answers[index] for index in range(len(group)))
 
-    def _fillings(self, logits: torch.Tensor, asked: Sequence[Sequence[Ints]]) -> Iterator[BlankDistribution]:
-        """What distributions say to all who ask for them; `asked` has the options of each, row by row.
+    def _distributions(
+        self, logits: torch.Tensor, options_of_rows: Sequence[Sequence[Ints]]
+    ) -> Iterator[BlankDistribution]:
+        """Yield a distribution per request; `options_of_rows` has, for each row of logits, its requests' options.
 
-        The device is waited for at the end only.
+        Results are copied from the device only at the end, so that it need not be waited for in between.
         """
-        if not asked:  # a row that holds beginnings only
+        if not options_of_rows:  # a row of packed prefixes in which no prompt ends
             return
-        rows = [row for row, askers in enumerate(asked) for _ in askers]
-        options = list(chain.from_iterable(asked))
+        rows = [row for row, requests in enumerate(options_of_rows) for _ in requests]
+        options = list(chain.from_iterable(options_of_rows))
         counts = list(map(len, options))
-        where = self.model.to_device(np.repeat(rows, counts))
+        row_of_option = self.model.to_device(np.repeat(rows, counts))
         tokens = self.model.to_device(np.maximum(np.concatenate(options), 0))
         log_probs = logits.float().log_softmax(-1)
         ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
         best = ranked.topk(min(self.k, ranked.shape[-1]))
-        own = ranked[where, tokens]
+        own = ranked[row_of_option, tokens]
         better = [
-            (ranked[row] > some[:, None]).sum(-1) for row, some in zip(rows, torch.split(own, counts), strict=True)
+            (ranked[row] > scores[:, None]).sum(-1) for row, scores in zip(rows, torch.split(own, counts), strict=True)
         ]
         ranks = (torch.cat(better) + 1).where(own.isfinite(), 0).cpu().numpy()
-        found = log_probs[where, tokens].double().cpu().numpy()
-        values, texts = best.values.double().cpu().numpy(), self._texts_of(best.indices)
+        option_scores = log_probs[row_of_option, tokens].double().cpu().numpy()
+        best_scores, best_texts = best.values.double().cpu().numpy(), self._texts_of(best.indices)
         ends = np.cumsum(counts)[:-1]
-        for row, ids, scores, places in zip(rows, options, np.split(found, ends), np.split(ranks, ends), strict=True):
+        for row, ids, scores, places in zip(
+            rows, options, np.split(option_scores, ends), np.split(ranks, ends), strict=True
+        ):
             single = ids >= 0
             yield BlankDistribution(
-                texts[row], values[row], np.where(single, scores, np.nan), np.where(single, places, 0)
+                best_texts[row], best_scores[row], np.where(single, scores, np.nan), np.where(single, places, 0)
             )
 
     def _texts_of(self, tokens: torch.Tensor) -> list[tuple[str, ...]]:
@@ -152,7 +162,7 @@ class Filler:
         return self._texts[token]
 
     def _allowed(self, words: Sequence[str]) -> torch.Tensor | None:
-        """Which tokens are ranked, shape (vocabulary,); None for all."""
+        """Return which tokens are ranked, shape (vocabulary,), or None for all."""
         if not words:
             return None
         allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)

@@ -1,4 +1,4 @@
-"""Greedy continuation by transformers' own generation; batches of equal length, so that batching changes nothing."""
+"""Greedy continuation by the generation of transformers, in batches of equal length, so that padding is not needed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,35 +7,37 @@ from itertools import islice
 import torch
 from transformers import GenerationConfig, LogitsProcessorList, PreTrainedTokenizerBase
 
+from probing.arrays import Ids
 from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
 from probing.language_model import Continuation
 from probing.scoring import reference
 from probing.scoring.hf_model import HFModel
 
-WINDOW = 512
-
-Ids = tuple[int, ...]
+TEXTS_PER_WINDOW = 512
 
 
 def generate(
     model: HFModel, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
 ) -> Iterator[Continuation]:
-    """Continuations in the order of the texts."""
+    """Yield a continuation of at most `tokens` tokens per text, in order; equal texts are continued once a window."""
     stream = iter(texts)
-    while window := list(islice(stream, WINDOW)):
-        inputs = [_ids(model, text, chat, system) for text in window]
+    while window := list(islice(stream, TEXTS_PER_WINDOW)):
+        inputs = [_input_ids(model, text, chat, system) for text in window]
         _refuse_unfit(model, inputs, tokens)
         distinct = list(dict.fromkeys(inputs))
         total = sum(len(ids) + tokens for ids in distinct)
-        answers: dict[Ids, Continuation] = {}
+        continuations: dict[Ids, Continuation] = {}
         for indices in reference.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
-            positions, done = len(batch) * (len(batch[0]) + tokens), 0
-            for part, found in model.budget.run(lambda part: (part, _continue(model, part, tokens)), batch, positions):
-                answers.update(zip(part, found, strict=True))
-                done += len(part) * (len(part[0]) + len(found[0].ends) - 1)  # the last token is not read again
-            model.usage.add("generate", len(window) * positions / total, done)
-        yield from (answers[ids] for ids in inputs)
+            positions, computed = len(batch) * (len(batch[0]) + tokens), 0
+            for part, texts_of_part in model.budget.run(
+                lambda part: (part, _continue(model, part, tokens)), batch, positions
+            ):
+                continuations.update(zip(part, texts_of_part, strict=True))
+                # The last token generated is never an input.
+                computed += len(part) * (len(part[0]) + len(texts_of_part[0].ends) - 1)
+            model.usage.add("generate", len(window) * positions / total, computed)
+        yield from (continuations[ids] for ids in inputs)
 
 
 def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
@@ -49,7 +51,7 @@ def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
         )
 
 
-def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
+def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
     if not chat:
         return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids)
     if not model.tokenizer.chat_template:
@@ -63,8 +65,8 @@ def _ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
 
 @torch.inference_mode()
 def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continuation]:
-    """Until all have come to an end of their own or have written enough; what ended earlier is filled up."""
-    ends, pad = _ends(model), model.tokenizer.pad_token_id
+    """Continue inputs of one length until each has ended or has `tokens` tokens; those that end early are padded."""
+    ends, pad = _end_tokens(model), model.tokenizer.pad_token_id
     settings = GenerationConfig(
         max_new_tokens=tokens,
         do_sample=False,
@@ -72,18 +74,18 @@ def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continu
         pad_token_id=ends[0] if pad is None and ends else pad,
     )
     ids = torch.tensor(batch, device=model.network.device)
-    found = model.network.generate(
+    sequences = model.network.generate(
         input_ids=ids,
         attention_mask=torch.ones_like(ids),
         generation_config=settings,
-        logits_processor=LogitsProcessorList([_Numbers(model.card.id)]),
+        logits_processor=LogitsProcessorList([_RefuseNonFinite(model.card.id)]),
     )
-    return [_continuation(model.tokenizer, written) for written in found[:, ids.shape[1] :].tolist()]
+    return [_continuation(model.tokenizer, generated) for generated in sequences[:, ids.shape[1] :].tolist()]
 
 
 @dataclass(frozen=True)
-class _Numbers:
-    """A processor of logits that stops where a network gives no numbers: any token would be the most probable."""
+class _RefuseNonFinite:
+    """Processor of logits that raises where they are not numbers; greedy decoding would pick any token there."""
 
     model: str
 
@@ -96,14 +98,14 @@ class _Numbers:
         return scores
 
 
-def _ends(model: HFModel) -> list[int]:
-    """The tokens that end a text: the tokenizer's, and others that the model is set to end with, as chat models are."""
-    own = getattr(model.network.generation_config, "eos_token_id", None)
-    several = own if isinstance(own, list) else [own]
-    return [token for token in dict.fromkeys([model.tokenizer.eos_token_id, *several]) if token is not None]
+def _end_tokens(model: HFModel) -> list[int]:
+    """Return the tokens that end a text: the tokenizer's, and those in the generation settings, as chat models have."""
+    configured = getattr(model.network.generation_config, "eos_token_id", None)
+    tokens = configured if isinstance(configured, list) else [configured]
+    return [token for token in dict.fromkeys([model.tokenizer.eos_token_id, *tokens]) if token is not None]
 
 
-def _continuation(tokenizer: PreTrainedTokenizerBase, written: list[int]) -> Continuation:
-    """The text of the tokens and where each of them ends; half a character counts once it is whole."""
-    texts = tokenizer.batch_decode([written[: n + 1] for n in range(len(written))], skip_special_tokens=True)
+def _continuation(tokenizer: PreTrainedTokenizerBase, generated: list[int]) -> Continuation:
+    """Decode the tokens and find where each ends in the text; an incomplete character at the end is not counted."""
+    texts = tokenizer.batch_decode([generated[: n + 1] for n in range(len(generated))], skip_special_tokens=True)
     return Continuation(texts[-1], [len(text.removesuffix("\ufffd")) for text in texts])

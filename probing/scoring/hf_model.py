@@ -1,4 +1,4 @@
-"""What causal and masked models share: the network, its card, its batches and the work done so far."""
+"""Base class of causal and masked models: the network, its card, its batches and the work done so far."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Kind, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
@@ -18,23 +18,22 @@ from probing.scoring.batching import Budget, ceiling, is_out_of_memory
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
 
-Floats = NDArray[np.float64]
-# Token ids, and the position whose output tells what stands at the blank.
-Input = tuple[tuple[int, ...], int]
+# Token ids, and the position whose output predicts the token at the blank.
+BlankInput = tuple[Ids, int]
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 
-# What networks make of inputs that they are not written for: the self-checks take it for a no.
+# Exceptions that networks raise for inputs that they do not support; the self-check then fails.
 REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
-# The self-check compares single tokens. Half precision is off by the steps in which it rounds logits: SmolLM2 by up to
-# 3, networks that ignore a mask by 20 and more.
+# The self-check compares the log-probabilities of single tokens. In half precision they differ by a few of the steps in
+# which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
-# The softmax's temporary: what stays in a CPU's cache, what fills a GPU.
+# Logits per softmax: as many as fit into a CPU's cache, or as occupy a GPU.
 SOFTMAX_ELEMENTS = {"cpu": 2**21, "cuda": 2**28}
 
 
 class HFModel(ABC):
-    """A Hugging Face network and its tokenizer; the kinds add how a window of statements is scored."""
+    """A Hugging Face network and its tokenizer; subclasses implement how a window of statements is scored."""
 
     kind: Kind
     special_tokens: bool
@@ -78,30 +77,31 @@ class HFModel(ABC):
     def batch_tokens(self) -> int:
         return self.budget.tokens
 
-    def to_device(self, array: NDArray[np.int64]) -> torch.Tensor:
+    def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)
 
     def refused(self, error: Exception) -> bool:
-        """Record what the network made of the fast way; memory that ran out says nothing about it."""
+        """Note that the network refused the self-check's inputs, and return False; out of memory is raised again."""
         if is_out_of_memory(error):
             raise error
         return self.note_reference(type(error).__name__)
 
     def note_reference(self, reason: str) -> bool:
-        """Record that the fast way is not taken; False, for the self-checks to return."""
-        self.usage.notes.append(f"scored the reference implementation: {reason}")
+        """Note why the network is scored with the reference implementation, and return False."""
+        self.usage.notes.append(f"scored with the reference implementation: {reason}")
         return False
 
     @property
     @abstractmethod
     def blank(self) -> str:
-        """What stands in a blank that is not scored."""
+        """Return the text in blanks that are not scored."""
 
     def logits_at(self, places: torch.Tensor, **inputs: Any) -> torch.Tensor:
-        """Logits of shape (places, vocabulary): the head sees only some places of the flattened batch."""
+        """Run the network with its head at some places of the flattened batch only; shape (places, vocabulary)."""
 
         def narrow(states: torch.Tensor) -> torch.Tensor:
-            return states.flatten(0, 1)[places.to(states.device)][None]  # a spread network has its head elsewhere
+            # The head may be on another device than the first layer.
+            return states.flatten(0, 1)[places.to(states.device)][None]
 
         hook = self.hook_head(narrow)
         try:
@@ -114,12 +114,14 @@ class HFModel(ABC):
 
     @abstractmethod
     def hook_head(self, narrow: Narrow) -> RemovableHandle:
-        """Until the hook is removed, the head gets its hidden states, shape (rows, places, hidden), narrowed."""
+        """Apply `narrow` to the head's input, shape (rows, places, hidden size), until the handle is removed."""
 
-    def at_blanks(self, inputs: Sequence[Input], statements: float) -> Iterator[tuple[Sequence[Input], torch.Tensor]]:
-        """Batches of inputs with the logits at their blanks, shape (inputs, vocabulary), in any order.
+    def at_blanks(
+        self, inputs: Sequence[BlankInput], statements: float
+    ) -> Iterator[tuple[Sequence[BlankInput], torch.Tensor]]:
+        """Yield batches of the inputs, in any order, with the logits at their blanks, shape (inputs, vocabulary).
 
-        `statements`: how many are done by all of this.
+        `statements`: the number of requests that all inputs together answer, for the record of work.
         """
         total = sum(len(ids) for ids, _ in inputs)
         for indices in reference.equal_lengths([ids for ids, _ in inputs], self.budget):
@@ -129,8 +131,8 @@ class HFModel(ABC):
             self.usage.add("fill", statements * positions / total, positions)
 
     @torch.inference_mode()
-    def _blank_logits(self, batch: Sequence[Input]) -> torch.Tensor:
-        """One pass over inputs of one length."""
+    def _blank_logits(self, batch: Sequence[BlankInput]) -> torch.Tensor:
+        """Compute inputs of one length in one pass."""
         length = len(batch[0][0])
         ids = self.to_device(np.array([ids for ids, _ in batch]))
         places = self.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
@@ -142,18 +144,18 @@ class HFModel(ABC):
     @cached_property
     @torch.inference_mode()
     def tolerance(self) -> float:
-        """How far a token's log-probability may lie from the reference implementation's in the self-check."""
+        """Return the largest difference from the reference implementation that the self-check accepts."""
         if self.network.dtype.itemsize > 2:
             return TOLERANCE
         ids = np.random.default_rng(0).integers(self._vocabulary, size=(1, 12))
         logits = self.network(input_ids=self.to_device(ids)).logits.nan_to_num(0.0, 0.0, 0.0)
         return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
             encoder = encoder.apart()
-        for window in windows(asked, encoder, self.blank, scoring.span):
+        for window in windows(requests, encoder, self.blank, scoring.span):
             for statement in window.statements:
                 self.refuse_unfit(statement.ids)
                 self._refuse_empty(statement)
@@ -167,7 +169,7 @@ class HFModel(ABC):
             )
 
     def refuse_nothing(self, ids: Sequence[int]) -> None:
-        """Raise where a blank is to be filled, or a text continued, that nothing stands before."""
+        """Raise BadInput if no token precedes a blank that is to be filled, or a text that is to be continued."""
         if not ids:
             raise BadInput(
                 f"{self.card.id} has no token to begin with, and nothing stands before the blank.",
@@ -175,7 +177,7 @@ class HFModel(ABC):
             )
 
     def refuse_unfit(self, ids: Sequence[int]) -> None:
-        """Raise where the network has no place or no name for a token."""
+        """Raise if the statement is too long for the network, or has a token that is not in its vocabulary."""
         if len(ids) > self.longest:
             raise BadInput(
                 f"A statement has {len(ids)} tokens, the model takes {self.longest}: "
@@ -189,30 +191,28 @@ class HFModel(ABC):
             )
 
     def check(self) -> None:
-        """The self-check, so that loading and not the first part takes its time; `usage.notes` say if it fails."""
+        """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
         _ = self.use_fast_path
 
     @property
     @abstractmethod
     def use_fast_path(self) -> bool:
-        """Whether the fast way equals the reference implementation on this network; tried once."""
+        """Return whether the fast implementation equals the reference on this network; compared once."""
 
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
 
 
-def to_device(array: NDArray[np.int64], device: torch.device) -> torch.Tensor:
-    """Without making the device wait."""
+def to_device(array: Ints, device: torch.device) -> torch.Tensor:
+    """Copy an array to the device without waiting for it."""
     tensor = torch.from_numpy(array)
     if device.type == "cuda":
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)
 
 
-def by_prompt(
-    window: Window, log_probs: Sequence[Floats], exact: NDArray[np.bool_] | None = None
-) -> Iterator[OptionScores]:
-    """Hand the statements' token log-probabilities back prompt by prompt."""
+def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None = None) -> Iterator[OptionScores]:
+    """Yield the scores of each prompt from the log-probabilities of the window's statements."""
     exact = np.ones(len(log_probs), bool) if exact is None else exact
     start = 0
     for size in window.sizes:
@@ -222,18 +222,21 @@ def by_prompt(
         start += size
 
 
-def known(log_probs: torch.Tensor) -> Floats:
-    """As float64; NaN stands for what is not computed yet, so a network's own becomes -inf: no less an alarm."""
-    found: Floats = np.nan_to_num(log_probs.double().cpu().numpy(), nan=-np.inf, neginf=-np.inf)
-    return found
+def computed_values(log_probs: torch.Tensor) -> Floats:
+    """Convert to float64, with -inf for NaN.
+
+    The scoring code marks values that are not computed yet by NaN, and -inf is reported as non-finite all the same.
+    """
+    values: Floats = np.nan_to_num(log_probs.double().cpu().numpy(), nan=-np.inf, neginf=-np.inf)
+    return values
 
 
 def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
-    """Over the last axis, in float32, a piece at a time; logits of shape (positions, vocabulary)."""
-    return torch.cat([piece.float().logsumexp(-1) for piece in pieces(logits)])
+    """Return the log-sum-exp over the vocabulary in float32, from shape (positions, vocabulary) to (positions,)."""
+    return torch.cat([chunk.float().logsumexp(-1) for chunk in softmax_chunks(logits)])
 
 
-def pieces(logits: torch.Tensor) -> Sequence[torch.Tensor]:
-    """Of shape (some positions, vocabulary), so small that computing with them is fast."""
+def softmax_chunks(logits: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Split logits along the positions into chunks of a size for which a softmax is fast."""
     elements = SOFTMAX_ELEMENTS.get(logits.device.type, SOFTMAX_ELEMENTS["cpu"])
     return torch.split(logits, max(elements // logits.shape[-1], 1))

@@ -1,25 +1,25 @@
-"""Keys and values of prefixes that were computed in earlier rounds, by node."""
+"""Keys and values of the prefixes that earlier rounds computed, by node of the prefix tree."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from transformers import DynamicCache
 
+from probing.arrays import Bools, Ints
 from probing.scoring.hf_model import to_device
-from probing.scoring.prefix_tree import Ints, PrefixTree
+from probing.scoring.prefix_tree import PrefixTree
 
 
 class KVCache:
-    """For each layer, keys and values of nodes that further nodes may follow; shape (places, heads, size).
+    """Keys and values of each layer for nodes with a child that is computed too; shape (places, heads, size).
 
-    It keeps at most `most` nodes, the first to come; what finds no place is computed again where it is needed.
+    It holds the first `capacity` such nodes; later ones are computed again whenever they are needed.
     """
 
-    def __init__(self, tree: PrefixTree, most: int) -> None:
+    def __init__(self, tree: PrefixTree, capacity: int) -> None:
         self._tree = tree
-        self.most = most
+        self.capacity = capacity
         self._followed = np.zeros(len(tree.token), bool)
         self._followed[tree.parent[tree.inner & (tree.parent >= 0)]] = True
         self._place = np.full(len(tree.token), -1)
@@ -27,67 +27,69 @@ class KVCache:
         self._layers: list[list[torch.Tensor]] = []
 
     @property
-    def kept(self) -> NDArray[np.bool_]:
-        """Of each node, whether it is here, shape (nodes,)."""
+    def cached(self) -> Bools:
+        """Tell which nodes are in the cache, shape (nodes,)."""
         return self._place >= 0
 
     def missing(self, nodes: Ints) -> Ints:
-        """What has to be computed for these nodes: they, and their ancestors that are not kept, ascending."""
+        """Return what must be computed for these nodes: they and their ancestors that are not cached, ascending."""
         path = self._tree.with_ancestors(nodes)
-        return path[~self.kept[path]]
+        return path[~self.cached[path]]
 
-    def before(self, nodes: Ints) -> Ints:
-        """The kept ancestors of nodes that are about to be computed, ascending."""
+    def cached_ancestors(self, nodes: Ints) -> Ints:
+        """Return the cached ancestors of nodes that are about to be computed, ascending."""
         path = self._tree.with_ancestors(nodes)
-        return np.setdiff1d(path[self.kept[path]], nodes)
+        return np.setdiff1d(path[self.cached[path]], nodes)
 
     def gather(self, past: Ints) -> DynamicCache:
-        """A cache that holds the given nodes, shape (rows, heads, nodes, size) a layer; it will take the new ones.
+        """Return a cache for the network that holds the given nodes; the network's pass appends the new ones to it.
 
-        `past`: kept nodes, shape (rows, nodes), -1 where a row has fewer.
+        `past`: cached nodes, shape (rows, nodes), -1 if a row has fewer. Each layer has shape (rows, heads, nodes,
+        size).
         """
-        cache = DynamicCache()
+        network_cache = DynamicCache()
         if past.shape[1]:
             index = _on_devices(np.where(past < 0, 0, self._place[past]), self._layers)
             for number, (keys, values) in enumerate(self._layers):
-                where = index[keys.device]
-                cache.update(keys[where].transpose(1, 2), values[where].transpose(1, 2), number)
-        return cache
+                places = index[keys.device]
+                network_cache.update(keys[places].transpose(1, 2), values[places].transpose(1, 2), number)
+        return network_cache
 
-    def add(self, cache: DynamicCache, past: int, place: Ints) -> None:
-        """Keep what a pass has put behind its first `past` keys; `place`: where each node stands, -1 if it does not.
+    def add(self, network_cache: DynamicCache, past: int, place: Ints) -> None:
+        """Store what a pass has appended after its first `past` keys.
 
-        Memory may run out in here: only what is complete in every layer counts as kept.
+        `place`: the place of each node in the flattened batch, -1 if it has none. If memory runs out here, only nodes
+        that are complete in every layer count as cached.
         """
-        new = np.flatnonzero(self._followed & ~self.kept & (place >= 0))[: self.most - self._count]
+        new = np.flatnonzero(self._followed & ~self.cached & (place >= 0))[: self.capacity - self._count]
         end = self._count + len(new)
-        room = min(max(end, self._count + self._count // 4), self.most)
-        found = [(layer.keys, layer.values) for layer in cache.layers]
-        index = _on_devices(place[new], found)
-        self._layers = self._layers or [[_no_places(tensor) for tensor in layer] for layer in found]
-        for layer, tensors in zip(self._layers, found, strict=True):
+        room = min(max(end, self._count + self._count // 4), self.capacity)
+        computed = [(layer.keys, layer.values) for layer in network_cache.layers]
+        index = _on_devices(place[new], computed)
+        self._layers = self._layers or [[_no_places(tensor) for tensor in layer] for layer in computed]
+        for layer, tensors in zip(self._layers, computed, strict=True):
             for side, tensor in enumerate(tensors):
-                where, length = index[tensor.device], tensor.shape[2] - past
-                layer[side] = _grown(layer[side], room)
-                layer[side][self._count : end] = tensor[where // length, :, past + where % length]
+                places, length = index[tensor.device], tensor.shape[2] - past
+                layer[side] = _with_room(layer[side], room)
+                layer[side][self._count : end] = tensor[places // length, :, past + places % length]
         self._place[new] = np.arange(self._count, end)
         self._count = end
 
 
 def _on_devices(index: Ints, layers: Sequence[Sequence[torch.Tensor]]) -> dict[torch.device, torch.Tensor]:
-    """The index once on each device that has layers."""
+    """Copy the index to every device that holds a layer."""
     return {device: to_device(index, device) for device in {keys.device for keys, _ in layers}}
 
 
 def _no_places(tensor: torch.Tensor) -> torch.Tensor:
-    """For a layer's keys or values, shape (rows, heads, places, size)."""
+    """Return an empty store for a layer's keys or values, which have shape (rows, heads, places, size)."""
     return tensor.new_empty(0, tensor.shape[1], tensor.shape[3])
 
 
-def _grown(kept: torch.Tensor, room: int) -> torch.Tensor:
-    """The same with at least that many places."""
-    if len(kept) >= room:
-        return kept
-    larger = kept.new_empty(room, *kept.shape[1:])
-    larger[: len(kept)] = kept
+def _with_room(stored: torch.Tensor, places: int) -> torch.Tensor:
+    """Return the stored tensor itself if it has that many places, else a larger copy."""
+    if len(stored) >= places:
+        return stored
+    larger = stored.new_empty(places, *stored.shape[1:])
+    larger[: len(stored)] = stored
     return larger

@@ -1,4 +1,4 @@
-"""Safe loading: from files that were checked, with nothing of theirs run, to a model that scores."""
+"""Safe loading of models: files are checked first, and no code of theirs is run."""
 
 import json
 import struct
@@ -31,8 +31,8 @@ from probing.scoring.verbs import AnsweringModel
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
-# What broken files make of loaders.
-BROKEN = (
+# Exceptions that loaders raise for broken files.
+LOADING_ERRORS = (
     OSError,
     ValueError,
     LookupError,
@@ -56,10 +56,10 @@ def load(
     dtype: str = "float32",
     batch_tokens: int | None = None,
 ) -> AnsweringModel:
-    """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file.
+    """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
-    `device`: auto (a GPU where there is one), cpu, cuda, cuda:1 ...; `batch_tokens`: positions per batch, found while
-    working if not given. What comes back has had its self-check.
+    `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ...
+    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
     """
     if dtype not in DTYPES:
@@ -68,7 +68,7 @@ def load(
         raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
     target = _device(device)
     files = locate(model, commit)
-    kind = _kind(files)
+    kind = _checked_kind(files)
     logging.disable_progress_bar()
     tokenizer = _tokenizer(files, kind)
     network = _network(files, kind, DTYPES[dtype], target, spread=device == "auto")
@@ -81,16 +81,16 @@ def load(
         source=files.source,
         files=files.digests(),
     )
-    found = MaskedModel if kind == "masked" else CausalModel
-    loaded = found(network, tokenizer, card, batch_tokens)
+    model_class = MaskedModel if kind == "masked" else CausalModel
+    loaded = model_class(network, tokenizer, card, batch_tokens)
     loaded.check()
     return loaded
 
 
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
-    """The tokenizer alone, and the kind of model that it belongs to."""
+    """Load the tokenizer alone, and return it with the kind of its model."""
     files = locate(model, commit)
-    kind = _kind(files)
+    kind = _checked_kind(files)
     return _tokenizer(files, kind), kind
 
 
@@ -108,8 +108,8 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _kind(files: ModelFiles) -> Kind:
-    """Causal or masked, from the config alone; refuses what could run code before anything is loaded."""
+def _checked_kind(files: ModelFiles) -> Kind:
+    """Return the kind according to the config, after refusing files that could run code when they are loaded."""
     if files.gguf:
         return "causal"
     for name in ("config.json", "tokenizer_config.json"):
@@ -135,10 +135,10 @@ def _json(files: ModelFiles, name: str) -> dict[str, Any]:
     return content
 
 
-def _source(files: ModelFiles) -> dict[str, Any]:
-    """Where the loaders look; never further than these files."""
-    where: dict[str, Any] = {"pretrained_model_name_or_path": files.folder, "local_files_only": True}
-    return where | ({"gguf_file": files.gguf} if files.gguf else {"trust_remote_code": False})
+def _loader_arguments(files: ModelFiles) -> dict[str, Any]:
+    """Return arguments that make the loaders of transformers read these files and nothing else."""
+    arguments: dict[str, Any] = {"pretrained_model_name_or_path": files.folder, "local_files_only": True}
+    return arguments | ({"gguf_file": files.gguf} if files.gguf else {"trust_remote_code": False})
 
 
 def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
@@ -146,8 +146,8 @@ def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
     if not files.gguf and not (files.folder / "tokenizer.json").exists():
         raise UnsupportedModel(f"{files.folder} has no fast tokenizer (tokenizer.json).", again)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(**_source(files))
-    except Exception as error:  # the tokenizers library raises nothing more particular
+        tokenizer = AutoTokenizer.from_pretrained(**_loader_arguments(files))
+    except Exception as error:  # the tokenizers library raises nothing more specific
         raise UnsupportedModel(
             f"The tokenizer in {files.folder / files.gguf} cannot be loaded: {first_line(error)}", again
         ) from error
@@ -166,9 +166,9 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
     options: dict[str, Any] = {} if files.gguf else {"use_safetensors": True}
     try:
         options |= {"dtype": dtype, "device_map": _placement(files, dtype, device, spread)}
-        with redirect_stderr(StringIO()):  # reading GGUF has a progress bar that no switch turns off
-            network, info = auto.from_pretrained(**_source(files), **options, output_loading_info=True)
-    except BROKEN as error:
+        with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
+            network, info = auto.from_pretrained(**_loader_arguments(files), **options, output_loading_info=True)
+    except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise UnsupportedModel(
                 "The model does not fit on the device.", "Use a larger device or --dtype bfloat16."
@@ -177,17 +177,17 @@ def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.de
             f"The model in {files.folder / files.gguf} cannot be loaded: {first_line(error)}",
             "Copy it again." if files.gguf else "Save it again with save_pretrained.",
         ) from error
-    if missing := sorted(info["missing_keys"]):  # they would be random numbers
+    if missing := sorted(info["missing_keys"]):  # transformers has filled these weights with random numbers
         raise UnsupportedModel(
             f"The model in {files.folder} lacks {missing[0]} and {len(missing) - 1} more of its weights.",
             "Use the checkpoint that was saved with its language modelling head.",
         )
-    found: PreTrainedModel = network
-    return found
+    loaded: PreTrainedModel = network
+    return loaded
 
 
 def _placement(files: ModelFiles, dtype: torch.dtype, device: torch.device, spread: bool) -> Any:
-    """One device, or `auto` over several GPUs for a model that one of them cannot hold."""
+    """Return the device, or "auto" to spread a model over several GPUs if one of them cannot hold it."""
     if spread and device.type == "cuda" and torch.cuda.device_count() > 1:
         weights = sum(map(_elements, files.folder.glob("*.safetensors")))
         if weights * dtype.itemsize > ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
@@ -196,11 +196,11 @@ def _placement(files: ModelFiles, dtype: torch.dtype, device: torch.device, spre
 
 
 def _elements(path: Path) -> int:
-    """How many numbers a file of weights holds; they may be stored in another type than they are loaded in."""
+    """Count the numbers in a file of weights; its size would mislead, as they may be loaded in another type."""
     with safe_open(path, framework="pt") as weights:
         return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118 - no mapping
 
 
 def first_line(error: Exception) -> str:
-    """As a sentence."""
+    """Return the first line of the error's message as a sentence."""
     return str(error).strip().split("\n")[0].rstrip(".: ") + "."

@@ -1,8 +1,10 @@
-"""Masked models: pseudo-log-likelihood, each distinct masked input computed once, the head only where it counts.
+"""Masked models: pseudo-log-likelihood, with each distinct masked input computed once.
 
-A statement's tokens are hidden in turn; what is hidden together with a token is the PLL variant (methods 1.2).
-Options often hide behind the same masks, so that one pass serves them all. Inputs are sorted by length, which leaves
-next to no padding. To decide, an option's answer is scored first, then its most telling tokens.
+Each token of a statement is masked in turn; the PLL variant defines which tokens are masked together with it (methods
+1.2). Options of the same length often give the same masked input, which is then computed once for all of them. The
+output head runs only at the positions that are predicted. Inputs are sorted by length, so that there is little padding.
+For an early decision the first token of each option is scored first, and then the tokens that are likely to lower an
+option's score most.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,33 +15,32 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.utils.hooks import RemovableHandle
 
+from probing.arrays import Floats, Ids, Ints
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import reference
-from probing.scoring.batching import telling_out_of_memory
-from probing.scoring.hf_model import REFUSALS, Floats, Narrow, by_prompt, known, log_sum_exp
-from probing.scoring.pruning import OptionPruning
+from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.hf_model import REFUSALS, Narrow, by_prompt, computed_values, log_sum_exp
+from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.tokens import Encoded, Window
 from probing.scoring.verbs import AnsweringModel
 
-Ints = NDArray[np.int64]
-Ids = tuple[int, ...]
-
-# Token positions that a round of deciding fills.
-ROUND = 1024
-# Tokens of the masked inputs that are held at a time: a statement has as many inputs as tokens.
-WINDOW = 2**24
-# What a batch may be padded by, as a share of the budget: about what one more batch costs.
-PADDED = 1 / 16
+# Token positions of a round of an early decision.
+POSITIONS_PER_ROUND = 1024
+# Tokens of the masked inputs that are held at a time; a statement has as many inputs as tokens.
+INPUT_TOKENS_PER_PART = 2**24
+# Share of the budget by which a batch may be padded: more padding costs more than a further batch.
+MAX_PADDING = 1 / 16
 
 
 @dataclass(frozen=True)
-class Asks:
-    """What a window needs: `inputs` with masks in them, and for each ask its input, position and hidden token.
+class Predictions:
+    """Predictions of masked tokens that a window needs.
 
-    `of_statement` has the asks of each statement's scored tokens, shape (statements, most tokens), -1 past the end.
+    `inputs`: the distinct masked inputs. `input`, `position` and `target`: each prediction's input, the position of the
+    token in it, and the token itself; shape (predictions,).
+    `of_statement`: the predictions of each statement's scored tokens, shape (statements, most tokens), -1 past the end.
     """
 
     inputs: list[Ids]
@@ -49,9 +50,9 @@ class Asks:
     of_statement: Ints
 
     @classmethod
-    def of(cls, statements: Sequence[Encoded], pll: PLL, mask: int) -> "Asks":
+    def of(cls, statements: Sequence[Encoded], pll: PLL, mask: int) -> "Predictions":
         inputs: dict[Ids, int] = {}
-        asks: dict[tuple[int, int, int], int] = {}
+        predictions: dict[tuple[int, int, int], int] = {}
         table = np.full((len(statements), max(len(s.scored) for s in statements)), -1)
         for row, statement in enumerate(statements):
             for column, position in enumerate(statement.scored):
@@ -59,9 +60,9 @@ class Asks:
                 for hidden in hidden_with(statement, column, pll):
                     ids[hidden] = mask
                 index = inputs.setdefault(tuple(ids), len(inputs))
-                ask = (index, position, statement.ids[position])
-                table[row, column] = asks.setdefault(ask, len(asks))
-        columns = np.array(list(asks), np.int64).reshape(-1, 3)
+                prediction = (index, position, statement.ids[position])
+                table[row, column] = predictions.setdefault(prediction, len(predictions))
+        columns = np.array(list(predictions), np.int64).reshape(-1, 3)
         return cls(list(inputs), columns[:, 0], columns[:, 1], columns[:, 2], table)
 
     @cached_property
@@ -70,45 +71,45 @@ class Asks:
 
     @cached_property
     def _by_input(self) -> tuple[Ints, Ints]:
-        """The asks in order of their inputs, and where each input's asks begin."""
+        """Sort the predictions by input; return their order, and where the predictions of each input begin in it."""
         order = np.argsort(self.input, kind="stable")
         return order, np.searchsorted(self.input[order], np.arange(len(self.inputs) + 1))
 
     def of_inputs(self, inputs: Ints) -> tuple[Ints, Ints]:
-        """All asks of the given inputs, and for each the place of its input among them."""
+        """Return all predictions of the given inputs, and for each the place of its input among these."""
         order, begin = self._by_input
         counts = begin[inputs + 1] - begin[inputs]
-        asks = np.concatenate([order[begin[i] : begin[i + 1]] for i in inputs])
-        return asks, np.repeat(np.arange(len(inputs)), counts)
+        predictions = np.concatenate([order[begin[i] : begin[i + 1]] for i in inputs])
+        return predictions, np.repeat(np.arange(len(inputs)), counts)
 
 
 @dataclass(frozen=True)
-class Costs:
-    """What hiding a token is likely to cost: the mean over the same prompt's statements that know already.
+class TokenCosts:
+    """Expected log-probability of a token: its mean over those statements of the same prompt that have it computed.
 
-    `key` numbers the pairs of prompt and token, shape of `Asks.of_statement`.
+    It is 0 if none of them has. `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
     """
 
     key: Ints
 
     @classmethod
-    def of(cls, asks: Asks, prompts: Ints) -> "Costs":
-        target = asks.target[asks.of_statement]
-        pairs = prompts[:, None] * (int(asks.target.max()) + 1) + target
+    def of(cls, predictions: Predictions, prompts: Ints) -> "TokenCosts":
+        target = predictions.target[predictions.of_statement]
+        pairs = prompts[:, None] * (int(predictions.target.max()) + 1) + target
         return cls(np.unique(pairs, return_inverse=True)[1].reshape(pairs.shape))
 
-    def dearest(self, known: Floats, missing: NDArray[np.bool_]) -> Ints:
-        """For each statement the missing token that is likely to cost most, shape (statements,)."""
-        have = (known < 0).ravel()
-        keys, size = self.key.ravel()[have], int(self.key.max()) + 1
-        sums, counts = np.bincount(keys, known.ravel()[have], size), np.bincount(keys, minlength=size)
-        likely = (sums / np.maximum(counts, 1))[self.key]
-        dearest: Ints = np.where(missing, likely, np.inf).argmin(axis=1)
-        return dearest
+    def dearest(self, log_probs: Floats) -> Ints:
+        """Return the column of the missing token (NaN) with the lowest expectation, for each statement."""
+        computed = (log_probs < 0).ravel()
+        keys, size = self.key.ravel()[computed], int(self.key.max()) + 1
+        sums, counts = np.bincount(keys, log_probs.ravel()[computed], size), np.bincount(keys, minlength=size)
+        expected = (sums / np.maximum(counts, 1))[self.key]
+        columns: Ints = np.where(np.isnan(log_probs), expected, np.inf).argmin(axis=1)
+        return columns
 
 
 def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
-    """Positions that are masked while the scored token number `column` is predicted (methods 1.2)."""
+    """Return the positions that are masked while the scored token number `column` is predicted (methods 1.2)."""
     scored, words = statement.scored, statement.words
     position = scored[column]
     if pll == "original":
@@ -127,25 +128,8 @@ def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
     return hidden
 
 
-def _parts(window: Window) -> Iterator[Window]:
-    """The window's prompts, as many together as have inputs of few enough tokens."""
-    statements: list[Encoded] = []
-    sizes: list[int] = []
-    tokens, rest = 0, iter(window.statements)
-    for size in window.sizes:
-        options = list(islice(rest, size))
-        more = sum(len(statement.ids) * len(statement.scored) for statement in options)
-        if sizes and tokens + more > WINDOW:
-            yield Window(statements, sizes)
-            statements, sizes, tokens = [], [], 0
-        statements += options
-        sizes.append(size)
-        tokens += more
-    yield Window(statements, sizes)
-
-
 class MaskedModel(AnsweringModel):
-    """Log-probability of each token given the rest of the statement, as far as the PLL variant shows it."""
+    """Masked model: scores each token given those tokens of the statement that the PLL variant does not mask."""
 
     kind = "masked"
     special_tokens = True
@@ -159,7 +143,7 @@ class MaskedModel(AnsweringModel):
         return int(self.tokenizer.mask_token_id)
 
     def hook_head(self, narrow: Narrow) -> RemovableHandle:
-        """Behind the encoder: the head transforms the states, too, before its last layer."""
+        """Narrow the encoder's output, since the head transforms the states before its last layer too."""
 
         def hook(module: torch.nn.Module, args: Any, output: Any) -> Any:
             output["last_hidden_state"] = narrow(output["last_hidden_state"])
@@ -173,115 +157,147 @@ class MaskedModel(AnsweringModel):
             yield from self._score_part(part, scoring)
 
     def _score_part(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
-        asks = Asks.of(window.statements, scoring.pll, self.mask)
-        values = np.full(len(asks.input), np.nan)
+        predictions = Predictions.of(window.statements, scoring.pll, self.mask)
         if scoring.decide:
-            return self._decide(window, asks, values, scoring)
-        self._compute(asks, np.arange(len(asks.inputs)), values, len(window.statements))
-        found = [values[row[row >= 0]] for row in asks.of_statement]
-        return by_prompt(window, found)
+            rounds = MaskedRounds(self, window, predictions, scoring.decide)
+            pruning = OptionPruning(np.array(window.sizes), rounds.scored.sum(axis=1), scoring)
+            log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
+            return by_prompt(window, [row[use] for row, use in zip(log_probs, rounds.scored, strict=True)], exact)
+        values = np.full(len(predictions.input), np.nan)
+        self.compute(predictions, np.arange(len(predictions.inputs)), values, len(window.statements))
+        return by_prompt(window, [values[row[row >= 0]] for row in predictions.of_statement])
 
-    def _decide(self, window: Window, asks: Asks, values: Floats, scoring: Scoring) -> Iterator[OptionScores]:
-        """The answers' first tokens; then each prompt's best options to the end; then what can win, token by token.
+    def compute(self, predictions: Predictions, inputs: Ints, values: Floats, statements: float) -> None:
+        """Compute the given inputs and write the log-probabilities of all their predictions to `values`.
 
-        Each round takes of each prompt as many options as fill a usual batch: with fewer, less is computed in vain. It
-        does not ask the budget, so that the bounds which are left do not depend on the machine.
+        `statements`: how many scored statements to record as work.
         """
-        table = asks.of_statement
-        scored = table >= 0
-        pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
-        prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
-        costs = Costs.of(asks, prompts)
-        wanted = np.concatenate([row[s.answer][:1] for row, s in zip(table, window.statements, strict=True)])
-        first, statements, before = self.first_pass.share, len(window.statements), self.usage.positions
-        self._compute(asks, np.unique(asks.input[wanted]), values, first * statements)
-        looked = self.usage.positions - before
-        most, leaders_only, told = scoring.decide, True, first
-        while True:
-            missing = scored & np.isnan(values[table])
-            found = np.where(scored & ~missing, values[table], 0.0)
-            complete = np.logical_not(missing.any(axis=1))
-            advancing = pruning.next(found.sum(axis=1), complete, most)
-            done = self.first_pass.done(looked, self.usage.positions - before) if len(advancing) else 1.0
-            self.usage.add("score", (done - told) * statements)
-            told = done
-            if not len(advancing):
-                break
-            if leaders_only:
-                wanted = table[advancing][missing[advancing]]
-            else:
-                wanted = table[advancing, costs.dearest(found, missing)[advancing]]
-            leaders_only = False
-            most = max(ROUND // (pruning.running(advancing) * int(asks.length.max())), 1)
-            self._compute(asks, np.unique(asks.input[wanted]), values, 0)
-        self.first_pass.learn(looked, self.usage.positions - before)
-        return by_prompt(window, [row[use] for row, use in zip(found, scored, strict=True)], complete)
-
-    def _compute(self, asks: Asks, inputs: Ints, values: Floats, statements: float) -> None:
-        """Fill in the values of all asks of the given inputs; `statements`: how many are done by this."""
-        order = inputs[np.argsort(asks.length[inputs], kind="stable")]
-        total = int(asks.length[inputs].sum())
+        order = inputs[np.argsort(predictions.length[inputs], kind="stable")]
+        total = int(predictions.length[inputs].sum())
         work = self._forward if self.use_fast_path else self._forward_reference
-        found: list[tuple[Ints, torch.Tensor]] = []
+        results: list[tuple[Ints, torch.Tensor]] = []
         start = 0
         while start < len(order):
-            ahead = asks.length[order[start : start + self.budget.tokens]]
+            ahead = predictions.length[order[start : start + self.budget.tokens]]
             places = np.arange(1, len(ahead) + 1) * ahead
             padded = places - np.cumsum(ahead)
-            fits = (places <= self.budget.tokens) & (padded <= PADDED * self.budget.tokens)
+            fits = (places <= self.budget.tokens) & (padded <= MAX_PADDING * self.budget.tokens)
             batch = order[start : start + max(int(fits.sum()), 1)]
             start += len(batch)
-            positions, filled = len(batch) * int(asks.length[batch].max()), int(asks.length[batch].sum())
-            found.extend(self.budget.run(lambda part: work(asks, part), batch, positions))
+            positions, filled = len(batch) * int(predictions.length[batch].max()), int(predictions.length[batch].sum())
+            results.extend(self.budget.run(lambda part: work(predictions, part), batch, positions))
             self.usage.add("score", statements * filled / total, positions, positions - filled)
-        for answered, log_probs in found:
-            values[answered] = known(log_probs)
+        for predicted, log_probs in results:
+            values[predicted] = computed_values(log_probs)
 
     @torch.inference_mode()
-    def _forward(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
-        """One pass over the inputs: their asks, and the log-probability of each ask's token."""
-        longest = int(asks.length[inputs].max())
+    def _forward(self, predictions: Predictions, inputs: Ints) -> tuple[Ints, torch.Tensor]:
+        """Compute the inputs in one pass; return their predictions, and the log-probability of each target."""
+        longest = int(predictions.length[inputs].max())
         ids = np.zeros((len(inputs), longest), np.int64)
         for row, index in enumerate(inputs):
-            ids[row, : asks.length[index]] = asks.inputs[index]
-        seen = np.arange(longest) < asks.length[inputs][:, None]
-        ids[~seen] = self.tokenizer.pad_token_id or 0
-        answered, rows = asks.of_inputs(inputs)
-        places, slot = np.unique(rows * longest + asks.position[answered], return_inverse=True)
+            ids[row, : predictions.length[index]] = predictions.inputs[index]
+        is_token = np.arange(longest) < predictions.length[inputs][:, None]
+        ids[~is_token] = self.tokenizer.pad_token_id or 0
+        predicted, rows = predictions.of_inputs(inputs)
+        places, inverse = np.unique(rows * longest + predictions.position[predicted], return_inverse=True)
         logits = self.logits_at(
             self.to_device(places),
             input_ids=self.to_device(ids),
-            attention_mask=None if seen.all() else self.to_device(seen.astype(np.int64)),
+            attention_mask=None if is_token.all() else self.to_device(is_token.astype(np.int64)),
         )
-        where = self.to_device(slot)
-        log_probs = logits[where, self.to_device(asks.target[answered])].float() - log_sum_exp(logits)[where]
-        return answered, log_probs.clamp(max=0.0)
+        place = self.to_device(inverse)
+        log_probs = logits[place, self.to_device(predictions.target[predicted])].float() - log_sum_exp(logits)[place]
+        return predicted, log_probs.clamp(max=0.0)
 
-    def _forward_reference(self, asks: Asks, inputs: Ints) -> tuple[Ints, torch.Tensor]:
-        """The same without padding and with the head everywhere."""
-        answered, values = [], []
-        for batch in reference.equal_lengths([asks.inputs[i] for i in inputs], self.budget):
-            chosen, rows = asks.of_inputs(inputs[batch])
-            shown = [asks.inputs[i] for i in inputs[batch]]
-            answered.append(chosen)
-            values.append(
-                reference.masked_log_probs(self.network, shown, rows, asks.position[chosen], asks.target[chosen])
-            )
-        return np.concatenate(answered), torch.from_numpy(np.concatenate(values))
+    def _forward_reference(self, predictions: Predictions, inputs: Ints) -> tuple[Ints, torch.Tensor]:
+        """Return the same as `_forward`, computed by the reference implementation."""
+        parts, log_probs = [], []
+        for batch in reference.equal_lengths([predictions.inputs[i] for i in inputs], self.budget):
+            part, rows = predictions.of_inputs(inputs[batch])
+            ids = [predictions.inputs[i] for i in inputs[batch]]
+            parts.append(part)
+            position, target = predictions.position[part], predictions.target[part]
+            log_probs.append(reference.masked_log_probs(self.network, ids, rows, position, target))
+        return np.concatenate(parts), torch.from_numpy(np.concatenate(log_probs))
 
     @cached_property
-    @telling_out_of_memory()
+    @out_of_memory_explained()
     def use_fast_path(self) -> bool:
-        """Whether padding and a head at few positions leave the scores unchanged: compared once with the reference."""
+        """Return whether scores with padding, and the head at few positions, equal the reference; compared once."""
         generator = np.random.default_rng(0)
         ids = generator.integers(self.network.config.get_text_config().vocab_size, size=(6, 12))
         inputs = [(*map(int, row[: 6 + i % 4]), self.mask, *map(int, row[9:])) for i, row in enumerate(ids)]
         count = np.arange(len(inputs))
-        asks = Asks(inputs, count, np.array([6 + i % 4 for i in count]), ids[:, 8], count[:, None])
-        order, expected = self._forward_reference(asks, count)
+        predictions = Predictions(inputs, count, np.array([6 + i % 4 for i in count]), ids[:, 8], count[:, None])
+        order, expected = self._forward_reference(predictions, count)
         try:
-            found = self._forward(asks, count)[1]
+            log_probs = self._forward(predictions, count)[1]
         except REFUSALS as error:
-            return self.refused(error)  # the network's parts do not fit together this way
-        off = float((found.double().cpu()[order] - expected).abs().max())
+            return self.refused(error)  # the network's encoder and head cannot be separated like this
+        off = float((log_probs.double().cpu()[order] - expected).abs().max())
         return off <= self.tolerance or self.note_reference(f"off by {off:.2g} in the self-check")
+
+
+class MaskedRounds:
+    """Rounds of an early decision on masked inputs.
+
+    The first pass predicts the first token of each option. The second round completes the best `decide` options of
+    each prompt; every further round predicts one more token of each option that is continued, the one that is likely to
+    lower its score most.
+    """
+
+    def __init__(self, model: MaskedModel, window: Window, predictions: Predictions, decide: int) -> None:
+        self.options_per_prompt = decide
+        self.scored = predictions.of_statement >= 0
+        self._model, self._window, self._predictions = model, window, predictions
+        self._values = np.full(len(predictions.input), np.nan)
+        self._prompts = np.repeat(np.arange(len(window.sizes)), window.sizes)
+        self._costs = TokenCosts.of(predictions, self._prompts)
+        self._completes_options = True
+
+    def first_pass(self, statements: float) -> None:
+        rows = zip(self._predictions.of_statement, self._window.statements, strict=True)
+        self._compute(np.concatenate([row[statement.answer][:1] for row, statement in rows]), statements)
+
+    def log_probs(self) -> Floats:
+        return np.where(self.scored, self._values[self._predictions.of_statement], 0.0)
+
+    def advance(self, options: Ints) -> None:
+        """Complete the options in the first of these rounds, and predict one more token of each in the others.
+
+        The next round continues as many options of each prompt as take about `POSITIONS_PER_ROUND` altogether: smaller
+        rounds waste less computation, larger ones fill batches better. The size is fixed and not taken from the budget,
+        so that the remaining upper bounds do not depend on the machine.
+        """
+        table, log_probs = self._predictions.of_statement, self.log_probs()
+        if self._completes_options:
+            needed = table[options][np.isnan(log_probs[options])]
+        else:
+            needed = table[options, self._costs.dearest(log_probs)[options]]
+        self._completes_options = False
+        prompts = len(np.unique(self._prompts[options]))
+        longest = int(self._predictions.length.max())
+        self.options_per_prompt = max(POSITIONS_PER_ROUND // (prompts * longest), 1)
+        self._compute(needed, 0.0)
+
+    def _compute(self, needed: Ints, statements: float) -> None:
+        inputs = np.unique(self._predictions.input[needed])
+        self._model.compute(self._predictions, inputs, self._values, statements)
+
+
+def _parts(window: Window) -> Iterator[Window]:
+    """Split the window into groups of whole prompts whose masked inputs have few enough tokens to be held."""
+    statements: list[Encoded] = []
+    sizes: list[int] = []
+    tokens, stream = 0, iter(window.statements)
+    for size in window.sizes:
+        options = list(islice(stream, size))
+        input_tokens = sum(len(statement.ids) * len(statement.scored) for statement in options)
+        if sizes and tokens + input_tokens > INPUT_TOKENS_PER_PART:
+            yield Window(statements, sizes)
+            statements, sizes, tokens = [], [], 0
+        statements += options
+        sizes.append(size)
+        tokens += input_tokens
+    yield Window(statements, sizes)

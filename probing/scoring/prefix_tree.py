@@ -1,7 +1,7 @@
-"""Statements as a tree of distinct prefixes, and the tree packed into rows that a transformer can compute.
+"""Tree of the distinct prefixes of a window's statements, and its packing into rows that a transformer can compute.
 
-Nodes are numbered depth first, so that a node's descendants are the numbers up to its `end`; one comparison then
-says who is an ancestor of whom, which is the whole attention mask.
+Nodes are numbered depth first, so that the descendants of a node are the numbers between it and its `end`. Comparing
+numbers therefore tells which nodes are ancestors of which, and that is the whole attention mask.
 """
 
 from bisect import bisect_left
@@ -9,20 +9,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from probing.arrays import Bools, Ints
 
-# What a place that a row leaves free costs, in nodes that another row repeats: rows may be short if others are, too.
-FREE = 0.5
+# Cost of a place that a row leaves free, in nodes that another row repeats. It is below 1 because a free place is
+# padding only if other rows of the batch are longer.
+FREE_PLACE_COST = 0.5
 
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """`token`, `parent` (-1 for a root), `depth` and `end` (one past the last descendant), shape (nodes,).
+    """Tree in which every distinct prefix of some sequences is a node.
 
-    `counts` says whether a sequence scores the node. `paths` holds the nodes of each sequence, shape
-    (sequences, longest), -1 past a sequence's end.
+    `token`, `parent` (-1 for a root), `depth` and `end` (one past the last descendant) have shape (nodes,), as has
+    `counts`: whether any sequence scores the node's token.
+    `paths`: the nodes of each sequence, shape (sequences, longest), -1 past a sequence's end.
     """
 
     token: Ints
@@ -30,13 +31,13 @@ class PrefixTree:
     depth: Ints
     end: Ints
     paths: Ints
-    counts: NDArray[np.bool_]
+    counts: Bools
 
     @classmethod
-    def of(cls, sequences: Sequence[Sequence[int]], scored: NDArray[np.bool_]) -> "PrefixTree":
-        """Build the tree; each distinct prefix becomes one node. Cost: a sort of the sequences.
+    def of(cls, sequences: Sequence[Sequence[int]], scored: Bools) -> "PrefixTree":
+        """Build the tree at the cost of sorting the sequences.
 
-        `scored`: which tokens count, shape (sequences, longest).
+        `scored`: which tokens are scored, shape (sequences, longest).
         """
         longest = max(map(len, sequences))
         table = np.full((len(sequences), longest), -1, np.int64)
@@ -60,71 +61,72 @@ class PrefixTree:
         return cls(table[rows, depth], before[rows, depth], depth.astype(np.int64), end, paths, counts)
 
     @property
-    def inner(self) -> NDArray[np.bool_]:
-        """Nodes with something after them: the only ones that a model has to compute."""
+    def inner(self) -> Bools:
+        """Tell which nodes have children, shape (nodes,); a model has to compute only these."""
         inner = np.zeros(len(self.token), bool)
         inner[self.parent[self.parent >= 0]] = True
         return inner
 
     @property
     def passes(self) -> Ints:
-        """How many sequences go through each node."""
+        """Count the sequences that pass through each node, shape (nodes,)."""
         return np.bincount(self.paths[self.paths >= 0], minlength=len(self.token))
 
     def with_ancestors(self, nodes: Ints) -> Ints:
-        """The nodes and everything before them, ascending."""
-        wanted = np.zeros(len(self.token), bool)
+        """Return the nodes and their ancestors, ascending."""
+        included = np.zeros(len(self.token), bool)
         while len(nodes):
-            wanted[nodes] = True
+            included[nodes] = True
             nodes = self.parent[nodes]
             nodes = np.unique(nodes[nodes >= 0])
-            nodes = nodes[~wanted[nodes]]
-        return np.flatnonzero(wanted)
+            nodes = nodes[~included[nodes]]
+        return np.flatnonzero(included)
 
     def children(self, place: Ints) -> tuple[Ints, Ints]:
-        """The nodes that count and whose parent has a place (not -1), and that place."""
+        """Return the scored nodes whose parents have a place (not -1), and the places of their parents."""
         parents = np.where(self.counts & (self.parent >= 0), place[self.parent], -1)
-        found = np.flatnonzero(parents >= 0)
-        return found, parents[found]
+        nodes = np.flatnonzero(parents >= 0)
+        return nodes, parents[nodes]
 
-    def rows(self, nodes: Ints, length: int, computed: NDArray[np.bool_] | None = None) -> Iterator[tuple[Ints, int]]:
-        """Pack nodes into rows of at most `length`; (row, how many of its first nodes an earlier row has too).
+    def rows(self, nodes: Ints, length: int, computed: Bools | None = None) -> Iterator[tuple[Ints, int]]:
+        """Pack nodes into rows of at most `length`; yield each with the number of its first nodes that are repeated.
 
-        `nodes` must be ascending and contain the ancestors of each of its nodes that are not yet `computed`. A cut
-        in depth-first order parts only one path, so a row repeats no more than the ancestors of its first node; a row
-        ends where what it leaves free and what the next one repeats are least.
+        `nodes` must be ascending and contain all ancestors of its nodes that are not yet `computed`. Repeated nodes
+        belong to an earlier row too. Since a cut in depth-first order divides only one path, a row repeats at most the
+        ancestors of its first own node. Each row ends where the cost of the places that it leaves free, plus that of
+        the nodes that the next row repeats, is least.
         """
-        done = np.zeros(len(self.token), bool) if computed is None else computed
+        computed = np.zeros(len(self.token), bool) if computed is None else computed
         parents = self.parent[nodes]
-        repeats = np.append(np.where((parents < 0) | done[parents], 0, self.depth[nodes]), 0)
+        repeats = np.append(np.where((parents < 0) | computed[parents], 0, self.depth[nodes]), 0)
         start = 0
         while start < len(nodes):
-            again = self._missing_before(int(nodes[start]), done)
-            full = min(start + max(length - len(again), 1), len(nodes))
+            repeated = self._missing_ancestors(int(nodes[start]), computed)
+            full = min(start + max(length - len(repeated), 1), len(nodes))
             ends = np.arange(full, start, -1)
-            end = int(ends[np.argmin(repeats[ends] + FREE * (full - ends))])
-            yield np.concatenate([again, nodes[start:end]]), len(again)
+            end = int(ends[np.argmin(repeats[ends] + FREE_PLACE_COST * (full - ends))])
+            yield np.concatenate([repeated, nodes[start:end]]), len(repeated)
             start = end
 
-    def _missing_before(self, node: int, done: NDArray[np.bool_]) -> Ints:
-        """The node's ancestors that are not done, ascending."""
-        found = []
+    def _missing_ancestors(self, node: int, computed: Bools) -> Ints:
+        """Return the node's ancestors that are not computed, ascending."""
+        ancestors = []
         while (node := int(self.parent[node])) >= 0:
-            if not done[node]:
-                found.append(node)
-        return np.array(found[::-1], np.int64)
+            if not computed[node]:
+                ancestors.append(node)
+        return np.array(ancestors[::-1], np.int64)
 
-    def even_rows(self, nodes: Ints, longest: int, computed: NDArray[np.bool_] | None = None) -> list[tuple[Ints, int]]:
-        """As few rows of at most `longest` as there can be, each about as long as any other, so that few are padded.
+    def even_rows(self, nodes: Ints, longest: int, computed: Bools | None = None) -> list[tuple[Ints, int]]:
+        """Pack nodes into the fewest rows of at most `longest`, of about the same length, so that padding is little.
 
-        The longest come first, so that a batch of neighbours is padded least.
+        The longest rows come first, so that batches of consecutive rows are padded least. Each is a pair as in `rows`.
         """
         rows = list(self.rows(nodes, longest, computed))
         spare = longest * len(rows) - sum(len(row) for row, _ in rows)
         lengths = range(longest - spare // len(rows), longest + 1)
 
-        def few(length: int) -> bool:
+        def suffices(length: int) -> bool:
             return len(list(self.rows(nodes, length, computed))) <= len(rows)
 
-        shortest = lengths[bisect_left(lengths[:-1], True, key=few)]
+        shortest = lengths[bisect_left(lengths[:-1], True, key=suffices)]
         return sorted(self.rows(nodes, shortest, computed), key=lambda row: len(row[0]), reverse=True)

@@ -1,76 +1,125 @@
-"""Which options still can win: the exact best of many, without scoring every option to the end.
+"""Early decision: find the exact best options of each prompt without scoring every option to the end.
 
-Log-probabilities are never positive, so what is known of an option bounds what it can reach. The most promising
-options are scored to the end first; one whose bound falls below the best finished one is dropped.
+Log-probabilities are never positive, so the sum over an option's tokens computed so far is an upper bound of its
+score. Options are computed in rounds, the most promising first; an option is dropped when its upper bound falls below
+the score of the best options that are complete.
 """
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from probing.language_model import Scoring
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from probing.arrays import Bools, Floats, Ints
+from probing.language_model import Scoring, Usage
 
 
 @dataclass(frozen=True)
 class OptionPruning:
-    """The options of many prompts, side by side: `sizes` options each, of `tokens` scored tokens each."""
+    """Options of many prompts in one array: `sizes` options per prompt, each with `tokens` scored tokens.
 
-    sizes: NDArray[np.int64]
-    tokens: NDArray[np.int64]
+    `sizes` has shape (prompts,), `tokens` shape (options,).
+    """
+
+    sizes: Ints
+    tokens: Ints
     scoring: Scoring
 
-    def next(self, sums: Floats, complete: Bools, most: int) -> NDArray[np.int64]:
-        """The options to go on with: of each prompt, the `most` best that can still be among its k best.
+    def next(self, sums: Floats, exact: Bools, most: int) -> Ints:
+        """Return the options to continue: of each prompt, the `most` best that can still be among its k best.
 
-        `sums`: the known part of each option's log-probability, shape (options,); `complete`: whether that is all
-        of it. An option that can only tie goes on too, so that ties end as in full scoring.
+        `sums`: the sum over the tokens computed so far; `exact`: whether these are all; shape (options,). Options that
+        can at best tie are continued too, so that ties are resolved as in full scoring. Indices are ascending.
         """
         bounds = sums / np.maximum(self.tokens, 1) if self.scoring.reduction == "mean" else sums
-        table, inside = self._table(bounds), self._table(np.ones(len(sums)), 0.0) > 0
-        done = self._table(complete.astype(float), 1.0) > 0
-        finished = np.where(done & inside, table, -np.inf)
+        table, is_option = self._table(bounds), self._table(np.ones(len(sums)), 0.0) > 0
+        complete = self._table(exact.astype(float), 1.0) > 0
+        complete_scores = np.where(complete & is_option, table, -np.inf)
         rank = min(self.scoring.decide, table.shape[1])
-        threshold = -np.partition(-finished, rank - 1, axis=1)[:, rank - 1]
-        running = np.where(~done & (table >= threshold[:, None]), table, -np.inf)
-        order = np.argsort(-running, axis=1, kind="stable")[:, :most]
-        rows, places = np.nonzero(np.take_along_axis(running, order, axis=1) > -np.inf)
+        threshold = -np.partition(-complete_scores, rank - 1, axis=1)[:, rank - 1]
+        candidates = np.where(~complete & (table >= threshold[:, None]), table, -np.inf)
+        order = np.argsort(-candidates, axis=1, kind="stable")[:, :most]
+        prompts, places = np.nonzero(np.take_along_axis(candidates, order, axis=1) > -np.inf)
         starts = np.cumsum(self.sizes) - self.sizes
-        return np.sort(starts[rows] + order[rows, places])
-
-    def running(self, options: NDArray[np.int64]) -> int:
-        """How many prompts the given options belong to."""
-        return len(np.unique(np.searchsorted(np.cumsum(self.sizes), options, side="right")))
+        return np.sort(starts[prompts] + order[prompts, places])
 
     def _table(self, values: Floats, missing: float = -np.inf) -> Floats:
-        """Shape (prompts, most options), `missing` where a prompt has fewer."""
-        inside = np.arange(self.sizes.max()) < self.sizes[:, None]
-        table = np.full(inside.shape, missing)
-        table[inside] = values
+        """Arrange values per option as a table of shape (prompts, most options), padded with `missing`."""
+        is_option = np.arange(self.sizes.max()) < self.sizes[:, None]
+        table = np.full(is_option.shape, missing)
+        table[is_option] = values
         return table
 
 
 @dataclass
 class FirstPassShare:
-    """Looking at every option once, against all that deciding a window takes: as in the windows before.
+    """Estimate of which share of deciding a window its first pass is, from the windows so far, in token positions.
 
-    In token positions; to begin with, a half.
+    Before the first window the estimate is one half.
     """
 
-    looked: int = 50
-    whole: int = 100
+    first_positions: int = 50
+    all_positions: int = 100
 
     @property
     def share(self) -> float:
-        return self.looked / self.whole
+        return self.first_positions / self.all_positions
 
-    def done(self, looked: int, so_far: int) -> float:
-        """The share of a window that is done, whose first look took `looked` of the positions so far."""
-        return min(self.share * so_far / max(looked, 1), 1.0)
+    def progress(self, first: int, so_far: int) -> float:
+        """Estimate the share of a window that is computed, given the positions of its first pass and all so far."""
+        return min(self.share * so_far / max(first, 1), 1.0)
 
-    def learn(self, looked: int, whole: int) -> None:
-        self.looked += looked
-        self.whole += whole
+    def update(self, first: int, total: int) -> None:
+        """Add a window that is decided."""
+        self.first_positions += first
+        self.all_positions += total
+
+
+class Rounds(Protocol):
+    """Computation of one window's options in rounds, as the kind of model implements it.
+
+    `options_per_prompt`: how many options of a prompt may be continued in the next round.
+    """
+
+    options_per_prompt: int
+
+    def first_pass(self, statements: float) -> None:
+        """Compute the first upper bounds of all options, and record this as work on so many statements."""
+        ...
+
+    def log_probs(self) -> Floats:
+        """Return the scored tokens' log-probabilities, shape (options, longest).
+
+        Tokens that are not computed yet are NaN; places without a scored token hold 0.0.
+        """
+        ...
+
+    def advance(self, options: Ints) -> None:
+        """Compute further tokens of these options."""
+        ...
+
+
+def decide(rounds: Rounds, pruning: OptionPruning, first_pass: FirstPassShare, usage: Usage) -> tuple[Floats, Bools]:
+    """Compute rounds until the best options of every prompt are exact.
+
+    Returns the log-probabilities as in `Rounds.log_probs`, but with 0.0 for tokens that were not computed, and which
+    options are exact. Meanwhile the window's statements are added to `usage` in proportion to the estimated progress.
+    """
+    statements, before = len(pruning.tokens), usage.positions
+    reported = first_pass.share
+    rounds.first_pass(reported * statements)
+    first = usage.positions - before
+    while True:
+        log_probs = rounds.log_probs()
+        missing = np.isnan(log_probs)
+        log_probs[missing] = 0.0
+        exact = np.logical_not(missing.any(axis=1))
+        options = pruning.next(log_probs.sum(axis=1), exact, rounds.options_per_prompt)
+        progress = first_pass.progress(first, usage.positions - before) if len(options) else 1.0
+        usage.add("score", (progress - reported) * statements)
+        reported = progress
+        if not len(options):
+            break
+        rounds.advance(options)
+    first_pass.update(first, usage.positions - before)
+    return log_probs, exact

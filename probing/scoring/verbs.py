@@ -1,23 +1,20 @@
-"""The verbs beside scoring, for every kind: fill, generate, embed."""
+"""The verbs beside scoring, which are the same for causal and masked models: fill, generate and embed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from probing.errors import UnsupportedModel
 from probing.language_model import BlankDistribution, Continuation, Request
-from probing.scoring.embedding import embed
+from probing.scoring.embedding import Vector, embed
 from probing.scoring.filling import Filler
 from probing.scoring.generation import generate
 from probing.scoring.hf_model import HFModel
 
 
 class AnsweringModel(HFModel):
-    """All four verbs; the kinds below it add how statements are scored."""
+    """Base of both kinds of model: adds the verbs whose modules need HFModel and so cannot be imported by it."""
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        return Filler(self, k, words).fill(asked)
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        return Filler(self, k, words).fill(requests)
 
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
@@ -26,5 +23,5 @@ class AnsweringModel(HFModel):
             raise UnsupportedModel(f"{self.card.id} is a masked model and writes no text.", "Choose a causal model.")
         return generate(self, texts, tokens, chat=chat, system=system)
 
-    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+    def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         return embed(self, texts)

@@ -1,4 +1,4 @@
-"""The words that a model has as single tokens, and those that several models share (methods 2.2)."""
+"""Words that a model has as single tokens, and those that several models share (methods 2.2)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -6,11 +6,11 @@ from itertools import chain
 from transformers import PreTrainedTokenizerBase
 
 from probing.language_model import Kind
-from probing.scoring.filling import IN_CONTEXT, WINDOW, blanks
+from probing.scoring.filling import IN_CONTEXT, OPTIONS_PER_WINDOW, blanks
 from probing.scoring.load import load_tokenizer
 from probing.scoring.tokens import Encoder
 
-# English words without content of their own; they answer no question.
+# English words without content of their own, which cannot be the answer to a question.
 STOP_WORDS = frozenset(
     """
     a about above after again against all also am an and any are as at be because been before being below between both
@@ -24,39 +24,39 @@ STOP_WORDS = frozenset(
 
 
 def unified(models: Mapping[str, str], answers: Iterable[str]) -> dict[str, dict[str, str]]:
-    """For each model the words that all of them have, each with the text of the model's own token for it.
+    """Map each model to the words that all models have as single tokens, each with the text of the model's own token.
 
-    `models` maps each model to its commit. To an uncased model "Oslo" is the token "oslo", and none of its own tokens
-    reads "Oslo": words are looked up that are a token of any of the models, or one of the `answers`.
+    `models` maps each model to its commit. Candidates are the words that are a token of any of the models, and the
+    `answers`: the token of an uncased model for "Oslo" is "oslo", so that its own tokens would never propose "Oslo".
     """
-    loaded = {model: load_tokenizer(model, commit) for model, commit in models.items()}
-    proposed = chain(filter(_is_word, answers), *(words(tokenizer) for tokenizer, _ in loaded.values()))
-    shared = list(dict.fromkeys(proposed))
-    found = {}
-    for model, (tokenizer, kind) in loaded.items():
-        found[model] = spellings(tokenizer, kind, shared)
-        shared = list(found[model])
-    return {model: {word: spelled[word] for word in shared} for model, spelled in found.items()}
+    tokenizers = {model: load_tokenizer(model, commit) for model, commit in models.items()}
+    from_tokens = (token_words(tokenizer) for tokenizer, _ in tokenizers.values())
+    shared = list(dict.fromkeys(chain(filter(_is_word, answers), *from_tokens)))
+    spellings = {}
+    for model, (tokenizer, kind) in tokenizers.items():
+        spellings[model] = single_tokens(tokenizer, kind, shared)
+        shared = list(spellings[model])
+    return {model: {word: tokens[word] for word in shared} for model, tokens in spellings.items()}
 
 
-def words(tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
-    """Every word that a token may stand for."""
+def token_words(tokenizer: PreTrainedTokenizerBase) -> Iterator[str]:
+    """Yield every word that a single token may stand for."""
     texts = tokenizer.batch_decode([[token] for token in range(len(tokenizer))], skip_special_tokens=True)
     return filter(_is_word, map(str.strip, texts))
 
 
 def _is_word(text: str) -> bool:
-    """No symbol, no special token (whose text is left out), no stop word."""
+    """Return whether the text is a word: not a symbol, not empty (a special token) and not a stop word."""
     return text.replace("-", "").replace("'", "").isalnum() and text.lower() not in STOP_WORDS
 
 
-def spellings(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
-    """Those of the texts that are one token in the middle of a sentence, each with the text of this token."""
+def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
+    """Map those texts that are a single token in the middle of a sentence to the text of this token."""
     encoder, blank = Encoder(tokenizer, special_tokens=kind == "masked"), tokenizer.mask_token or ""
-    known: dict[str, str] = {}
-    for start in range(0, len(texts), WINDOW):
-        some = texts[start : start + WINDOW]
-        (filled,) = blanks([(IN_CONTEXT, some)], encoder, kind, blank)
-        single = [(text, token) for text, token in zip(some, filled.options.tolist(), strict=True) if token >= 0]
-        known.update((text, tokenizer.decode([token]).strip()) for text, token in single)
-    return known
+    spellings: dict[str, str] = {}
+    for start in range(0, len(texts), OPTIONS_PER_WINDOW):
+        window = texts[start : start + OPTIONS_PER_WINDOW]
+        (filled,) = blanks([(IN_CONTEXT, window)], encoder, kind, blank)
+        single = [(text, token) for text, token in zip(window, filled.options.tolist(), strict=True) if token >= 0]
+        spellings.update((text, tokenizer.decode([token]).strip()) for text, token in single)
+    return spellings

@@ -90,13 +90,13 @@ def test_an_interrupted_run_goes_on_and_repeats_nothing(benchmark: Benchmark, tm
 
 def test_a_resumed_run_keeps_the_notes_of_its_first_process(benchmark: Benchmark, tmp_path: Path) -> None:
     first = FakeModel(fails_after=12)
-    first.usage.notes += ["scored the plain way", "halved"]
+    first.usage.notes += ["scored with the reference implementation", "halved"]
     with pytest.raises(KeyboardInterrupt):
         run(first, benchmark, out=tmp_path / "out", progress=False)
     second = FakeModel()
     second.usage.notes += ["halved", "halved again"]
     record = run(second, benchmark, out=tmp_path / "out", progress=False).record
-    assert record["batch"]["notes"] == ["scored the plain way", "halved", "halved again"]
+    assert record["batch"]["notes"] == ["scored with the reference implementation", "halved", "halved again"]
 
 
 def test_the_records_of_parts_from_several_processes_are_joined() -> None:

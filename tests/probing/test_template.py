@@ -1,4 +1,4 @@
-"""Templates and prompts."""
+"""Templates and prompts: spans of options, upper-case first letters and blanks."""
 
 import pytest
 from hypothesis import given
@@ -16,13 +16,13 @@ def test_the_span_of_a_statement_is_the_option(left: str, subject: str, right: s
     assert statement.text == upper_first(f"{left}{subject} is {option}{right}")
 
 
-def test_a_statement_that_begins_with_the_option_gets_its_capital() -> None:
+def test_an_option_that_begins_the_statement_gets_an_upper_case_letter() -> None:
     statement = prompt("[Y] is the capital of [X].", "Peru").fill("the city")
     assert statement.text == "The city is the capital of Peru."
     assert statement.text[statement.start : statement.end] == "The city"
 
 
-def test_a_capital_letter_may_be_two() -> None:
+def test_an_upper_case_letter_may_be_two_characters() -> None:
     statement = prompt("[Y] is in [X].", "Peru").fill("ßeta")
     assert statement.text[statement.start : statement.end] == "SSeta"
 
@@ -32,7 +32,7 @@ def test_a_subject_that_looks_like_a_slot_stays_a_subject() -> None:
 
 
 @pytest.mark.parametrize(("scored", "text"), [(0, "A, Oslo, B, ?, C"), (1, "A, ?, B, Oslo, C")])
-def test_the_other_blanks_take_what_the_model_kind_puts_there(scored: int, text: str) -> None:
+def test_the_other_blanks_take_the_given_text(scored: int, text: str) -> None:
     assert Prompt(("A, ", ", B, ", ", C"), scored).fill("Oslo", "?").text == text
 
 
@@ -44,7 +44,7 @@ def test_the_other_blanks_take_what_the_model_kind_puts_there(scored: int, text:
         ("[X] lies in [Y], which lies in [Y].", "_ lies in Lyon, which lies in _."),
     ],
 )
-def test_a_hidden_subject_leaves_the_first_answer_to_be_scored(template: str, text: str) -> None:
+def test_with_a_hidden_subject_the_first_answer_slot_is_scored(template: str, text: str) -> None:
     assert without_subject(template).fill("Lyon", "_").text == text
 
 

@@ -1,4 +1,4 @@
-"""What "the scores are right" means, said once."""
+"""Assertions that scores equal those of the obvious implementation, and the requests that most tests score."""
 
 from collections.abc import Sequence
 
@@ -8,11 +8,11 @@ from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.template import prompt
 from tests.probing.scoring.obvious import Score, statements
 
-CLOSE = 1e-3  # of a statement's sum, float32
+CLOSE = 1e-3  # largest accepted difference of a statement's sum in float32
 
 CONTINENTS = ["Africa", "Asia", "Europe", "South America", "North America", "Oceania", "South Africa"]
 METALS = ["gold", "golden", "Gold", "a liquid", "bromine", "oxygen", "violin"]
-ASKED: list[Request] = [
+REQUESTS: list[Request] = [
     *((prompt("[X] is located in [Y].", subject), CONTINENTS) for subject in ("Chad", "Peru", "the river Danube")),
     *((prompt("[Y] is what [X] is made of.", subject), METALS) for subject in ("a trumpet", "Titan")),
     (prompt("The capital of [X] is [Y], in short.", "Norway"), ["Oslo", "Oslo Oslo", "Nairobi", "Élysée"]),
@@ -20,21 +20,21 @@ ASKED: list[Request] = [
 ]
 
 
-def estimate_work(asked: Sequence[Request], reference: Score) -> list[list[list[float]]]:
-    """For each prompt, for each option, the log-probability of each token."""
-    return [[reference(statement) for statement in statements(each)] for each in asked]
+def expected_log_probs(requests: Sequence[Request], obvious_score: Score) -> list[list[list[float]]]:
+    """Return the log-probability of each token of each option of each request."""
+    return [[obvious_score(statement) for statement in statements(request)] for request in requests]
 
 
-def answers(model: LanguageModel, asked: Sequence[Request], scoring: Scoring = Scoring()) -> list[OptionScores]:  # noqa: B008
-    return list(model.score(asked, scoring))
+def answers(model: LanguageModel, requests: Sequence[Request], scoring: Scoring = Scoring()) -> list[OptionScores]:  # noqa: B008
+    return list(model.score(requests, scoring))
 
 
 def assert_equal(
-    found: Sequence[OptionScores], wanted: Sequence[Sequence[Sequence[float]]], close: float = CLOSE
+    actual: Sequence[OptionScores], expected: Sequence[Sequence[Sequence[float]]], close: float = CLOSE
 ) -> None:
-    """Every token of every option, and the predictions."""
-    assert len(found) == len(wanted)
-    for scores, options in zip(found, wanted, strict=True):
+    """Assert that every token of every option and every prediction is as expected."""
+    assert len(actual) == len(expected)
+    for scores, options in zip(actual, expected, strict=True):
         assert scores.exact.all()
         assert [len(tokens) for tokens in scores.log_probs] == [len(tokens) for tokens in options]
         sums = np.array([sum(tokens) for tokens in options])
@@ -45,11 +45,11 @@ def assert_equal(
 
 
 def assert_decided(
-    found: Sequence[OptionScores], wanted: Sequence[Sequence[Sequence[float]]], best: int, reduction: str = "sum"
+    actual: Sequence[OptionScores], expected: Sequence[Sequence[Sequence[float]]], best: int, reduction: str = "sum"
 ) -> None:
-    """The `best` options are exact and in place; exact scores are equal, the others are upper bounds."""
-    assert len(found) == len(wanted)
-    for scores, options in zip(found, wanted, strict=True):
+    """Assert that the `best` options are as expected and exact, and that all other scores are exact or upper bounds."""
+    assert len(actual) == len(expected)
+    for scores, options in zip(actual, expected, strict=True):
         reduced = scores.reduce("mean" if reduction == "mean" else "sum")
         right = np.array([sum(tokens) / (max(len(tokens), 1) if reduction == "mean" else 1) for tokens in options])
         np.testing.assert_allclose(reduced[scores.exact], right[scores.exact], atol=CLOSE, rtol=0)

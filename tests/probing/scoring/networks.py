@@ -1,4 +1,4 @@
-"""Tiny random networks of every architecture that is claimed; large random weights, so that a wrong mask shows."""
+"""Tiny random networks of every supported architecture, with weights so large that a wrong mask changes the scores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ RECURRENT = {"hidden_size": 32, "num_hidden_layers": 2, "initializer_range": 0.4
 
 
 def of(kind: type[hf.PreTrainedModel], **settings: Any) -> Build:
-    """The network of that class, given the size of the vocabulary; the same weights every time."""
+    """Return a function from the size of the vocabulary to a network of the class, with the same weights every time."""
 
     def build(vocabulary: int) -> hf.PreTrainedModel:
         with torch.random.fork_rng():
@@ -51,7 +51,7 @@ def of(kind: type[hf.PreTrainedModel], **settings: Any) -> Build:
     return build
 
 
-# Scored with shared prefixes.
+# Networks that are scored with shared prefixes.
 SHARING: dict[str, Build] = {
     "llama": of(hf.LlamaForCausalLM, **GROUPED),
     "gpt2": of(hf.GPT2LMHeadModel, **GPT),
@@ -87,8 +87,8 @@ SHARING: dict[str, Build] = {
     "falcon, multi-query": of(hf.FalconForCausalLM, **FALCON, alibi=False, multi_query=True),
 }
 
-# Networks that heed no tree mask: found out by the self-check, scored the reference implementation, with a note.
-PLAIN_CAUSAL: dict[str, Build] = {
+# Networks that ignore a tree mask: the self-check detects them, and they are scored with the reference implementation.
+REFERENCE_CAUSAL: dict[str, Build] = {
     "mistral, window narrower than the statements": of(hf.MistralForCausalLM, **GROUPED, sliding_window=5),
     "gemma2, window narrower than the statements": of(
         hf.Gemma2ForCausalLM, **GROUPED | {"pad_token_id": 0}, head_dim=8, sliding_window=5
@@ -121,7 +121,7 @@ PLAIN_CAUSAL: dict[str, Build] = {
     "mamba, recurrent": of(hf.MambaForCausalLM, **RECURRENT, pad_token_id=0),
 }
 
-# Scored with the head apart and padding.
+# Networks that are scored with padding, and with the head at few positions.
 HEAD_APART: dict[str, Build] = {
     "bert": of(hf.BertForMaskedLM, **PADDED),
     "roberta": of(hf.RobertaForMaskedLM, **PADDED | {"pad_token_id": 1}),
@@ -165,8 +165,8 @@ HEAD_APART: dict[str, Build] = {
     ),
 }
 
-# Networks whose numbers depend on padding: scored the reference implementation.
-PLAIN_MASKED: dict[str, Build] = {
+# Networks whose outputs depend on padding: they are scored with the reference implementation.
+REFERENCE_MASKED: dict[str, Build] = {
     "fnet": of(
         hf.FNetForMaskedLM,
         **{name: value for name, value in PADDED.items() if name != "num_attention_heads"},

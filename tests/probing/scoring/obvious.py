@@ -1,6 +1,6 @@
-"""Scoring as one would explain it: one statement at a time, one call of the network, a sum in Python.
+"""Obvious implementation of scoring, for tests: one statement, and one call of the network, at a time.
 
-The reference of every test here. It shares nothing with the core but the tokenizer and the network.
+It shares nothing with the library's implementations but the tokenizer and the network.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,33 +14,33 @@ from probing.template import Statement
 Score = Callable[[Statement], list[float]]
 
 
-def statements(asked: Request, blank: str = "") -> list[Statement]:
-    prompt, options = asked
+def statements(request: Request, blank: str = "") -> list[Statement]:
+    prompt, options = request
     return [prompt.fill(option, blank) for option in options]
 
 
 @torch.inference_mode()
 def predictions(network: PreTrainedModel, ids: Sequence[int]) -> torch.Tensor:
-    """What the network says at each place; log-probabilities, shape (places, vocabulary)."""
+    """Return the network's log-probabilities at each place, shape (places, vocabulary)."""
     logits = network(input_ids=torch.tensor([list(ids)])).logits[0]
     return torch.log_softmax(logits.double(), dim=-1)
 
 
 def causal(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Score:
-    """Log-probabilities of a statement's tokens, each given the start token and what stands before it."""
+    """Return a function to the log-probabilities of a statement's tokens, each given all tokens before it."""
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
 
     def score(statement: Statement) -> list[float]:
         tokens = tokenizer(statement.text, add_special_tokens=False)["input_ids"]
         ids = tokens if start is None else [start, *tokens]
-        says = predictions(network, ids)
-        return [float(says[place - 1, ids[place]]) for place in range(1, len(ids))]
+        log_probs = predictions(network, ids)
+        return [float(log_probs[place - 1, ids[place]]) for place in range(1, len(ids))]
 
     return score
 
 
 def masked(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pll: str) -> Score:
-    """Log-probabilities of a statement's tokens, each hidden together with what the PLL variant says."""
+    """Return a function to the log-probabilities of a statement's tokens, masked as the PLL variant defines."""
 
     def score(statement: Statement) -> list[float]:
         encoding = tokenizer(statement.text, return_offsets_mapping=True, return_special_tokens_mask=True)
@@ -61,11 +61,11 @@ def masked(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pll: st
                 return answer[other]
             return words[other] is not None and words[other] == words[place]
 
-        found = []
+        scores = []
         for place in range(len(ids)):
             if not special[place]:
-                shown = [tokenizer.mask_token_id if hidden(place, i) else ids[i] for i in range(len(ids))]
-                found.append(float(predictions(network, shown)[place, ids[place]]))
-        return found
+                masked_ids = [tokenizer.mask_token_id if hidden(place, i) else ids[i] for i in range(len(ids))]
+                scores.append(float(predictions(network, masked_ids)[place, ids[place]]))
+        return scores
 
     return score

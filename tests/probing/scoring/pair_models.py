@@ -1,4 +1,4 @@
-"""Random networks whose tokenizers know the words of given texts as single tokens, as a large vocabulary would."""
+"""Random networks whose tokenizers have the words of given texts as single tokens, like a large vocabulary."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ def words(texts: Iterable[str]) -> list[str]:
 
 
 def word_piece(texts: Iterable[str]) -> PreTrainedTokenizerFast:
-    """BERT's kind."""
+    """Build a tokenizer like BERT's."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     vocabulary = {piece: index for index, piece in enumerate([*special, *words(texts)])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
@@ -36,7 +36,7 @@ def word_piece(texts: Iterable[str]) -> PreTrainedTokenizerFast:
 
 
 def byte_level(texts: Iterable[str], mask: bool = False, size: int = 20_000) -> PreTrainedTokenizerFast:
-    """GPT-2's kind; with a mask token RoBERTa's, which swallows the space before it."""
+    """Build a tokenizer like GPT-2's or, with a mask token, which includes the space before it, like RoBERTa's."""
     special = ["<s>", "</s>"]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -58,7 +58,7 @@ def byte_level(texts: Iterable[str], mask: bool = False, size: int = 20_000) -> 
 
 
 def sentence_piece(texts: Iterable[str]) -> PreTrainedTokenizerFast:
-    """XLM-R's kind: a space belongs to the word behind it, and is put in front of whatever follows a mask."""
+    """Build a tokenizer like XLM-R's: a space belongs to the next word, and is added to the text after a mask."""
     special = ["<s>", "</s>", "<unk>"]
     pieces = [(piece, 0.0) for piece in special] + [("▁", -3.0)]
     pieces += [(f"▁{word}", -2.0) for word in words(texts) if word.isalnum()]

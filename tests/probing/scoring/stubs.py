@@ -1,4 +1,4 @@
-"""Networks whose numbers are known beforehand: each token's probability depends on one neighbour, by a table."""
+"""Networks with known outputs: the probability of each token depends on one neighbour, according to a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,19 +13,22 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 class Neighbour(torch.nn.Module):
-    """Shows the output head one token: `step` places on (0: the token itself, which is all that a bigram needs)."""
+    """Encoder whose state at each place is one token: the one `step` places on (0 for the token itself)."""
 
     def __init__(self, vocabulary: int, step: int) -> None:
         super().__init__()
         self.vocabulary, self.step = vocabulary, step
 
     def forward(self, input_ids: torch.Tensor) -> BaseModelOutput:
-        seen = one_hot(input_ids.roll(-self.step, dims=1), self.vocabulary).float()
-        return BaseModelOutput(last_hidden_state=seen)
+        states = one_hot(input_ids.roll(-self.step, dims=1), self.vocabulary).float()
+        return BaseModelOutput(last_hidden_state=states)
 
 
 class TableNetwork(PreTrainedModel):
-    """`table[neighbour, token]` are logits. `seen` holds every input; above `limit` positions memory runs out."""
+    """Network with the logits `table[neighbour, token]`.
+
+    `seen`: all inputs so far; `limit`: inputs with more positions raise an out-of-memory error.
+    """
 
     config_class = PreTrainedConfig
     base_model_prefix = "body"
@@ -49,12 +52,12 @@ class TableNetwork(PreTrainedModel):
 
 
 def bigram(table: torch.Tensor) -> TableNetwork:
-    """Causal: the next token by this one."""
+    """Return a causal network that predicts the next token from the present one."""
     return TableNetwork(table, step=0)
 
 
 def right_neighbour(table: torch.Tensor) -> TableNetwork:
-    """Masked: a token by the one to its right, which may be hidden."""
+    """Return a masked network that predicts a token from the token to its right, which may be masked."""
     return TableNetwork(table, step=1)
 
 
@@ -63,7 +66,7 @@ def random_table(vocabulary: int) -> torch.Tensor:
 
 
 def whole_words(words: Sequence[str], start: str = "<s>") -> PreTrainedTokenizerFast:
-    """A token per word, in any case; without `start` there is nothing to put in front."""
+    """Build a tokenizer with one token per word, whatever its case; `start`: its start token, if any."""
     vocabulary = {word: index for index, word in enumerate([start or "<unk>", *words])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=start or "<unk>"))
     tokenizer.normalizer = normalizers.Lowercase()
@@ -72,7 +75,7 @@ def whole_words(words: Sequence[str], start: str = "<s>") -> PreTrainedTokenizer
 
 
 def word_pieces(pieces: Sequence[str]) -> PreTrainedTokenizerFast:
-    """BERT's special tokens, then the given pieces."""
+    """Build a tokenizer with BERT's special tokens and the given pieces."""
     vocabulary = {piece: index for index, piece in enumerate([*SPECIAL, *pieces])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()

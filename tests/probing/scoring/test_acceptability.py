@@ -1,4 +1,4 @@
-"""Acceptability: T5 is asked as the paper asks it, a classifier by its class, and only what can judge is a judge."""
+"""Acceptability: T5 answers in the paper's words, a classifier by its class, and other models are refused."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +18,12 @@ SENTENCES = [*GOOD, *BAD]
 
 
 def taught() -> BertForSequenceClassification:
-    """A classifier that has learnt which of the sentences are good."""
+    """Return a classifier that is trained to tell the good sentences from the bad ones."""
     network, tokenizer = classifier({0: "acceptable", 1: "unacceptable"}).train(), word_piece()
-    asked = tokenizer(SENTENCES, return_tensors="pt", padding=True)
+    batch = tokenizer(SENTENCES, return_tensors="pt", padding=True)
     steps = torch.optim.AdamW(network.parameters(), lr=3e-3)
     for _ in range(40):
-        logits = network(input_ids=asked.input_ids, attention_mask=asked.attention_mask).logits
+        logits = network(input_ids=batch.input_ids, attention_mask=batch.attention_mask).logits
         cross_entropy(logits, torch.tensor([0] * len(GOOD) + [1] * len(BAD))).backward()
         steps.step()
         steps.zero_grad()
@@ -31,7 +31,7 @@ def taught() -> BertForSequenceClassification:
 
 
 def build_t5(folder: Path) -> Path:
-    """Each answer is one token to it, so that neither is far more likely for being shorter."""
+    """Save a T5 to which each answer is one token, so that neither is much more likely because it is shorter."""
     tokenizer = metaspace_unigram()
     tokenizer.add_tokens(["unacceptable", "acceptable"])
     return save(folder, lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
@@ -48,28 +48,27 @@ def t5(tmp_path: Path) -> Path:
 
 def test_a_classifier_tells_good_sentences_from_bad_ones(tmp_path: Path) -> None:
     judge = Judge.load(str(save(tmp_path, taught, word_piece(), seed=0)))
-    found = list(judge.acceptability(SENTENCES))
-    assert min(found[: len(GOOD)]) > 0.5 > max(found[len(GOOD) :])
+    chances = list(judge.acceptability(SENTENCES))
+    assert min(chances[: len(GOOD)]) > 0.5 > max(chances[len(GOOD) :])
 
 
 def test_t5_is_asked_for_the_words_of_the_paper(t5: Path) -> None:
-    """The probabilities of both whole answers, computed one sentence at a time from the model itself."""
+    """The expected values are the losses of both whole answers, one sentence at a time."""
     network = T5ForConditionalGeneration.from_pretrained(t5).eval()
     tokenizer = AutoTokenizer.from_pretrained(t5)
     expected = []
     for sentence in SENTENCES:
-        asked = tokenizer(f"cola sentence: {sentence}", return_tensors="pt").input_ids
+        question = tokenizer(f"cola sentence: {sentence}", return_tensors="pt").input_ids
         answers = [tokenizer(word, return_tensors="pt").input_ids for word in ("acceptable", "unacceptable")]
         with torch.inference_mode():
-            losses = [network(input_ids=asked, labels=answer).loss * answer.shape[1] for answer in answers]
+            losses = [network(input_ids=question, labels=answer).loss * answer.shape[1] for answer in answers]
         expected.append(torch.stack(losses).neg().softmax(0)[0].item())
     assert min(expected) < max(expected) - 1e-3
     assert list(Judge.load(str(t5)).acceptability(SENTENCES)) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("build", [build_classifier, build_t5])
-def test_each_sentence_is_judged_alone(tmp_path: Path, build: Callable[[Path], Path]) -> None:
-    """Whatever else is in the batch: padding changes nothing."""
+def test_a_sentence_is_judged_alike_alone_and_in_a_batch(tmp_path: Path, build: Callable[[Path], Path]) -> None:
     judge = Judge.load(str(build(tmp_path)))
     alone = [chance for sentence in SENTENCES for chance in judge.acceptability([sentence])]
     assert list(judge.acceptability(SENTENCES)) == pytest.approx(alone, abs=1e-5)
@@ -90,21 +89,21 @@ def test_the_acceptable_class_is_known_by_its_name_or_colas_number(names: dict[i
 
 
 @pytest.mark.parametrize("names", [{0: "NEGATIVE", 1: "POSITIVE"}, {0: "LABEL_0"}, {n: f"LABEL_{n}" for n in range(3)}])
-def test_classes_that_say_nothing_of_acceptability_are_refused(tmp_path: Path, names: dict[int, str]) -> None:
+def test_a_classifier_without_an_acceptable_class_is_refused(tmp_path: Path, names: dict[int, str]) -> None:
     folder = save(tmp_path, lambda: classifier(names), word_piece(), seed=0)
     with pytest.raises(UnsupportedModel, match=r"None of the classes .* id2label 0 unacceptable, 1 acceptable"):
         Judge.load(str(folder))
 
 
-def test_it_says_which_model_it_is(t5: Path) -> None:
-    about = Judge.load(str(t5)).about
-    assert about.startswith(str(t5))
-    assert "model.safetensors" in about
+def test_a_judge_names_its_model_and_files(t5: Path) -> None:
+    description = Judge.load(str(t5)).about
+    assert description.startswith(str(t5))
+    assert "model.safetensors" in description
 
 
 @pytest.mark.parametrize("build", [build_bert, build_gpt2])
-def test_a_model_that_never_learnt_to_judge_is_refused(tmp_path: Path, build: Callable[[Path], Path]) -> None:
-    """Its classifier would be random numbers."""
+def test_a_model_without_the_head_of_a_judge_is_refused(tmp_path: Path, build: Callable[[Path], Path]) -> None:
+    """The missing head would be initialized with random numbers."""
     with pytest.raises(UnsupportedModel, match="is not a judge of acceptability: it lacks"):
         Judge.load(str(build(tmp_path)))
 

@@ -1,4 +1,4 @@
-"""Every real pair with every prompting: bounded memory, and the same results with any batch budget."""
+"""All real pairs with every prompting take bounded memory, and give the same results with any batch budget."""
 
 import os
 from pathlib import Path
@@ -27,21 +27,21 @@ NUMBERS = [f"{answer}_{name}" for answer in ("fine", "coarse") for name in ("log
 def pairs() -> Benchmark:
     data = os.environ.get("CLOZEBOARD_TEST_DATA")
     if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there are no real pairs")
     if not (PROCESS / "clear_refs").exists():
-        pytest.skip("Only Linux tells the peak of a process's memory.")
+        pytest.skip("Only Linux reports the peak of a process's memory.")
     return open_benchmark(Path(data) / "stest")
 
 
 @pytest.fixture(scope="module")
 def tokenizer(pairs: Benchmark) -> PreTrainedTokenizerFast:
-    """It knows most answers as single tokens, as a large vocabulary would."""
+    """Tokenizer that has most answers as single tokens, like a large vocabulary."""
     answers = (f"it is {option} ." for r in pairs.relations for item in r.items for option in r.options_of(item))
     return pair_models.byte_level(answers, size=8000)
 
 
 def status(field: str) -> int:
-    """Bytes that the process holds (VmRSS) or has held at most (VmHWM)."""
+    """Return the bytes that the process holds (VmRSS) or has held at most (VmHWM)."""
     lines = (PROCESS / "status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{field}:"))
 
@@ -52,23 +52,23 @@ def status(field: str) -> int:
 def test_all_pairs_take_bounded_memory_and_no_budget_changes_them(
     prompting: str, pairs: Benchmark, tokenizer: PreTrainedTokenizerFast
 ) -> None:
-    def ask(budget: int) -> Result:
+    def run_with(budget: int) -> Result:
         network = of(GPT2LMHeadModel, bos_token_id=0, eos_token_id=0, **SMALLEST)(len(tokenizer))
         model = CausalModel(network, tokenizer, batch_tokens=budget)
         return run(model, pairs, probe="specificity", prompting=prompting, progress=False)
 
-    (PROCESS / "clear_refs").write_text("5")  # the peak starts again from what is held now
+    (PROCESS / "clear_refs").write_text("5")  # reset the peak to the present use
     before = status("VmRSS")
-    large = ask(20_000)
+    large = run_with(20_000)
     assert status("VmHWM") - before < PEAK
-    small = ask(1_000)
+    small = run_with(1_000)
     assert len(large.items) == 20_628
     assert large.items["specific"].notna().mean() > 0.9
-    same(small, large)
+    assert_same(small, large)
 
 
-def same(one: Result, other: Result) -> None:
-    """Up to rounding, which may turn round what is closer than that."""
+def assert_same(one: Result, other: Result) -> None:
+    """Assert that results are equal up to rounding, which may also change which of two close scores is larger."""
     for name in NUMBERS:
         np.testing.assert_allclose(one.items[name], other.items[name], atol=1e-3, rtol=0)
     clear = (one.items["fine_log_prob"] - one.items["coarse_log_prob"]).abs() > 1e-3

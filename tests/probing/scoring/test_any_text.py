@@ -1,4 +1,4 @@
-"""Properties that hold for whatever benchmark, tokenizer and script: fast equals obvious, in order, windowed or not."""
+"""Scores equal those of the obvious implementation for any text, tokenizer, size of windows and size of batches."""
 
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +16,7 @@ from probing.scoring.masked import MaskedModel
 from probing.scoring.tokens import windows
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import assert_decided, assert_equal, estimate_work
+from tests.probing.scoring.compare import assert_decided, assert_equal, expected_log_probs
 from tests.probing.scoring.networks import HEAD_APART, SHARING
 from tests.probing.scoring.obvious import Score, statements
 from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
@@ -43,7 +43,7 @@ OPTIONS = st.lists(WORDS, min_size=1, max_size=4).flatmap(
         [words, [*words, f"{words[0]} {words[-1]}"], [*words, words[0]], [*words, words[0].upper(), words[0].lower()]]
     )
 )
-ASKED = st.lists(st.tuples(st.builds(prompt, PIECES, WORDS), OPTIONS), min_size=1, max_size=3)
+REQUESTS = st.lists(st.tuples(st.builds(prompt, PIECES, WORDS), OPTIONS), min_size=1, max_size=3)
 SCORING = st.builds(Scoring, decide=st.integers(0, 3), reduction=st.sampled_from(["sum", "mean"]))
 PLLS = st.sampled_from(["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r"])
 SOME = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
@@ -51,64 +51,66 @@ SOME = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 
 @cache
 def causal(tokenizer: str) -> CausalModel:
-    made = TOKENIZERS[tokenizer]()
-    return CausalModel(SHARING["llama"](len(made)), made, batch_tokens=256)
+    instance = TOKENIZERS[tokenizer]()
+    return CausalModel(SHARING["llama"](len(instance)), instance, batch_tokens=256)
 
 
 @cache
 def masked(tokenizer: str) -> MaskedModel:
-    made = TOKENIZERS[tokenizer]()
-    if made.mask_token is None:
-        made.add_special_tokens({"mask_token": "<|mask|>"})
-    return MaskedModel(HEAD_APART["bert"](len(made)), made, batch_tokens=256)
+    instance = TOKENIZERS[tokenizer]()
+    if instance.mask_token is None:
+        instance.add_special_tokens({"mask_token": "<|mask|>"})
+    return MaskedModel(HEAD_APART["bert"](len(instance)), instance, batch_tokens=256)
 
 
-def windowed(model: HFModel, asked: list[Request], scoring: Scoring, size: int) -> list[OptionScores]:
-    found = list(windows(asked, model.encoder, model.blank, size=size))
-    assume(all(statement.scored for window in found for statement in window.statements))  # else an error, tested apart
-    return list(chain.from_iterable(model._score_window(window, scoring) for window in found))
+def scored_in_windows(model: HFModel, requests: list[Request], scoring: Scoring, size: int) -> list[OptionScores]:
+    parts = list(windows(requests, model.encoder, model.blank, size=size))
+    assume(all(statement.scored for part in parts for statement in part.statements))  # else an error, tested elsewhere
+    return list(chain.from_iterable(model._score_window(part, scoring) for part in parts))
 
 
-def assert_right(found: list[OptionScores], asked: list[Request], scoring: Scoring, reference: Score) -> None:
-    wanted = estimate_work(asked, reference)
+def assert_right(actual: list[OptionScores], requests: list[Request], scoring: Scoring, score: Score) -> None:
+    expected = expected_log_probs(requests, score)
     if scoring.decide == 0:
-        assert_equal(found, wanted)
+        assert_equal(actual, expected)
     else:
-        assert_decided(found, wanted, scoring.decide, scoring.reduction)
+        assert_decided(actual, expected, scoring.decide, scoring.reduction)
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @SOME
-@given(ASKED, SCORING, st.integers(1, 9), st.integers(1, 300))
+@given(REQUESTS, SCORING, st.integers(1, 9), st.integers(1, 300))
 def test_a_causal_model_scores_any_text(
-    tokenizer: str, asked: list[Request], scoring: Scoring, window: int, batch: int
+    tokenizer: str, requests: list[Request], scoring: Scoring, window: int, batch: int
 ) -> None:
     model = causal(tokenizer)
     model.budget.tokens = batch
-    found = windowed(model, asked, scoring, window)
-    assert_right(found, asked, scoring, obvious.causal(model.network, model.tokenizer))
+    actual = scored_in_windows(model, requests, scoring, window)
+    assert_right(actual, requests, scoring, obvious.causal(model.network, model.tokenizer))
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @SOME
-@given(ASKED, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))
+@given(REQUESTS, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))
 def test_a_masked_model_scores_any_text(
-    tokenizer: str, asked: list[Request], scoring: Scoring, pll: PLL, window: int, batch: int
+    tokenizer: str, requests: list[Request], scoring: Scoring, pll: PLL, window: int, batch: int
 ) -> None:
     model = masked(tokenizer)
     model.budget.tokens = batch
-    found = windowed(model, asked, Scoring(pll, scoring.reduction, scoring.decide), window)
-    assert_right(found, asked, scoring, obvious.masked(model.network, model.tokenizer, pll))
+    actual = scored_in_windows(model, requests, Scoring(pll, scoring.reduction, scoring.decide), window)
+    assert_right(actual, requests, scoring, obvious.masked(model.network, model.tokenizer, pll))
 
 
 @pytest.mark.parametrize(("tokenizer", "special"), list(product(TOKENIZERS, [False, True])))
 @SOME
-@given(ASKED)
-def test_the_answer_is_what_the_options_characters_became(tokenizer: str, special: bool, asked: list[Request]) -> None:
-    """Each token that holds a character of the option, and no other."""
+@given(REQUESTS)
+def test_the_answer_is_the_tokens_of_the_options_characters(
+    tokenizer: str, special: bool, requests: list[Request]
+) -> None:
+    """The answer is exactly those tokens that hold a character of the option."""
     model: HFModel = masked(tokenizer) if special else causal(tokenizer)
     shift = len(model.encoder.start)
-    for statement in chain.from_iterable(map(statements, asked)):
+    for statement in chain.from_iterable(map(statements, requests)):
         (encoded,) = model.encoder.encode([statement])
         whole = model.tokenizer(statement.text, add_special_tokens=special, return_offsets_mapping=True)
         offsets = [(0, 0)] * shift + whole["offset_mapping"]

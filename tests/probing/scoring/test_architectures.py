@@ -1,4 +1,4 @@
-"""Every architecture that is claimed: equal to the obvious way, and known to be fast or known to be plain."""
+"""Every supported architecture is scored right, and with the implementation (fast or reference) that is expected."""
 
 from collections import Counter
 from typing import Any, cast
@@ -6,20 +6,21 @@ from typing import Any, cast
 import pytest
 import torch
 
+from probing.arrays import Ints
 from probing.language_model import Scoring
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
-from probing.scoring.prefix_tree import Ints, PrefixTree
+from probing.scoring.prefix_tree import PrefixTree
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, estimate_work
-from tests.probing.scoring.networks import HEAD_APART, PLAIN_CAUSAL, PLAIN_MASKED, SHARING, Build
+from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
+from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING, Build
 from tests.tiny_models import byte_level_bpe, word_piece
 
-CAUSAL = SHARING | PLAIN_CAUSAL
-MASKED = HEAD_APART | PLAIN_MASKED
+CAUSAL = SHARING | REFERENCE_CAUSAL
+MASKED = HEAD_APART | REFERENCE_MASKED
 HALVES = [torch.bfloat16, torch.float16]
-Wanted = list[list[list[float]]]
+LogProbs = list[list[list[float]]]
 
 
 def causal_model(build: Build, dtype: torch.dtype = torch.float32) -> CausalModel:
@@ -33,85 +34,81 @@ def masked_model(build: Build, dtype: torch.dtype = torch.float32) -> MaskedMode
 
 
 @pytest.fixture(scope="module", params=[*CAUSAL, *MASKED])
-def measured(request: pytest.FixtureRequest) -> tuple[HFModel, Wanted]:
-    """A model and what the obvious way says."""
+def measured(request: pytest.FixtureRequest) -> tuple[HFModel, LogProbs]:
+    """A model, and the log-probabilities by the obvious implementation."""
     if request.param in CAUSAL:
         causal = causal_model(CAUSAL[request.param])
-        return causal, estimate_work(ASKED, obvious.causal(causal.network, causal.tokenizer))
+        return causal, expected_log_probs(REQUESTS, obvious.causal(causal.network, causal.tokenizer))
     masked = masked_model(MASKED[request.param])
-    reference = obvious.masked(masked.network, masked.tokenizer, "within_word_l2r")
-    return masked, estimate_work(ASKED, reference)
+    score = obvious.masked(masked.network, masked.tokenizer, "within_word_l2r")
+    return masked, expected_log_probs(REQUESTS, score)
 
 
-def test_scores_equal_the_obvious_way(measured: tuple[HFModel, Wanted]) -> None:
-    model, wanted = measured
-    assert_equal(answers(model, ASKED), wanted)
+def test_scores_equal_the_obvious_implementation(measured: tuple[HFModel, LogProbs]) -> None:
+    model, expected = measured
+    assert_equal(answers(model, REQUESTS), expected)
 
 
 @pytest.mark.parametrize("best", [1, 3])
-def test_deciding_finds_the_same_best_options(measured: tuple[HFModel, Wanted], best: int) -> None:
-    model, wanted = measured
-    assert_decided(answers(model, ASKED, Scoring(decide=best)), wanted, best)
+def test_an_early_decision_gives_the_same_best_options(measured: tuple[HFModel, LogProbs], best: int) -> None:
+    model, expected = measured
+    assert_decided(answers(model, REQUESTS, Scoring(decide=best)), expected, best)
 
 
 @pytest.mark.parametrize("name", SHARING)
-def test_it_shares_prefixes(name: str) -> None:
+def test_a_network_that_accepts_tree_masks_is_scored_with_shared_prefixes(name: str) -> None:
     model = causal_model(SHARING[name])
-    answers(model, ASKED)
+    answers(model, REQUESTS)
     assert model.use_fast_path
     assert model.usage.notes == []
 
 
-@pytest.mark.parametrize("name", PLAIN_CAUSAL)
-def test_a_network_that_ignores_tree_masks_is_scored_plainly_with_a_note(name: str) -> None:
-    model = causal_model(PLAIN_CAUSAL[name])
-    answers(model, ASKED)
+@pytest.mark.parametrize("name", REFERENCE_CAUSAL)
+def test_a_network_that_ignores_tree_masks_is_scored_with_the_reference_and_a_note(name: str) -> None:
+    model = causal_model(REFERENCE_CAUSAL[name])
+    answers(model, REQUESTS)
     assert not model.use_fast_path
-    assert_says_plain(model)
+    assert_notes_the_reference(model)
 
 
 @pytest.mark.parametrize("name", HEAD_APART)
-def test_it_runs_the_head_only_where_it_counts(name: str) -> None:
-    model, seen = masked_model(HEAD_APART[name]), Counter[torch.nn.Module]()
+def test_the_head_of_a_masked_model_runs_only_at_predicted_positions(name: str) -> None:
+    model, positions = masked_model(HEAD_APART[name]), Counter[torch.nn.Module]()
     assert model.use_fast_path
     inside = set(model.network.base_model.modules())
     for module in set(model.network.modules()) - inside - {model.network}:
-        module.register_forward_pre_hook(lambda part, given: seen.update({part: given[0].shape[:-1].numel()}))
+        module.register_forward_pre_hook(lambda part, inputs: positions.update({part: inputs[0].shape[:-1].numel()}))
     before = model.usage.positions
-    answers(model, ASKED)
-    assert 0 < max(seen.values()) < 0.5 * (model.usage.positions - before)
+    answers(model, REQUESTS)
+    assert 0 < max(positions.values()) < 0.5 * (model.usage.positions - before)
     assert model.usage.notes == []
 
 
-@pytest.mark.parametrize("name", PLAIN_MASKED)
-def test_a_network_that_padding_disturbs_is_scored_plainly_with_a_note(name: str) -> None:
-    model = masked_model(PLAIN_MASKED[name])
-    answers(model, ASKED)
+@pytest.mark.parametrize("name", REFERENCE_MASKED)
+def test_a_network_that_padding_disturbs_is_scored_with_the_reference_and_a_note(name: str) -> None:
+    model = masked_model(REFERENCE_MASKED[name])
+    answers(model, REQUESTS)
     assert not model.use_fast_path
-    assert_says_plain(model)
+    assert_notes_the_reference(model)
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
-@pytest.mark.parametrize(
-    "name", [*CAUSAL, *(name for name in MASKED if name != "fnet")]
-)  # fnet knows no half precision
-def test_half_precision_neither_hides_nor_feigns_a_network_that_needs_the_plain_way(
-    name: str, dtype: torch.dtype
-) -> None:
+@pytest.mark.parametrize("name", [*CAUSAL, *(name for name in MASKED if name != "fnet")])  # fnet has no half precision
+def test_half_precision_does_not_change_which_networks_need_the_reference(name: str, dtype: torch.dtype) -> None:
     model = causal_model(CAUSAL[name], dtype) if name in CAUSAL else masked_model(MASKED[name], dtype)
     assert model.use_fast_path == (name in SHARING or name in HEAD_APART)
 
 
-def assert_says_plain(model: HFModel) -> None:
-    """Once, however much is scored."""
+def assert_notes_the_reference(model: HFModel) -> None:
+    """Assert that there is one note, however much is scored."""
     assert len(model.usage.notes) == 1
-    assert model.usage.notes[0].startswith("scored the reference implementation: ")
+    assert model.usage.notes[0].startswith("scored with the reference implementation: ")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("name", SHARING)
-def test_the_self_check_would_see_a_wrong_mask(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With weights this large, seeing more than the ancestors changes the numbers."""
+def test_the_self_check_detects_a_wrong_mask(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With weights this large, attention to more than the ancestors changes the scores."""
 
     def everything(self: CausalModel, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
         return torch.zeros(len(keys), 1, queries.shape[1], keys.shape[1], dtype=dtype)
@@ -124,7 +121,7 @@ def test_the_self_check_would_see_a_wrong_mask(name: str, dtype: torch.dtype, mo
 
 @pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("name", HEAD_APART)
-def test_the_self_check_would_see_unmasked_padding(
+def test_the_self_check_detects_unmasked_padding(
     name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = masked_model(HEAD_APART[name], dtype)
@@ -139,7 +136,7 @@ def test_the_self_check_would_see_unmasked_padding(
 
 
 class Recorder:
-    """Places that are only of use on the device that they were sent to."""
+    """Tensor of places that records the devices to which it is copied."""
 
     def __init__(self, places: list[int]) -> None:
         self.places, self.sent = torch.tensor(places), []
@@ -153,8 +150,8 @@ class Recorder:
 
 
 @pytest.mark.parametrize("name", ["llama", "bert"])
-def test_places_go_where_the_heads_input_is(name: str) -> None:
-    """Which is another device than the first layer's, where a network is spread over several."""
+def test_places_are_copied_to_the_device_of_the_heads_input(name: str) -> None:
+    """The head may be on another device than the first layer, if a network is spread over several."""
     model = causal_model(SHARING[name]) if name in SHARING else masked_model(HEAD_APART[name])
     places = Recorder([1, 3])
     logits = model.logits_at(cast(torch.Tensor, places), input_ids=torch.tensor([[5, 6, 7, 8]]))

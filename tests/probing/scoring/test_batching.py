@@ -1,4 +1,4 @@
-"""The budget of a batch: halved where memory runs out, grown while that pays; results never depend on it."""
+"""The budget of batches grows while that is faster and is halved when memory runs out; scores never depend on it."""
 
 import weakref
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from transformers import BertConfig, PreTrainedModel
 from probing.errors import OutOfMemory
 from probing.language_model import Request, Scoring
 from probing.scoring import batching
-from probing.scoring.batching import START, Budget, ceiling
+from probing.scoring.batching import INITIAL_TOKENS, Budget, ceiling
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
@@ -23,52 +23,52 @@ from tests.probing.scoring.stubs import bigram, random_table, right_neighbour, w
 
 CPU = torch.device("cpu")
 WORDS = [f"w{i}" for i in range(300)]
-ASKED: list[Request] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in range(10)]
+REQUESTS: list[Request] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for i in range(10)]
 
 
-def causal(plain: bool) -> CausalModel:
+def causal(fast: bool) -> CausalModel:
     tokenizer = whole_words(WORDS)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.use_fast_path = not plain
+    model.use_fast_path = fast
     return model
 
 
-def masked(plain: bool) -> MaskedModel:
+def masked(fast: bool) -> MaskedModel:
     tokenizer = word_pieces(WORDS)
     model = MaskedModel(right_neighbour(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.use_fast_path = not plain
+    model.use_fast_path = fast
     return model
 
 
 @pytest.fixture(
-    params=[(causal, False), (causal, True), (masked, False), (masked, True)],
-    ids=["causal", "causal plain", "masked", "masked plain"],
+    params=[(causal, True), (causal, False), (masked, True), (masked, False)],
+    ids=["causal", "causal reference", "masked", "masked reference"],
 )
 def model(request: pytest.FixtureRequest) -> HFModel:
-    make, plain = request.param
-    found: HFModel = make(plain)
-    return found
+    make, fast = request.param
+    made: HFModel = make(fast)
+    return made
 
 
 @pytest.mark.parametrize("scoring", [Scoring(), Scoring(decide=1)], ids=["full", "decide"])
 def test_out_of_memory_halves_the_batches_and_changes_no_score(model: HFModel, scoring: Scoring) -> None:
-    wanted = answers(model, ASKED, scoring)
+    expected = answers(model, REQUESTS, scoring)
     model.network.limit = 700
-    found = answers(model, ASKED, scoring)
+    halved = answers(model, REQUESTS, scoring)
     assert model.budget.tokens <= 700
     assert model.usage.notes == [f"out of memory: batches halved to {tokens} positions" for tokens in (1024, 512)]
-    for before, after in zip(wanted, found, strict=True):
+    for before, after in zip(expected, halved, strict=True):
         np.testing.assert_array_equal(before.reduce(), after.reduce())
 
 
 def test_a_single_row_that_does_not_fit_is_an_error_with_a_next_step(model: HFModel) -> None:
     model.network.limit = 4
     with pytest.raises(OutOfMemory) as caught:
-        answers(model, ASKED)
+        answers(model, REQUESTS)
     assert "--dtype bfloat16" in caught.value.next_step
 
 
-def test_the_words_of_the_cpus_allocator_count_as_out_of_memory() -> None:
+def test_the_message_of_the_cpus_allocator_counts_as_out_of_memory() -> None:
     budget = Budget(CPU, ceiling=64, fixed=64)
     calls = []
 
@@ -82,7 +82,7 @@ def test_the_words_of_the_cpus_allocator_count_as_out_of_memory() -> None:
     assert calls == [4, 2, 2]
 
 
-def test_other_errors_are_not_taken_for_it() -> None:
+def test_other_errors_are_raised_again() -> None:
     def work(batch: list[int]) -> None:
         raise RuntimeError("shapes do not match")
 
@@ -91,7 +91,7 @@ def test_other_errors_are_not_taken_for_it() -> None:
 
 
 class Clock:
-    """Time passes as work is done: `seconds(positions)` for each batch."""
+    """Clock that the simulated work advances."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -102,52 +102,57 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
-    monkeypatch.setattr(batching, "time", found)
-    return found
+    fake = Clock()
+    monkeypatch.setattr(batching, "time", fake)
+    return fake
 
 
-def grown(budget: Budget, clock: Clock, fastest: int) -> list[int]:
-    """The budget after each of ten full batches, on a device whose speed grows up to batches of `fastest`."""
+def budgets_of_full_batches(budget: Budget, clock: Clock, fastest: int) -> list[int]:
+    """Return the budget after each of ten full batches, on a device whose speed grows up to batches of `fastest`."""
 
     def work(batch: range) -> None:
         clock.now += len(batch) / min(len(batch), fastest)
 
-    found = []
+    budgets = []
     for _ in range(10):
         list(budget.run(work, range(budget.tokens), budget.tokens))
-        found.append(budget.tokens)
-    return found
+        budgets.append(budget.tokens)
+    return budgets
 
 
-def test_it_grows_while_that_pays_and_stays_at_the_fastest(clock: Clock) -> None:
-    assert grown(Budget(CPU, ceiling=2**20), clock, fastest=4 * START)[-1] == 4 * START
+def test_the_budget_grows_up_to_the_fastest_batches(clock: Clock) -> None:
+    assert (
+        budgets_of_full_batches(Budget(CPU, ceiling=2**20), clock, fastest=4 * INITIAL_TOKENS)[-1] == 4 * INITIAL_TOKENS
+    )
 
 
-def test_it_never_exceeds_the_ceiling(clock: Clock) -> None:
-    assert max(grown(Budget(CPU, ceiling=3 * START), clock, fastest=2**20)) == 3 * START
+def test_the_budget_never_exceeds_the_ceiling(clock: Clock) -> None:
+    assert (
+        max(budgets_of_full_batches(Budget(CPU, ceiling=3 * INITIAL_TOKENS), clock, fastest=2**20))
+        == 3 * INITIAL_TOKENS
+    )
 
 
-def test_it_settles_once(clock: Clock) -> None:
+def test_a_settled_budget_does_not_change(clock: Clock) -> None:
     budget = Budget(CPU, ceiling=2**20)
-    grown(budget, clock, fastest=START)
-    assert grown(budget, clock, fastest=2**20) == [START] * 10
+    budgets_of_full_batches(budget, clock, fastest=INITIAL_TOKENS)
+    assert budgets_of_full_batches(budget, clock, fastest=2**20) == [INITIAL_TOKENS] * 10
 
 
-def test_a_fixed_number_stays(clock: Clock) -> None:
-    assert grown(Budget(CPU, ceiling=2**20, fixed=96), clock, fastest=2**20) == [96] * 10
+def test_a_fixed_budget_does_not_change(clock: Clock) -> None:
+    assert budgets_of_full_batches(Budget(CPU, ceiling=2**20, fixed=96), clock, fastest=2**20) == [96] * 10
 
 
-def test_batches_that_are_not_full_tell_nothing(clock: Clock) -> None:
+def test_batches_that_are_not_full_do_not_change_the_budget(clock: Clock) -> None:
     budget = Budget(CPU, ceiling=2**20)
-    list(budget.run(lambda batch: None, [1], START // 2))
-    assert budget.tokens == START
+    list(budget.run(lambda batch: None, [1], INITIAL_TOKENS // 2))
+    assert budget.tokens == INITIAL_TOKENS
 
 
-@pytest.mark.parametrize("length", [START // 2 + 1, 3 * START // 4, 3 * START])
-def test_rows_that_never_fill_a_batch_to_the_brim_let_it_grow_too(clock: Clock, length: int) -> None:
-    """A batch is full if one more row would not fit."""
-    budget, fastest = Budget(CPU, ceiling=2**20), 16 * START
+@pytest.mark.parametrize("length", [INITIAL_TOKENS // 2 + 1, 3 * INITIAL_TOKENS // 4, 3 * INITIAL_TOKENS])
+def test_the_budget_grows_with_rows_that_never_fill_it_exactly(clock: Clock, length: int) -> None:
+    """A batch is full if another row would not fit."""
+    budget, fastest = Budget(CPU, ceiling=2**20), 16 * INITIAL_TOKENS
 
     def work(rows: range) -> None:
         clock.now += len(rows) * length / min(len(rows) * length, fastest)
@@ -158,7 +163,7 @@ def test_rows_that_never_fill_a_batch_to_the_brim_let_it_grow_too(clock: Clock, 
     assert budget.tokens >= fastest
 
 
-def test_one_slow_batch_is_taken_for_chance(clock: Clock) -> None:
+def test_a_single_slow_batch_does_not_stop_the_growth(clock: Clock) -> None:
     budget, slow = Budget(CPU, ceiling=2**20), [1, 10, 1, 10, 10, 1]
 
     def work(batch: range) -> None:
@@ -166,30 +171,30 @@ def test_one_slow_batch_is_taken_for_chance(clock: Clock) -> None:
 
     for _ in range(6):
         list(budget.run(work, range(budget.tokens), budget.tokens))
-    assert budget.tokens == 8 * START
+    assert budget.tokens == 8 * INITIAL_TOKENS
 
 
-def test_memory_is_given_back_once_nothing_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error's traceback holds what the batch has allocated."""
-    held, found = [], []
+def test_the_gpus_cache_is_emptied_after_the_failed_batch_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The traceback of the error keeps alive what the batch has allocated."""
+    allocated, alive = [], []
     monkeypatch.setattr(torch.cuda, "synchronize", lambda device: None)
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: found.append(held[-1]()))
+    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: alive.append(allocated[-1]()))
 
     def work(batch: range) -> None:
         states = torch.zeros(1)
-        held.append(weakref.ref(states))
+        allocated.append(weakref.ref(states))
         if len(batch) > 1:
             raise torch.OutOfMemoryError("out of memory")
 
     list(Budget(torch.device("cuda"), ceiling=64).run(work, range(2), 64))
-    assert found == [None]
+    assert alive == [None]
 
 
 @pytest.mark.parametrize("make", [causal, masked])
 @pytest.mark.parametrize("limit", [1, 60])
 def test_memory_that_runs_out_in_the_self_check_is_an_error(make: Callable[[bool], HFModel], limit: int) -> None:
-    """In the reference implementation as in the fast one: it says nothing about what the network can do."""
-    one = make(plain=False)
+    """It does not mean that the network fails the self-check, whichever implementation runs out of memory."""
+    one = make(fast=True)
     del one.__dict__["use_fast_path"]
     one.network.limit = limit
     with pytest.raises(OutOfMemory) as caught:
@@ -208,5 +213,5 @@ def test_the_ceiling_bounds_a_batchs_logits() -> None:
     assert ceiling(network(2**40, 64)) == 1
 
 
-def test_with_a_small_vocabulary_it_bounds_the_states_inside_a_layer() -> None:
+def test_with_a_small_vocabulary_the_ceiling_bounds_the_states_inside_a_layer() -> None:
     assert ceiling(network(1_000, 768)) * 8 * 768 * 4 <= batching.CPU_BYTES

@@ -1,4 +1,4 @@
-"""Weights that give no numbers, and half precision: told as such, or close."""
+"""Weights that are not numbers are reported, and half precision gives scores close to single precision."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_weights_that_are_not_numbers_fail_the_run(make: type[HFModel], decide: 
     assert caught.value.next_step
 
 
-def test_nothing_is_written_by_weights_that_are_not_numbers() -> None:
+def test_weights_that_are_not_numbers_generate_no_text() -> None:
     model = causal()
     next(iter(model.network.parameters())).data.fill_(torch.nan)
     with pytest.raises(NonFiniteScores, match="where it was to write"):
@@ -51,8 +51,8 @@ def test_nothing_is_written_by_weights_that_are_not_numbers() -> None:
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("decide", [0, 1, 3])
-def test_a_single_number_that_is_none_is_not_taken_for_an_unknown_one(decide: int) -> None:
-    """The self-check passes, the fast way meets it."""
+def test_nan_from_the_network_is_not_mistaken_for_a_missing_value(decide: int) -> None:
+    """The fast implementation marks missing values by NaN; here the network gives NaN for some tokens only."""
     words = ["a", "##b", "c", "d"]
     table = random_table(300)
     table[290:] = torch.nan
@@ -68,18 +68,18 @@ def test_a_single_number_that_is_none_is_not_taken_for_an_unknown_one(decide: in
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 @pytest.mark.parametrize("make", [causal, masked])
 def test_half_precision_is_close_to_single(make: type[HFModel], dtype: torch.dtype) -> None:
-    """Within 2 % of the sum in bfloat16, whose numbers have three digits; within 0.3 % in float16."""
-    asked = [(prompt("[X] is located in [Y].", "Chad"), ["Africa", "South America", "Asia", "Europe"])]
-    (single,), (half,) = answers(make(), asked), answers(make(dtype), asked)
+    """The sum is within 2 % in bfloat16, whose numbers have three digits, and within 0.3 % in float16."""
+    requests = [(prompt("[X] is located in [Y].", "Chad"), ["Africa", "South America", "Asia", "Europe"])]
+    (single,), (half,) = answers(make(), requests), answers(make(dtype), requests)
     close = 0.02 if dtype == torch.bfloat16 else 0.003
     np.testing.assert_allclose(half.reduce(), single.reduce(), rtol=close, atol=0)
-    (decided,) = answers(make(dtype), asked, Scoring(decide=1))
+    (decided,) = answers(make(dtype), requests, Scoring(decide=1))
     assert decided.reduce().argmax() == half.reduce().argmax()
 
 
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 @pytest.mark.parametrize("make", [causal, masked])
-def test_half_precision_takes_the_fast_way(make: type[HFModel], dtype: torch.dtype) -> None:
+def test_half_precision_uses_the_fast_implementation(make: type[HFModel], dtype: torch.dtype) -> None:
     model = make(dtype)
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
@@ -87,8 +87,8 @@ def test_half_precision_takes_the_fast_way(make: type[HFModel], dtype: torch.dty
 
 
 @pytest.mark.parametrize("make", [causal, masked])
-def test_a_token_that_a_network_rules_out_does_not_widen_the_self_check(make: type[HFModel]) -> None:
+def test_an_infinite_logit_does_not_widen_the_tolerance_of_the_self_check(make: type[HFModel]) -> None:
     model = make(torch.bfloat16)
     head = model.network.get_output_embeddings()
-    head.register_forward_hook(lambda _, given, logits: logits.index_fill(-1, torch.tensor([3]), -torch.inf))
+    head.register_forward_hook(lambda _, inputs, logits: logits.index_fill(-1, torch.tensor([3]), -torch.inf))
     assert 0 < model.tolerance < 1

@@ -1,4 +1,4 @@
-"""Causal scoring: known numbers, the start token, and no more work than there are distinct prefixes."""
+"""Causal scoring: known probabilities, the start token, and no more positions than there are distinct prefixes."""
 
 import math
 from itertools import product
@@ -9,11 +9,11 @@ import torch
 
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Request, Scoring
-from probing.scoring.causal import ROW, CausalModel
+from probing.scoring.causal import NODES_PER_ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import ASKED, answers, assert_decided, assert_equal, estimate_work
-from tests.probing.scoring.networks import PLAIN_CAUSAL, SHARING
+from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
+from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
 from tests.tiny_models import byte_level_bpe
@@ -29,7 +29,7 @@ STEM = "w1 w2 w3 w4 w5 w6 w7 w8"
 def stub(
     words: list[str], start: str = "<s>", table: torch.Tensor | None = None, batch_tokens: int | None = None
 ) -> CausalModel:
-    """A bigram model that has passed its self-check."""
+    """Return a bigram model that has passed its self-check."""
     tokenizer = whole_words(words, start)
     network = bigram(random_table(len(tokenizer)) if table is None else table)
     model = CausalModel(network, tokenizer, batch_tokens=batch_tokens)
@@ -37,12 +37,14 @@ def stub(
     return model
 
 
-def test_it_gives_the_probabilities_of_a_table() -> None:
+def test_scores_are_the_probabilities_of_the_table() -> None:
     model = stub(["a", "b", "c"], table=TABLE + 3)
     (scores,) = answers(model, [(prompt("[X] [Y]", "a"), ["b", "c", "b c"])])
     half, quarter = math.log(1 / 2), math.log(1 / 4)
-    for found, right in zip(scores.log_probs, [[half, half], [half, quarter], [half, half, quarter]], strict=True):
-        np.testing.assert_allclose(found, right, atol=1e-6)
+    for log_probs, expected in zip(
+        scores.log_probs, [[half, half], [half, quarter], [half, half, quarter]], strict=True
+    ):
+        np.testing.assert_allclose(log_probs, expected, atol=1e-6)
     assert scores.answers == (slice(1, 2), slice(1, 2), slice(1, 3))
 
 
@@ -55,7 +57,7 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
 
 
 def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
-    """Its score would be 0, better than any other."""
+    """Otherwise its score would be 0, the highest possible."""
     model = stub(["a", "b", "c"], start="")
     with pytest.raises(BadInput, match="nothing to score of 'a'"):
         answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
@@ -73,12 +75,12 @@ def test_a_statement_that_is_too_long_is_an_error() -> None:
 def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:
     model = CausalModel(SHARING["gpt2"](300), byte_level_bpe(vocabulary=400))
     with pytest.raises(UnsupportedModel, match="300 or higher"):
-        answers(model, ASKED)
+        answers(model, REQUESTS)
 
 
 @pytest.mark.parametrize("adds_it", [True, False])
-def test_the_start_token_stands_in_front_once(adds_it: bool) -> None:
-    """Whether or not the tokenizer puts it there by itself."""
+def test_a_statement_begins_with_exactly_one_start_token(adds_it: bool) -> None:
+    """The tokenizer may add it or not."""
     tokenizer = byte_level_bpe(start="<s>") if adds_it else byte_level_bpe()
     model = CausalModel(SHARING["llama"](len(tokenizer)), tokenizer)
     (window,) = model.encoder.encode([prompt("[X] is [Y].", "Chad").fill("big")])
@@ -87,62 +89,62 @@ def test_the_start_token_stands_in_front_once(adds_it: bool) -> None:
     assert window.scored == tuple(range(1, len(window.ids)))
 
 
-def test_the_end_token_stands_in_for_a_missing_start_token() -> None:
+def test_the_end_token_replaces_a_missing_start_token() -> None:
     tokenizer = byte_level_bpe()
     tokenizer.bos_token = None
     model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
     assert model.encoder.start == (tokenizer.eos_token_id,)
 
 
-def prefixes(model: CausalModel, asked: list[Request]) -> set[tuple[int, ...]]:
-    """The distinct beginnings of the statements that something follows."""
-    found = set()
-    for each in asked:
-        for statement in statements(each):
+def prefixes(model: CausalModel, requests: list[Request]) -> set[tuple[int, ...]]:
+    """Return the distinct proper prefixes of the statements."""
+    distinct = set()
+    for request in requests:
+        for statement in statements(request):
             ids = (0, *model.tokenizer(statement.text)["input_ids"])
-            found |= {ids[:end] for end in range(1, len(ids))}
-    return found
+            distinct |= {ids[:end] for end in range(1, len(ids))}
+    return distinct
 
 
-def computed(model: CausalModel, asked: list[Request], scoring: Scoring = Scoring()) -> int:  # noqa: B008
+def computed(model: CausalModel, requests: list[Request], scoring: Scoring = Scoring()) -> int:  # noqa: B008
     before = model.usage.positions - model.usage.padding
-    answers(model, asked, scoring)
+    answers(model, requests, scoring)
     return model.usage.positions - model.usage.padding - before
 
 
 @pytest.mark.parametrize("template", ["[X] is [Y] .", "[Y] is [X] .", "w3 [Y] [X]"])
 def test_each_distinct_prefix_is_computed_once(template: str) -> None:
-    """But for the ancestors that a row of a batch has to repeat."""
+    """Only the ancestors that rows of a batch repeat are computed more than once."""
     model = stub([*WORDS, "is", "."])
-    asked = [
+    requests = [
         (prompt(template, f"{x} {STEM}"), [f"{y} {z}" for y, z in product(WORDS[:9], WORDS[:5])]) for x in WORDS[:8]
     ]
-    distinct = len(prefixes(model, asked))
-    found = computed(model, asked)
+    distinct = len(prefixes(model, requests))
+    positions = computed(model, requests)
     longest = 15
-    assert distinct <= found <= distinct + longest * math.ceil(distinct / ROW)
+    assert distinct <= positions <= distinct + longest * math.ceil(distinct / NODES_PER_ROW)
 
 
 @pytest.mark.parametrize("options", [10, 100, 1000])
 def test_single_token_options_at_the_end_cost_nothing(options: int) -> None:
-    """They are all read off one place: cost grows with distinct prefixes, not with statements."""
+    """One position predicts them all: the cost grows with distinct prefixes, not with statements."""
     model = stub(WORDS)
     assert computed(model, [(prompt(f"{STEM} [Y]", ""), WORDS[:options])]) == 9
 
 
 @pytest.mark.parametrize("options", [10, 100, 1000])
-def test_an_option_costs_its_own_tokens_and_what_follows(options: int) -> None:
+def test_an_option_costs_its_own_tokens_and_the_text_after_it(options: int) -> None:
     model = stub(WORDS)
-    found = computed(model, [(prompt(f"{STEM} [Y] w1 w2", ""), WORDS[:options])])
-    assert 9 + 2 * options <= found <= 1.05 * (9 + 2 * options)
+    positions = computed(model, [(prompt(f"{STEM} [Y] w1 w2", ""), WORDS[:options])])
+    assert 9 + 2 * options <= positions <= 1.05 * (9 + 2 * options)
 
 
 @pytest.mark.parametrize("batch", [512, 8192])
-def test_padding_is_next_to_nothing(batch: int) -> None:
+def test_there_is_little_padding(batch: int) -> None:
     model = stub(WORDS, batch_tokens=batch)
-    asked = [(prompt(f"[X] {STEM} [Y] w{i}", f"w{i}"), WORDS[: 10 + i]) for i in range(180)]
+    requests = [(prompt(f"[X] {STEM} [Y] w{i}", f"w{i}"), WORDS[: 10 + i]) for i in range(180)]
     before = model.usage.positions, model.usage.padding
-    answers(model, asked)
+    answers(model, requests)
     positions, padding = model.usage.positions - before[0], model.usage.padding - before[1]
     assert padding < 0.01 * positions
 
@@ -154,20 +156,21 @@ def test_every_statement_counts_once() -> None:
     assert model.usage.statements - before == pytest.approx(900)
 
 
-def test_deciding_computes_less_and_finds_the_same() -> None:
-    table = random_table(101) * 4  # as sure of itself as a trained model
+def test_an_early_decision_computes_less_and_gives_the_same_best() -> None:
+    table = random_table(101) * 4  # as confident as a trained model
     model, usual = stub(WORDS[:100], table=table), table[:, 1:].argmax(dim=1).tolist()
     options = [f"w{i} w{usual[i + 1]} w{usual[usual[i + 1] + 1]}" for i in range(100)]
-    asked = [(prompt("[X] [Y]", f"w{i}"), options) for i in range(5)]
-    full, wanted = computed(model, asked), estimate_work(asked, obvious.causal(model.network, model.tokenizer))
-    assert computed(model, asked, Scoring(decide=1)) < 0.5 * full
+    requests = [(prompt("[X] [Y]", f"w{i}"), options) for i in range(5)]
+    full = computed(model, requests)
+    expected = expected_log_probs(requests, obvious.causal(model.network, model.tokenizer))
+    assert computed(model, requests, Scoring(decide=1)) < 0.5 * full
     for best, reduction in product([1, 3], ["sum", "mean"]):
         scoring = Scoring(decide=best, reduction="mean" if reduction == "mean" else "sum")
-        assert_decided(answers(model, asked, scoring), wanted, best, reduction)
+        assert_decided(answers(model, requests, scoring), expected, best, reduction)
 
 
 def test_equal_options_tie_as_in_full_scoring() -> None:
-    """The same statement twice (after the capital letter): both are exact, and equal to the last bit."""
+    """Two options give the same statement (after its first letter is upper case): both are exact and equal."""
     model = stub(["a", "b", "c"], table=TABLE)
     for decide in (0, 1):
         (scores,) = answers(model, [(prompt("[Y] b", ""), ["c", "a", "A", "b"])], Scoring(decide=decide))
@@ -175,28 +178,28 @@ def test_equal_options_tie_as_in_full_scoring() -> None:
         assert scores.reduce()[1] == scores.reduce()[2] == scores.reduce().max()
 
 
-def test_a_statement_longer_than_the_window_is_scored_plainly() -> None:
-    """A sliding window takes hold there: its own mask is the right one."""
+def test_a_statement_longer_than_the_sliding_window_is_scored_with_the_reference() -> None:
+    """Only the network's own mask is right for it."""
     model = CausalModel(
         SHARING["mistral, window wider than the statements"](400), byte_level_bpe(start="<s>", vocabulary=400)
     )
-    asked = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 30)]
-    reference = obvious.causal(model.network, model.tokenizer)
-    for each in asked:
-        assert_equal(answers(model, [each]), estimate_work([each], reference))
+    requests = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 30)]
+    score = obvious.causal(model.network, model.tokenizer)
+    for request in requests:
+        assert_equal(answers(model, [request]), expected_log_probs([request], score))
     assert model.use_fast_path
 
 
-def test_the_two_ways_differ_where_the_window_is_narrow() -> None:
-    """Guards the test above: its window does change the numbers."""
-    asked = [(prompt("[X] is [Y].", "Titan " * 5), ["Saturn"])]
+def test_a_narrow_sliding_window_changes_the_scores() -> None:
+    """Ensures that the test above would fail without the network's own mask."""
+    requests = [(prompt("[X] is [Y].", "Titan " * 5), ["Saturn"])]
     tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
     wide, narrow = (
         CausalModel(build(400), tokenizer)
         for build in (
             SHARING["mistral, window wider than the statements"],
-            PLAIN_CAUSAL["mistral, window narrower than the statements"],
+            REFERENCE_CAUSAL["mistral, window narrower than the statements"],
         )
     )
-    off = np.abs(answers(wide, asked)[0].reduce() - answers(narrow, asked)[0].reduce())
+    off = np.abs(answers(wide, requests)[0].reduce() - answers(narrow, requests)[0].reduce())
     assert off.max() > 0.1

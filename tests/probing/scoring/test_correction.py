@@ -1,4 +1,4 @@
-"""Grammar correction: a text-to-text model rewrites every sentence, with the prefix and beams that the paper's has."""
+"""Grammar correction: a text-to-text model rewrites every sentence, with the prefix and beams of the paper."""
 
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(tmp_path_factory.mktemp("t5"), lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
 
 
-def test_it_rewrites_each_sentence_alone(folder: Path) -> None:
-    """Whatever else is in the batch: padding changes nothing."""
+def test_a_sentence_is_corrected_alike_alone_and_in_a_batch(folder: Path) -> None:
     corrector = Corrector.load(str(folder))
     sentences = ["Chad is in Africa", "Oslo", "The word oak is a kind of tree"]
     together = list(corrector.correct(sentences))
@@ -25,22 +24,22 @@ def test_it_rewrites_each_sentence_alone(folder: Path) -> None:
     assert len(together) == 3
 
 
-def test_it_asks_as_the_paper_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tokenizer spells the colon as a byte."""
-    corrector, asked = Corrector.load(str(folder)), {}
+def test_the_prefix_and_the_beams_are_the_papers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tokenizer writes the colon as a byte."""
+    corrector, arguments = Corrector.load(str(folder)), {}
     generate = corrector.network.generate
 
     def listen(**options: Any) -> Any:
-        asked.update(options)
+        arguments.update(options)
         return generate(**options)
 
     monkeypatch.setattr(corrector.network, "generate", listen)
     list(corrector.correct(["Oslo"]))
-    assert corrector.tokenizer.decode(asked["input_ids"][0], skip_special_tokens=True) == "grammar<0x3A> Oslo"
-    assert (asked["generation_config"].num_beams, asked["generation_config"].min_length) == (5, 1)
+    assert corrector.tokenizer.decode(arguments["input_ids"][0], skip_special_tokens=True) == "grammar<0x3A> Oslo"
+    assert (arguments["generation_config"].num_beams, arguments["generation_config"].min_length) == (5, 1)
 
 
-def test_it_says_which_model_it_is(folder: Path) -> None:
+def test_the_remark_names_the_model_and_its_files(folder: Path) -> None:
     assert Corrector.load(str(folder)).remark.startswith(f"Grammar corrected by {folder}")
     assert "model.safetensors" in Corrector.load(str(folder)).remark
 

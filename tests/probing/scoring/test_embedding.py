@@ -1,4 +1,4 @@
-"""Vectors of phrases: the mean over their own tokens, and no others'."""
+"""Vectors of phrases: the mean over their own tokens, without special tokens."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ def without_start() -> PreTrainedTokenizerFast:
 
 
 MODELS: dict[str, tuple[Callable, Callable[[], PreTrainedTokenizerFast], int, int]] = {
-    # how many special tokens stand before a phrase and behind it
+    # the model, its tokenizer, and the numbers of special tokens before and after a phrase
     "causal": (causal, lambda: byte_level(TEXTS), 1, 0),
     "causal without a start token": (causal, without_start, 0, 0),
     "masked, word pieces": (masked, lambda: word_piece(TEXTS), 1, 1),
@@ -32,13 +32,13 @@ MODELS: dict[str, tuple[Callable, Callable[[], PreTrainedTokenizerFast], int, in
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_vector_is_the_mean_over_the_phrase_s_own_tokens(name: str) -> None:
-    make, tokenizer, before, behind = MODELS[name]
+    make, tokenizer, before, after = MODELS[name]
     model = make(tokenizer(), batch_tokens=8)
-    for phrase, found in zip(PHRASES, model.embed(PHRASES), strict=True):
+    for phrase, vector in zip(PHRASES, model.embed(PHRASES), strict=True):
         ids = [*model.encoder.start, *model.tokenizer(phrase, add_special_tokens=make is masked).input_ids]
         with torch.inference_mode():
             states = model.network.base_model(input_ids=torch.tensor([ids])).last_hidden_state[0]
-        np.testing.assert_allclose(found, states[before : len(ids) - behind].mean(0), atol=1e-5)
+        np.testing.assert_allclose(vector, states[before : len(ids) - after].mean(0), atol=1e-5)
 
 
 def test_a_phrase_that_the_model_cannot_read_is_refused() -> None:
@@ -51,6 +51,6 @@ def test_a_phrase_that_the_model_cannot_read_is_refused() -> None:
 
 
 @pytest.mark.parametrize("model", [causal(without_start()), masked(word_piece(TEXTS))], ids=["causal", "masked"])
-def test_a_phrase_of_which_nothing_is_left_is_refused(model) -> None:
+def test_a_phrase_without_tokens_is_refused(model) -> None:
     with pytest.raises(BadInput, match=r"leaves nothing of ''"):
         list(model.embed(["Lyon", ""]))

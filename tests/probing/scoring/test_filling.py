@@ -1,4 +1,4 @@
-"""Filling blanks: prompts that begin alike share their beginning, and no distribution outlives its reading."""
+"""Filling blanks: prompts share their common prefixes, and distributions over the vocabulary are not kept."""
 
 import weakref
 from collections.abc import Sequence
@@ -22,83 +22,86 @@ from tests.probing.scoring.pair_models import byte_level, causal, masked, word_p
 from tests.tiny_models import byte_level_bpe
 
 
-def behind_examples(shots: int = 10) -> list[Request]:
-    """Each question, and the same with its subject hidden."""
+def questions_after_examples(shots: int = 10) -> list[Request]:
+    """Return questions with examples in front, each also with its subject hidden."""
     relation = open_benchmark("pairs")["lies_in"]
     questions = few_shot(relation, 0, shots, seed=0)
     return [(text, relation.options_of(q.item)) for q in questions for text in (q.prompt, q.bare)]
 
 
-def texts(asked: Sequence[Request]) -> list[str]:
-    return [text.fill(option, option).text for text, options in asked for option in options]
+def texts(requests: Sequence[Request]) -> list[str]:
+    return [text.fill(option, option).text for text, options in requests for option in options]
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[Request]:
-    return behind_examples()
+def requests() -> list[Request]:
+    return questions_after_examples()
 
 
 @pytest.fixture(scope="module")
-def model(asked: list[Request]) -> AnsweringModel:
-    found = causal(byte_level(texts(asked)))
-    assert found.use_fast_path
-    return found
+def model(requests: list[Request]) -> AnsweringModel:
+    causal_model = causal(byte_level(texts(requests)))
+    assert causal_model.use_fast_path
+    return causal_model
 
 
-def distinct(model: AnsweringModel, asked: Sequence[Request]) -> int:
-    """How many different beginnings the inputs have."""
-    found = blanks(asked, model.encoder, model.kind, model.blank)
-    return len({blank.ids[:end] for blank in found for end in range(1, len(blank.ids) + 1)})
+def distinct(model: AnsweringModel, requests: Sequence[Request]) -> int:
+    """Count the distinct prefixes of the inputs."""
+    encoded = blanks(requests, model.encoder, model.kind, model.blank)
+    return len({blank.ids[:end] for blank in encoded for end in range(1, len(blank.ids) + 1)})
 
 
-def computed(model: AnsweringModel, asked: Sequence[Request]) -> int:
+def computed(model: AnsweringModel, requests: Sequence[Request]) -> int:
     before = model.usage.positions
-    list(model.fill(asked, 10))
+    list(model.fill(requests, 10))
     return model.usage.positions - before
 
 
-def test_examples_are_computed_once_for_both_questions_behind_them(model: AnsweringModel, asked: list[Request]) -> None:
-    found = computed(model, asked)
-    assert distinct(model, asked) <= found <= 1.1 * distinct(model, asked)
-    alone = sum(computed(model, [each]) for each in asked)
-    assert found < 0.6 * alone
+def test_examples_are_computed_once_for_both_questions_after_them(
+    model: AnsweringModel, requests: list[Request]
+) -> None:
+    together = computed(model, requests)
+    assert distinct(model, requests) <= together <= 1.1 * distinct(model, requests)
+    alone = sum(computed(model, [request]) for request in requests)
+    assert together < 0.6 * alone
 
 
-def assert_same(found: Sequence[BlankDistribution], wanted: Sequence[BlankDistribution]) -> None:
-    for one, other in zip(found, wanted, strict=True):
+def assert_same(actual: Sequence[BlankDistribution], expected: Sequence[BlankDistribution]) -> None:
+    for one, other in zip(actual, expected, strict=True):
         np.testing.assert_allclose(one.log_probs, other.log_probs, atol=1e-4)
         np.testing.assert_allclose(one.options, other.options, atol=1e-4)
         assert one.ranks.tolist() == other.ranks.tolist()
 
 
 @pytest.mark.parametrize("budget", [1, 100, 700, 5000])
-def test_shared_prefixes_equal_the_plain_way_whatever_the_budget(asked: list[Request], budget: int) -> None:
-    shared, alone = (causal(byte_level(texts(asked)), batch_tokens=budget) for _ in range(2))
+def test_shared_prefixes_equal_the_reference_with_any_budget(requests: list[Request], budget: int) -> None:
+    shared, alone = (causal(byte_level(texts(requests)), batch_tokens=budget) for _ in range(2))
     alone.use_fast_path = False
-    some = [*asked[:24], *asked[:2], (Prompt(("It is ", ".")), ["France", "Europe"])]
+    some = [*requests[:24], *requests[:2], (Prompt(("It is ", ".")), ["France", "Europe"])]
     assert shared.use_fast_path
     assert_same(list(shared.fill(some, 5)), list(alone.fill(some, 5)))
     assert shared.usage.statements == pytest.approx(len(some))
 
 
-def test_a_prompt_that_another_begins_with_has_its_own_answer(model: AnsweringModel) -> None:
+def test_a_prompt_that_is_a_prefix_of_another_has_its_own_distribution(model: AnsweringModel) -> None:
     short, long = Prompt(("Lyon lies", "")), Prompt(("Lyon lies in", ""))
     both = list(model.fill([(short, ["in"]), (long, ["France"])], 5))
     assert_same(both, [*model.fill([(short, ["in"])], 5), *model.fill([(long, ["France"])], 5)])
 
 
-def test_prompts_longer_than_the_window_are_filled_plainly() -> None:
-    """A sliding window takes hold there: its own mask is the right one."""
+def test_prompts_longer_than_the_sliding_window_are_filled_with_the_reference() -> None:
+    """Only the network's own mask is right for them."""
     tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
-    model, plain = (CausalModel(SHARING["mistral, window wider than the statements"](400), tokenizer) for _ in range(2))
-    plain.use_fast_path = False
-    asked = [(prompt("[X] is [Y].", "Titan " * length), ["gas"]) for length in (5, 30)]
-    assert_same(list(model.fill(asked, 5)), list(plain.fill(asked, 5)))
+    build = SHARING["mistral, window wider than the statements"]
+    model, reference = (CausalModel(build(400), tokenizer) for _ in range(2))
+    reference.use_fast_path = False
+    requests = [(prompt("[X] is [Y].", "Titan " * length), ["gas"]) for length in (5, 30)]
+    assert_same(list(model.fill(requests, 5)), list(reference.fill(requests, 5)))
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_equal_prompts_are_computed_once_and_answered_each(asked: list[Request], kind: str) -> None:
-    model = causal(byte_level(texts(asked))) if kind == "causal" else masked(word_piece(texts(asked)))
+def test_equal_prompts_are_computed_once_for_all_their_options(requests: list[Request], kind: str) -> None:
+    model = causal(byte_level(texts(requests))) if kind == "causal" else masked(word_piece(texts(requests)))
     text = Prompt(("It is ", "."))
     assert model.use_fast_path
     alone = computed(model, [(text, ["France"])])
@@ -109,55 +112,55 @@ def test_equal_prompts_are_computed_once_and_answered_each(asked: list[Request],
     assert first.options[1] != second.options[0]
 
 
-def test_distributions_are_not_kept(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = causal(byte_level(texts(asked)), batch_tokens=200)
-    real, seen, most = model.at_blanks, [], 0
+def test_distributions_are_not_kept(requests: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = causal(byte_level(texts(requests)), batch_tokens=200)
+    real, batches, most_alive = model.at_blanks, [], 0
 
     def watched(inputs, statements):  # type: ignore[no-untyped-def]
-        nonlocal most
+        nonlocal most_alive
         for batch, logits in real(inputs, statements):
-            seen.append(weakref.ref(logits))
-            most = max(most, sum(logits() is not None for logits in seen))
+            batches.append(weakref.ref(logits))
+            most_alive = max(most_alive, sum(logits() is not None for logits in batches))
             yield batch, logits
 
     monkeypatch.setattr(model, "at_blanks", watched)
-    list(model.fill(asked, 5))
-    assert len(seen) > 10
-    assert most <= 2, "the batch in hand, and the one before"
+    list(model.fill(requests, 5))
+    assert len(batches) > 10
+    assert most_alive <= 2, "the present batch and the one before"
 
 
 @pytest.mark.parametrize("words", [(), ("France", "Europe", "Asia")])
-def test_reading_distributions_a_few_at_a_time_changes_nothing(
-    asked: list[Request], words: Sequence[str], monkeypatch: pytest.MonkeyPatch
+def test_distributions_do_not_depend_on_the_size_of_the_softmax_chunks(
+    requests: list[Request], words: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = causal(byte_level(texts(asked)))
-    some = [*asked[:9], asked[0], (asked[1][0], ["no single token", "France"])]
-    wanted = list(model.fill(some, 5, words))
+    model = causal(byte_level(texts(requests)))
+    some = [*requests[:9], requests[0], (requests[1][0], ["no single token", "France"])]
+    expected = list(model.fill(some, 5, words))
     monkeypatch.setitem(hf_model.SOFTMAX_ELEMENTS, "cpu", 2 * model.network.config.vocab_size)
-    assert_same(list(model.fill(some, 5, words)), wanted)
-    assert [filling.tokens for filling in model.fill(some, 5, words)] == [filling.tokens for filling in wanted]
+    assert_same(list(model.fill(some, 5, words)), expected)
+    assert [filling.tokens for filling in model.fill(some, 5, words)] == [filling.tokens for filling in expected]
 
 
-def test_a_row_in_which_no_prompt_ends_says_nothing(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = causal(byte_level(texts(asked)), batch_tokens=1)
-    monkeypatch.setattr(causal_module, "ROW", 1)
+def test_a_row_in_which_no_prompt_ends_is_accepted(requests: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = causal(byte_level(texts(requests)), batch_tokens=1)
+    monkeypatch.setattr(causal_module, "NODES_PER_ROW", 1)
     monkeypatch.setattr(causal_module.PrefixTree, "even_rows", lambda tree, nodes, length: [(nodes[:5], 0), (nodes, 5)])
-    plain = causal(byte_level(texts(asked)))
-    plain.use_fast_path = False
+    reference = causal(byte_level(texts(requests)))
+    reference.use_fast_path = False
     model.use_fast_path = True
-    assert_same(list(model.fill(asked[:1], 5)), list(plain.fill(asked[:1], 5)))
+    assert_same(list(model.fill(requests[:1], 5)), list(reference.fill(requests[:1], 5)))
 
 
 @pytest.mark.parametrize("fast", [True, False])
 @pytest.mark.parametrize("others", [0, 1])
-def test_a_blank_with_nothing_before_it_is_an_error(asked: list[Request], fast: bool, others: int) -> None:
-    """A tokenizer without a start token, a template that begins with the blank: alone, and among others."""
-    tokenizer = byte_level(texts(asked))
+def test_a_blank_with_nothing_before_it_is_an_error(requests: list[Request], fast: bool, others: int) -> None:
+    """The tokenizer has no start token and the template begins with the blank; alone and together with others."""
+    tokenizer = byte_level(texts(requests))
     tokenizer.bos_token = tokenizer.eos_token = None
     model = causal(tokenizer)
     model.use_fast_path = fast
     with pytest.raises(BadInput, match="nothing stands before the blank"):
-        list(model.fill([*asked[:others], (Prompt(("", " is nice")), ["France"])], 3))
+        list(model.fill([*requests[:others], (Prompt(("", " is nice")), ["France"])], 3))
 
 
 def test_a_prompt_that_is_too_long_is_an_error() -> None:
@@ -167,9 +170,11 @@ def test_a_prompt_that_is_too_long_is_an_error() -> None:
         list(model.fill([(Prompt(("7" * 128 + " ", "")), ["7"])], 1))
 
 
-def test_memory_that_runs_out_changes_nothing(asked: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
-    model = causal(byte_level(texts(asked)), batch_tokens=2000)
-    wanted = list(model.fill(asked[:20], 5))
+def test_running_out_of_memory_changes_no_distribution(
+    requests: list[Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = causal(byte_level(texts(requests)), batch_tokens=2000)
+    expected = list(model.fill(requests[:20], 5))
     forward = model.network.forward
 
     def limited(*args, input_ids, **more):  # type: ignore[no-untyped-def]
@@ -178,5 +183,5 @@ def test_memory_that_runs_out_changes_nothing(asked: list[Request], monkeypatch:
         return forward(*args, input_ids=input_ids, **more)
 
     monkeypatch.setattr(model.network, "forward", limited)
-    assert_same(list(model.fill(asked[:20], 5)), wanted)
+    assert_same(list(model.fill(requests[:20], 5)), expected)
     assert model.usage.notes[0] == "out of memory: batches halved to 1000 positions"

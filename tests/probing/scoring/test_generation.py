@@ -1,4 +1,4 @@
-"""Greedy continuations: each row ends by itself, whatever stands beside it; what is computed is counted."""
+"""Greedy continuations: they do not depend on the other texts of the batch, and computed positions are counted."""
 
 from pathlib import Path
 
@@ -24,25 +24,25 @@ def written(model: HFModel, *texts: str, tokens: int = 8) -> list[Continuation]:
 
 
 def first_tokens(model: HFModel) -> dict[str, int]:
-    """What each text goes on with."""
-    found = {}
+    """Return the first token of each text's continuation."""
+    tokens = {}
     for text in TEXTS:
         (continuation,) = written(model, text, tokens=1)
-        found[text] = model.tokenizer(str(continuation), add_special_tokens=False).input_ids[0]
-    return found
+        tokens[text] = model.tokenizer(str(continuation), add_special_tokens=False).input_ids[0]
+    return tokens
 
 
-def test_texts_are_continued_in_their_order_as_each_alone(model: HFModel) -> None:
+def test_texts_are_continued_in_order_and_alike_alone_and_together(model: HFModel) -> None:
     together = written(model, *TEXTS)
     assert together == [written(model, text)[0] for text in TEXTS]
-    assert [each.ends for each in together] == [written(model, text)[0].ends for text in TEXTS]
+    assert [continuation.ends for continuation in together] == [written(model, text)[0].ends for text in TEXTS]
 
 
-@pytest.mark.parametrize("several", [False, True], ids=["one end", "two ends"])
-def test_a_text_that_comes_to_its_end_stops_and_others_go_on(several: bool, model: HFModel) -> None:
+@pytest.mark.parametrize("two_ends", [False, True], ids=["one end", "two ends"])
+def test_a_text_that_reaches_an_end_token_stops_and_others_continue(two_ends: bool, model: HFModel) -> None:
     before = dict(zip(TEXTS, written(model, *TEXTS), strict=True))
     ending, end = next((text, token) for text, token in first_tokens(model).items() if token > 256)
-    model.network.generation_config.eos_token_id = [1, end] if several else end
+    model.network.generation_config.eos_token_id = [1, end] if two_ends else end
     after = dict(zip(TEXTS, written(model, *TEXTS), strict=True))
     whole = model.tokenizer.decode([end])
     assert len(after[ending]) <= len(whole)
@@ -50,13 +50,13 @@ def test_a_text_that_comes_to_its_end_stops_and_others_go_on(several: bool, mode
     assert unending and all(after[text] == before[text] for text in unending)
 
 
-def test_nothing_follows_from_nothing(model: HFModel) -> None:
+def test_an_empty_text_without_a_start_token_cannot_be_continued(model: HFModel) -> None:
     model.encoder = model.encoder.without_start()
     with pytest.raises(BadInput, match="no token to begin with"):
         written(model, "")
 
 
-def test_equal_texts_are_continued_once_and_no_position_twice(model: HFModel) -> None:
+def test_equal_texts_are_continued_once_and_each_position_is_counted_once(model: HFModel) -> None:
     tokens = [model.tokenizer(text, add_special_tokens=False).input_ids for text in set(TEXTS)]
     positions, statements = model.usage.positions, model.usage.statements
     written(model, *TEXTS, tokens=5)

@@ -1,4 +1,4 @@
-"""A real model on the real benchmark: the numbers that are known."""
+"""Known accuracies of a real model on the real benchmark."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from probing.runner import run
 
 
 @pytest.mark.slow
-def test_smollm2_predicts_as_known_whether_all_is_scored_or_decided(smollm2: Path, real_bear: Path) -> None:
-    """Template 0, the first 20 items of three relations."""
+def test_smollm2_has_its_known_accuracies_with_and_without_an_early_decision(smollm2: Path, real_bear: Path) -> None:
+    """The first 20 items of three relations with template 0."""
     full, decided = (
         run(smollm2, real_bear, relations=["P30", "P36", "P19"], limit=20, decide=decide, progress=False).items
         for decide in (False, True)

@@ -19,7 +19,7 @@ from probing.statements.sampling import Sampling, draw
 def wn18rr() -> Graph:
     data = os.environ.get("CLOZEBOARD_TEST_DATA")
     if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no WN18RR at hand")
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there is no WN18RR")
     return read_graph(Path(data) / "kg" / "wn18rr")
 
 
@@ -27,22 +27,22 @@ def wn18rr() -> Graph:
 def test_smollm2_tells_50_true_from_50_false_statements_of_wn18rr(smollm2: Path, wn18rr: Graph) -> None:
     sentences = draw(wn18rr, Sampling(samples=50, repetitions=1))
     model = load(str(smollm2), device="cpu")
-    found = list(Perplexity().measure(model, [sentence.text for sentence in sentences]))
+    measured = list(Perplexity().measure(model, [sentence.text for sentence in sentences]))
     rows = pd.DataFrame(
         {
             "relation": [sentence.triple.relation for sentence in sentences],
             "true": [sentence.true for sentence in sentences],
             "repetitions": [list(sentence.repetitions) for sentence in sentences],
-            "perplexity": [one.perplexity for one in found],
-            "log_prob": [one.log_prob for one in found],
-            "tokens": [one.tokens for one in found],
+            "perplexity": [one.perplexity for one in measured],
+            "log_prob": [one.log_prob for one in measured],
+            "tokens": [one.tokens for one in measured],
         }
     )
     scores = Perplexity().scores(rows).set_index(["metric", "dimension", "group"])["value"]
     assert scores["p_value", "repetition", "1"] < 0.001
     assert scores["perplexity_median", "truth", "true"] < scores["perplexity_median", "truth", "false"]
     assert scores["superiority", "overall", "all"] > 0.7
-    for one in found[:3]:
+    for one in measured[:3]:
         ids = torch.tensor([[model.tokenizer.bos_token_id, *model.tokenizer(one.text).input_ids]])
         with torch.inference_mode():
             loss = model.network(input_ids=ids, labels=ids).loss.item()

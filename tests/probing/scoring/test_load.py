@@ -1,4 +1,4 @@
-"""Loading: hub id, folder, GGUF; and a clear error, never a stack trace, for whatever is wrong with the files."""
+"""Loading from the hub, a folder or a GGUF file, with a clear error for everything that can be wrong with the files."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ from probing.template import prompt
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.probing.scoring.compare import answers
-from tests.probing.scoring.networks import PLAIN_CAUSAL, SIZES
+from tests.probing.scoring.networks import REFERENCE_CAUSAL, SIZES
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
 
@@ -44,7 +44,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def gpt2(built: dict[str, Path], tmp_path: Path) -> Path:
-    """A copy to spoil."""
+    """A copy that tests may damage."""
     return copytree(built["gpt2"], tmp_path / "gpt2")
 
 
@@ -106,7 +106,7 @@ def test_only_what_loading_needs_is_downloaded(hub: Hub, gpt2: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["org/none", "none", "not an id", "a/b/c", "../x", "org/"])
-def test_a_name_that_is_nothing_is_not_found(hub: Hub, name: str) -> None:
+def test_a_name_without_a_model_is_not_found(hub: Hub, name: str) -> None:
     with pytest.raises(ModelNotFound) as caught:
         load(name, device="cpu")
     assert "spelling" in caught.value.next_step
@@ -118,7 +118,7 @@ def test_a_gated_model_is_unsupported(hub: Hub, built: dict[str, Path]) -> None:
         load("org/gated", device="cpu")
 
 
-def test_a_hub_that_fails_may_answer_later(hub: Hub) -> None:
+def test_a_failing_hub_is_not_a_permanent_error(hub: Hub) -> None:
     hub.broken = 500
     with pytest.raises(SourceUnavailable) as caught:
         load("org/gpt2", device="cpu")
@@ -158,7 +158,7 @@ def cut(folder: Path) -> None:
 
 
 def forget(folder: Path) -> None:
-    """Leave one layer out, which transformers would fill with random numbers."""
+    """Remove a layer, which transformers would fill with random numbers."""
     path = folder / "model.safetensors"
     weights = {name: tensor for name, tensor in load_file(path).items() if ".h.1.mlp.c_fc" not in name}
     save_file(weights, path, metadata={"format": "pt"})
@@ -169,13 +169,13 @@ def encoder_decoder(folder: Path) -> None:
 
 
 def one_of_many(folder: Path) -> None:
-    """An index whose shards are not there."""
+    """Replace the weights by an index of shards that do not exist."""
     (folder / "model.safetensors").unlink()
     index = {"metadata": {}, "weight_map": {"transformer.wte.weight": "model-00001-of-00002.safetensors"}}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
-SPOILED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
+DAMAGED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
     "no config": (remove("config.json"), UnsupportedModel, "has no config.json"),
     "half a config": (overwrite("config.json", '{"model_type": "gp'), UnsupportedModel, "not valid JSON"),
     "a list as config": (overwrite("config.json", "[]"), UnsupportedModel, "not a JSON object"),
@@ -210,10 +210,10 @@ SPOILED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", SPOILED)
-def test_a_spoiled_folder_is_told_as_such(name: str, gpt2: Path) -> None:
-    spoil, error, words = SPOILED[name]
-    spoil(gpt2)
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_folder_is_reported_as_such(name: str, gpt2: Path) -> None:
+    damage, error, words = DAMAGED[name]
+    damage(gpt2)
     with pytest.raises(error) as caught:
         load(str(gpt2), device="cpu")
     assert type(caught.value) is error
@@ -221,13 +221,13 @@ def test_a_spoiled_folder_is_told_as_such(name: str, gpt2: Path) -> None:
     assert caught.value.next_step
 
 
-@pytest.mark.parametrize("name", SPOILED)
-def test_the_command_line_tells_it_in_one_line(
+@pytest.mark.parametrize("name", DAMAGED)
+def test_the_command_line_reports_a_damaged_folder_in_one_line(
     name: str, gpt2: Path, bear_folder: BearFolder, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    SPOILED[name][0](gpt2)
-    given = ["run", str(gpt2), "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "out")]
-    assert main([*given, "--device", "cpu"]) == 2
+    DAMAGED[name][0](gpt2)
+    arguments = ["run", str(gpt2), "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "out")]
+    assert main([*arguments, "--device", "cpu"]) == 2
     errors = capfd.readouterr().err.strip().splitlines()
     assert errors[-1].startswith("error: ")
     assert not any("Traceback" in line for line in errors)
@@ -241,7 +241,7 @@ def test_a_masked_model_without_a_mask_token_is_unsupported(bert: Path) -> None:
         load(str(bert), device="cpu")
 
 
-def test_a_causal_head_that_sees_what_follows_is_unsupported(tmp_path: Path) -> None:
+def test_a_causal_head_that_sees_later_tokens_is_unsupported(tmp_path: Path) -> None:
     """BERT with a causal head but without `is_decoder`: its log-probabilities would know the answer."""
     tokenizer = word_piece()
     tokenizer.save_pretrained(tmp_path)
@@ -250,12 +250,12 @@ def test_a_causal_head_that_sees_what_follows_is_unsupported(tmp_path: Path) -> 
         load(str(tmp_path), device="cpu")
 
 
-def test_the_self_check_is_done_and_noted_by_then(tmp_path: Path) -> None:
+def test_a_failed_self_check_is_noted_when_the_model_is_loaded(tmp_path: Path) -> None:
     tokenizer = byte_level_bpe(vocabulary=400)
-    PLAIN_CAUSAL["bloom"](len(tokenizer)).save_pretrained(tmp_path)
+    REFERENCE_CAUSAL["bloom"](len(tokenizer)).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     (note,) = load(str(tmp_path), device="cpu").usage.notes
-    assert note.startswith("scored the reference implementation")
+    assert note.startswith("scored with the reference implementation")
 
 
 def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_bad_option_is_bad_input(built: dict[str, Path], options: dict[str, An
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_the_weights_take_the_asked_type(built: dict[str, Path], dtype: str) -> None:
+def test_the_weights_are_loaded_in_the_requested_type(built: dict[str, Path], dtype: str) -> None:
     assert load(str(built["gpt2"]), dtype=dtype, device="cpu").dtype == dtype
 
 
@@ -295,7 +295,7 @@ def test_the_weights_take_the_asked_type(built: dict[str, Path], dtype: str) -> 
 def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
     gpt2: Path, dtype: str, spread: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever type it is stored in: here in half precision."""
+    """The type in which the weights are stored (here half precision) does not matter."""
     weights = {name: tensor.bfloat16() for name, tensor in load_file(gpt2 / "model.safetensors").items()}
     save_file(weights, gpt2 / "model.safetensors", metadata={"format": "pt"})
     free = 3 * sum(tensor.numel() for tensor in weights.values())
@@ -316,5 +316,5 @@ def test_a_gguf_file_becomes_a_causal_model(smollm2: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_real_model_in_half_precision_is_scored_the_fast_way(smollm2: Path) -> None:
+def test_a_real_model_in_half_precision_is_scored_with_the_fast_implementation(smollm2: Path) -> None:
     assert load(str(smollm2), device="cpu", dtype="bfloat16").usage.notes == []

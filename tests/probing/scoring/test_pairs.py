@@ -1,4 +1,4 @@
-"""Specificity equals slow obvious code, for both kinds of model, every prompting, any batch budget."""
+"""Specificity equals an obvious implementation, for both kinds of model, every prompting and any batch budget."""
 
 import math
 import os
@@ -29,7 +29,7 @@ def shipped() -> Benchmark:
 def real() -> Benchmark:
     data = os.environ.get("CLOZEBOARD_TEST_DATA")
     if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
+        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there are no real pairs")
     return open_benchmark(Path(data) / "stest").select(limit=100)
 
 
@@ -55,7 +55,7 @@ def texts(benchmark: Benchmark) -> list[str]:
 
 
 def causal(model: AnsweringModel) -> Answer:
-    """Log-probability of the answer as the next token behind the start token and the text left of the blank."""
+    """Return a function to the answer's log-probability as the next token after the text left of the blank."""
 
     def answer(prompt: Prompt, option: str) -> float:
         text = prompt.fill("", "<s>").text
@@ -68,7 +68,7 @@ def causal(model: AnsweringModel) -> Answer:
 
 
 def masked(model: AnsweringModel) -> Answer:
-    """Log-probability of the answer at the mask."""
+    """Return a function to the answer's log-probability at the mask."""
     vocabulary, mask = model.tokenizer.get_vocab(), model.tokenizer.mask_token_id
 
     def answer(prompt: Prompt, option: str) -> float:
@@ -84,33 +84,35 @@ def rows(model: AnsweringModel, relation: Relation, prompting: str, **options: i
     return probe.frame(list(probe.rows(model, relation, 0, Settings())))
 
 
-def estimate_work(answer: Answer, questions: list[Question]) -> Iterator[tuple[float, float, float, float]]:
-    seen: dict[tuple[Prompt, str], float] = {}
+def expected_log_probs(answer: Answer, questions: list[Question]) -> Iterator[tuple[float, float, float, float]]:
+    log_probs: dict[tuple[Prompt, str], float] = {}
     for question in questions:
         coarse, fine = question.item.options
-        for asked in (question.prompt, question.bare):
-            for option in (fine, coarse):
-                if (asked, option) not in seen:
-                    seen[asked, option] = answer(asked, option)
-        yield tuple(seen[asked, option] for asked in (question.prompt, question.bare) for option in (fine, coarse))
+        keys = [(prompt, option) for prompt in (question.prompt, question.bare) for option in (fine, coarse)]
+        for key in keys:
+            if key not in log_probs:
+                log_probs[key] = answer(*key)
+        yield tuple(log_probs[key] for key in keys)
 
 
 @pytest.mark.parametrize("prompting", PROMPTINGS)
-def test_it_equals_obvious_code(model: AnsweringModel, benchmark: Benchmark, prompting: str) -> None:
+def test_specificity_equals_the_obvious_implementation(
+    model: AnsweringModel, benchmark: Benchmark, prompting: str
+) -> None:
     answer = (causal if model.kind == "causal" else masked)(model)
     for relation in benchmark.relations:
-        found = rows(model, relation, prompting, shots=3)
-        wanted = np.array(list(estimate_work(answer, list(PROMPTINGS[prompting](relation, 0, 3, 0)))))
+        actual = rows(model, relation, prompting, shots=3)
+        expected = np.array(list(expected_log_probs(answer, list(PROMPTINGS[prompting](relation, 0, 3, 0)))))
         columns = ["fine_log_prob", "coarse_log_prob", "fine_natural_log_prob", "coarse_natural_log_prob"]
-        np.testing.assert_allclose(found[columns].to_numpy(float), wanted, atol=1e-3, rtol=0)
-        single = np.isfinite(wanted[:, :2]).all(axis=1)
+        np.testing.assert_allclose(actual[columns].to_numpy(float), expected, atol=1e-3, rtol=0)
+        single = np.isfinite(expected[:, :2]).all(axis=1)
         assert single.mean() > 0.5
-        assert found["specific"].notna().tolist() == single.tolist()
-        assert found["specific"][single].astype(bool).tolist() == (wanted[single, 0] > wanted[single, 1]).tolist()
+        assert actual["specific"].notna().tolist() == single.tolist()
+        assert actual["specific"][single].astype(bool).tolist() == (expected[single, 0] > expected[single, 1]).tolist()
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_any_batch_budget_gives_the_same(kind: str) -> None:
+def test_any_batch_budget_gives_the_same_rows(kind: str) -> None:
     benchmark = shipped()
     if kind == "causal":
         tokenizer, make = pair_models.byte_level(texts(benchmark)), pair_models.causal
@@ -121,16 +123,16 @@ def test_any_batch_budget_gives_the_same(kind: str) -> None:
     pd.testing.assert_frame_equal(small, large, atol=1e-3)
 
 
-def test_cascade_is_vanilla_to_a_causal_model_but_for_the_whole_clause() -> None:
+def test_cascade_equals_vanilla_for_a_causal_model_except_for_the_clause_score() -> None:
     benchmark = shipped()
     model = pair_models.causal(pair_models.byte_level(texts(benchmark)))
     vanilla, cascade = (rows(model, benchmark["lies_in"], prompting) for prompting in ("vanilla", "cascade"))
     assert vanilla["specific"].tolist() == cascade["specific"].tolist()
     assert vanilla["fine_clause_score"].isna().all()
-    assert (cascade["fine_clause_score"] < cascade["scores"].str[1]).all(), "the clause costs more than the answer"
+    assert (cascade["fine_clause_score"] < cascade["scores"].str[1]).all(), "the clause has more tokens than the answer"
 
 
-def test_the_whole_clause_is_the_answer_and_what_follows_it() -> None:
+def test_the_clause_score_covers_the_answer_and_the_clause_after_it() -> None:
     benchmark = shipped()
     model = pair_models.causal(pair_models.byte_level(texts(benchmark)))
     relation = benchmark["kind_of"]
@@ -138,21 +140,21 @@ def test_the_whole_clause_is_the_answer_and_what_follows_it() -> None:
     left = f"{item.subject[0].upper()}{item.subject[1:]} is a kind of"
     before = model.tokenizer(left)["input_ids"]
     ids = model.tokenizer(f"{left} {item.options[1]}, which is a kind of")["input_ids"]
-    says = predictions(model.network, [0, *ids])
-    wanted = sum(float(says[place, ids[place]]) for place in range(len(before), len(ids)))
-    assert row["fine_clause_score"] == pytest.approx(wanted, abs=1e-3)
+    log_probs = predictions(model.network, [0, *ids])
+    expected = sum(float(log_probs[place, ids[place]]) for place in range(len(before), len(ids)))
+    assert row["fine_clause_score"] == pytest.approx(expected, abs=1e-3)
 
 
 MASKED = {
     "word_piece": (pair_models.word_piece, "{}"),
-    "byte_level": (lambda known: pair_models.byte_level(known, mask=True), "Ġ{}"),
+    "byte_level": (lambda texts: pair_models.byte_level(texts, mask=True), "Ġ{}"),
     "sentence_piece": (pair_models.sentence_piece, "▁{}"),
 }
 
 
 @pytest.mark.parametrize("kind", MASKED)
 @pytest.mark.parametrize("prompting", PROMPTINGS)
-def test_masked_models_know_answers_as_single_tokens(kind: str, prompting: str) -> None:
+def test_masked_models_rank_answers_that_are_single_tokens(kind: str, prompting: str) -> None:
     benchmark = shipped()
     build, piece = MASKED[kind]
     model = pair_models.masked(build(texts(benchmark)))
@@ -161,8 +163,8 @@ def test_masked_models_know_answers_as_single_tokens(kind: str, prompting: str) 
     (filling,) = model.fill([(question.prompt, ["France", "Europe", "South America", "Zyx"])], k=len(tokenizer))
     assert np.isfinite(filling.options).tolist() == [True, True, False, False]
     assert (filling.ranks > 0).tolist() == [True, True, False, False]
-    shown = tokenizer(question.prompt.fill("France", tokenizer.mask_token).text)["input_ids"]
+    ids = tokenizer(question.prompt.fill("France", tokenizer.mask_token).text)["input_ids"]
     token = tokenizer.convert_tokens_to_ids(piece.format("France"))
-    place = max(index for index, each in enumerate(shown) if each == token)
-    hidden = [*shown[:place], tokenizer.mask_token_id, *shown[place + 1 :]]
+    place = max(index for index, id_ in enumerate(ids) if id_ == token)
+    hidden = [*ids[:place], tokenizer.mask_token_id, *ids[place + 1 :]]
     assert filling.options[0] == pytest.approx(float(predictions(model.network, hidden)[place, token]), abs=1e-4)

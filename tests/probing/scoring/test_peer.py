@@ -1,4 +1,4 @@
-"""The published implementation of the method says the same on the starter benchmark."""
+"""The method's published implementation, lm-pub-quiz, gives the same scores on the starter benchmark."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.tiny_models import byte_level_bpe, word_piece
 
 STARTER = Path(__file__).parents[3] / "fixtures" / "starter"
 RELATIONS = 4
-VARIANTS = [pll for pll in get_args(PLL) if pll != "whole_answer"]  # which the peer does not have
+VARIANTS = [pll for pll in get_args(PLL) if pll != "whole_answer"]  # which lm-pub-quiz does not have
 
 
 @pytest.fixture(scope="module")
@@ -41,26 +41,26 @@ def masked() -> HFModel:
 
 
 def compare(model: HFModel, kind: str, benchmark: Benchmark, scoring: Scoring, **settings: Any) -> None:
-    """One item of some relations with each template, at most twelve options each."""
+    """Compare an item of some relations with every template and at most twelve options."""
     peer = Evaluator.from_model(model.network, tokenizer=model.tokenizer, model_type=kind, device="cpu", **settings)
     for relation in benchmark.relations[:: len(benchmark.relations) // RELATIONS]:
         item, options = relation.items[0], relation.answer_space[:12]
-        asked: list[Request] = [(prompt(template, item.subject), options) for template in relation.templates]
-        for template, found in zip(relation.templates, answers(model, asked, scoring), strict=True):
+        requests: list[Request] = [(prompt(template, item.subject), options) for template in relation.templates]
+        for template, scores in zip(relation.templates, answers(model, requests, scoring), strict=True):
             theirs = peer.score_answers(
                 template=template, answers=options, subject=item.subject, reduction=scoring.reduction, batch_size=64
             )
-            np.testing.assert_allclose(found.reduce(scoring.reduction), theirs, atol=CLOSE, rtol=0)
+            np.testing.assert_allclose(scores.reduce(scoring.reduction), theirs, atol=CLOSE, rtol=0)
 
 
 @pytest.mark.parametrize("reduction", get_args(Reduction))
 @pytest.mark.parametrize(("make", "kind"), [(causal, "CLM"), (masked, "MLM")])
-def test_scores_equal_the_peers(
+def test_scores_equal_those_of_lm_pub_quiz(
     make: Callable[[], HFModel], kind: str, reduction: Reduction, starter: Benchmark
 ) -> None:
     compare(make(), kind, starter, Scoring(reduction=reduction))
 
 
 @pytest.mark.parametrize("pll", VARIANTS)
-def test_every_variant_equals_the_peers(pll: PLL, starter: Benchmark) -> None:
+def test_every_variant_equals_that_of_lm_pub_quiz(pll: PLL, starter: Benchmark) -> None:
     compare(masked(), "MLM", starter, Scoring(pll=pll), pll_metric=pll)

@@ -1,11 +1,12 @@
-"""Which options still can win: against scoring all, on random numbers."""
+"""Pruning of options finds the same best options as scoring all of them, on random numbers."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.language_model import Reduction, Scoring
-from probing.scoring.pruning import FirstPassShare, OptionPruning
+from probing.arrays import Floats, Ints
+from probing.language_model import Reduction, Scoring, Usage
+from probing.scoring.pruning import FirstPassShare, OptionPruning, decide
 
 # Log-probabilities of options' tokens; few different values, so that ties are common.
 OPTION = st.lists(st.sampled_from([0.0, -0.5, -1.0, -2.0]), min_size=1, max_size=4)
@@ -14,19 +15,19 @@ Prompts = list[list[list[float]]]
 
 
 def decided(prompts: Prompts, scoring: Scoring, most: int) -> list[list[int]]:
-    """How many tokens of each option were looked at until all races were decided."""
+    """Return how many tokens of each option are computed before all prompts are decided."""
     options = [option for prompt in prompts for option in prompt]
     tokens = np.array(list(map(len, options)))
     pruning = OptionPruning(np.array(list(map(len, prompts))), tokens, scoring)
-    seen = np.zeros(len(options), np.int64)
+    computed = np.zeros(len(options), np.int64)
     while True:
-        sums = np.array([sum(option[:n]) for option, n in zip(options, seen, strict=True)])
-        advancing = pruning.next(sums, seen == tokens, most)
+        sums = np.array([sum(option[:n]) for option, n in zip(options, computed, strict=True)])
+        advancing = pruning.next(sums, computed == tokens, most)
         if not len(advancing):
             break
-        assert (seen[advancing] < tokens[advancing]).all()
-        seen[advancing] += 1
-    parts = iter(seen.tolist())
+        assert (computed[advancing] < tokens[advancing]).all()
+        computed[advancing] += 1
+    parts = iter(computed.tolist())
     return [[next(parts) for _ in prompt] for prompt in prompts]
 
 
@@ -35,13 +36,15 @@ def value(tokens: list[float], length: int, reduction: Reduction) -> float:
 
 
 @given(PROMPTS, st.integers(1, 4), st.integers(1, 8), st.sampled_from(["sum", "mean"]))
-def test_the_best_are_finished_and_in_order(prompts: Prompts, best: int, most: int, reduction: Reduction) -> None:
+def test_the_best_options_are_complete_and_in_order(
+    prompts: Prompts, best: int, most: int, reduction: Reduction
+) -> None:
     scoring = Scoring(decide=best, reduction=reduction)
     for options, seen in zip(prompts, decided(prompts, scoring, most), strict=True):
         full = np.array([value(option, len(option), reduction) for option in options])
-        known = np.array([value(o[:n], len(o), reduction) for o, n in zip(options, seen, strict=True)])
+        partial = np.array([value(o[:n], len(o), reduction) for o, n in zip(options, seen, strict=True)])
         winners = np.argsort(-full, kind="stable")[:best]
-        assert np.argsort(-known, kind="stable")[:best].tolist() == winners.tolist()
+        assert np.argsort(-partial, kind="stable")[:best].tolist() == winners.tolist()
         assert all(seen[i] == len(options[i]) for i in winners)
 
 
@@ -49,26 +52,51 @@ def test_an_option_that_cannot_win_is_dropped() -> None:
     assert decided([[[-1.5, -1.0], [-0.5, -0.5], [-9.0, 0.0]]], Scoring(decide=1), 1) == [[1, 2, 1]]
 
 
-def test_an_option_that_can_only_tie_goes_on() -> None:
-    """The first of equals is the prediction, so it must be known that they are equal."""
+def test_an_option_that_can_only_tie_is_continued() -> None:
+    """The first of equal options is the prediction, so that all of them must be complete."""
     assert decided([[[-1.0, 0.0], [-0.5, -0.5]]], Scoring(decide=1), 2) == [[2, 2]]
 
 
-def test_a_prompt_runs_as_long_as_one_of_its_options_does() -> None:
-    pruning = OptionPruning(np.array([3, 2, 4]), np.ones(9, np.int64), Scoring(decide=1))
-    assert pruning.running(np.array([0, 2, 5])) == 2
-    assert pruning.running(np.array([4])) == 1
-    assert pruning.running(np.zeros(0, np.int64)) == 0
-
-
-def test_the_first_looks_share_is_learnt_from_windows() -> None:
-    look = FirstPassShare()
-    assert look.share == 0.5
+def test_the_share_of_the_first_pass_is_estimated_from_earlier_windows() -> None:
+    estimate = FirstPassShare()
+    assert estimate.share == 0.5
     for _ in range(100):
-        look.learn(900, 1000)
-    assert 0.89 < look.share < 0.9
+        estimate.update(900, 1000)
+    assert 0.89 < estimate.share < 0.9
 
 
-def test_what_is_done_of_a_window_is_told_by_its_first_look() -> None:
-    look = FirstPassShare(looked=25, whole=100)
-    assert [look.done(10, so_far) for so_far in (10, 20, 40, 100)] == [0.25, 0.5, 1, 1]
+def test_progress_is_estimated_from_the_size_of_the_first_pass() -> None:
+    estimate = FirstPassShare(first_positions=25, all_positions=100)
+    assert [estimate.progress(10, so_far) for so_far in (10, 20, 40, 100)] == [0.25, 0.5, 1, 1]
+
+
+class TableRounds:
+    """Rounds over options whose tokens are in a table; each advance computes one more token of an option."""
+
+    options_per_prompt = 1
+
+    def __init__(self, table: Floats, usage: Usage) -> None:
+        self.table, self.usage = table, usage
+        self.columns = np.zeros(len(table), np.int64)
+
+    def first_pass(self, statements: float) -> None:
+        self.usage.add("score", statements, positions=len(self.table))
+        self.columns += 1
+
+    def log_probs(self) -> Floats:
+        return np.where(np.arange(self.table.shape[1]) < self.columns[:, None], self.table, np.nan)
+
+    def advance(self, options: Ints) -> None:
+        self.usage.add("score", 0.0, positions=len(options))
+        self.columns[options] += 1
+
+
+def test_deciding_reports_each_statement_once_and_learns_the_share_of_the_first_pass() -> None:
+    usage, first_pass = Usage(), FirstPassShare()
+    table = np.array([[-1.5, -1.0], [-0.5, -0.5], [-9.0, 0.0]])
+    pruning = OptionPruning(np.array([3]), np.full(3, 2), Scoring(decide=1))
+    log_probs, exact = decide(TableRounds(table, usage), pruning, first_pass, usage)
+    assert exact.tolist() == [False, True, False]
+    assert log_probs.tolist() == [[-1.5, 0.0], [-0.5, -0.5], [-9.0, 0.0]]
+    assert usage.statements == 3
+    assert (first_pass.first_positions, first_pass.all_positions) == (50 + 3, 100 + 4)

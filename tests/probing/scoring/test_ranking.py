@@ -1,4 +1,4 @@
-"""Ranking with real networks: the obvious way in four scripts, the cost per item, a real model."""
+"""Ranking with networks equals an obvious implementation in four languages, at the expected cost per item."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -40,22 +40,22 @@ def tiny_bert(tokenizer: PreTrainedTokenizerFast) -> MaskedModel:
 def obvious(
     network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, template: str, subject: str, candidate: str
 ) -> float:
-    """Methods 4.4 word by word: as many masks as the candidate has tokens, the mean of their log-probabilities."""
+    """Score as methods 4.4 says: one mask per token of the candidate, and the mean of their log-probabilities."""
     tokens = tokenizer(candidate, add_special_tokens=False).input_ids
     text = template.replace("[X]", subject)
     text = (text[:1].upper() + text[1:]).replace("[Y]", tokenizer.mask_token)
     ids = tokenizer(text).input_ids
-    at = ids.index(tokenizer.mask_token_id)
-    masked = [*ids[:at], *[tokenizer.mask_token_id] * len(tokens), *ids[at + 1 :]]
-    says = network(input_ids=torch.tensor([masked])).logits[0].double().log_softmax(-1)
-    return float(np.mean([says[at + place, token] for place, token in enumerate(tokens)]))
+    start = ids.index(tokenizer.mask_token_id)
+    masked = [*ids[:start], *[tokenizer.mask_token_id] * len(tokens), *ids[start + 1 :]]
+    log_probs = network(input_ids=torch.tensor([masked])).logits[0].double().log_softmax(-1)
+    return float(np.mean([log_probs[start + place, token] for place, token in enumerate(tokens)]))
 
 
 @pytest.mark.parametrize("tokenizer", [word_piece, metaspace_unigram], ids=["WordPiece", "SentencePiece"])
-def test_a_masked_multilingual_model_ranks_as_the_obvious_way(
+def test_a_masked_multilingual_model_ranks_as_the_obvious_implementation(
     tokenizer: Callable[..., PreTrainedTokenizerFast],
 ) -> None:
-    """In English, Arabic, Korean and Spanish; in Korean letters follow the blank at once."""
+    """The languages are English, Arabic, Korean and Spanish; in Korean, letters directly follow the blank."""
     model = tiny_bert(tokenizer(sentences=LABELS))
     right, lengths = [], set()
     for name in ("P30.arab-west.en", "P37.arab-west.ar", "P30.asia-west.ko", "P36.south-america-west.es"):
@@ -69,18 +69,18 @@ def test_a_masked_multilingual_model_ranks_as_the_obvious_way(
             assert row["prediction"] == int(np.argmax(expected))
             right.append((row["correct"], int(np.argmax(expected)) in item.answers))
         ids = model.tokenizer(list(relation.answer_space), add_special_tokens=False).input_ids
-        lengths |= {len(each) for each in ids}
+        lengths |= {len(candidate) for candidate in ids}
     assert np.mean([mine for mine, _ in right]) == np.mean([theirs for _, theirs in right])
     assert len(lengths) > 2
 
 
 def test_one_masked_input_serves_all_candidates_of_one_length() -> None:
-    """The cost per item: as many inputs as candidates have lengths, whatever their number."""
+    """An item costs as many inputs as its candidates have different lengths, whatever their number."""
     model = tiny_bert(word_piece(sentences=LABELS))
     relation = replace(CULTURE["P47.asia-west.ko"], items=CULTURE["P47.asia-west.ko"].items[:1])
     list(Ranking().rows(model, relation, 0, Settings()))
     tokens = model.tokenizer(list(relation.answer_space), add_special_tokens=False).input_ids
-    lengths = {len(each) for each in tokens}
+    lengths = {len(candidate) for candidate in tokens}
     around = len(
         model.tokenizer(relation.templates[0].replace("[X]", relation.items[0].subject).replace("[Y]", "")).input_ids
     )
@@ -90,32 +90,32 @@ def test_one_masked_input_serves_all_candidates_of_one_length() -> None:
 
 @torch.inference_mode()
 @pytest.mark.parametrize("name", ["P37.arab-west.en", "P30.asia-west.ko"])
-def test_a_causal_model_ranks_by_both_rules_as_the_obvious_way(name: str, tmp_path: Path) -> None:
-    """The space before the object counts with it; what follows it only counts for the second rule."""
+def test_a_causal_model_ranks_by_both_rules_as_the_obvious_implementation(name: str, tmp_path: Path) -> None:
+    """The space before the object is part of it; the text after the object only matters to the second rule."""
     model = load(str(build_gpt2(tmp_path)))
     relation = replace(CULTURE[name], items=CULTURE[name].items[:2])
     for item, row in zip(relation.items, Ranking().rows(model, relation, 0, Settings()), strict=True):
         left, right = relation.templates[0].replace("[X]", item.subject).split(" [Y]")
         start = len(model.tokenizer(left).input_ids)
         answers = [token_scores(model, f"{left} {candidate}")[start:] for candidate in relation.answer_space]
-        assert row["scores"] == pytest.approx([np.mean(each) for each in answers], abs=1e-3)
+        assert row["scores"] == pytest.approx([np.mean(scores) for scores in answers], abs=1e-3)
         whole = [sum(token_scores(model, f"{left} {candidate}{right}")) for candidate in relation.answer_space]
         assert row["prediction_statement"] == int(np.argmax(whole))
 
 
 def token_scores(model: CausalModel, text: str) -> list[float]:
     ids = model.tokenizer(text).input_ids
-    says = model.network(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0].double()
-    return [float(says.log_softmax(-1)[place, token]) for place, token in enumerate(ids)]
+    logits = model.network(input_ids=torch.tensor([[model.tokenizer.bos_token_id, *ids]])).logits[0].double()
+    return [float(logits.log_softmax(-1)[place, token]) for place, token in enumerate(ids)]
 
 
 @pytest.mark.parametrize("template", ["People of [X] speak [Y] at home.", "[Y] is what people of [X] speak."])
-def test_both_rules_compute_what_candidates_and_items_share_only_once(template: str, tmp_path: Path) -> None:
-    """The text before the candidates, or, where these stand first, the candidates themselves for all items."""
+def test_both_rules_compute_shared_prefixes_only_once(template: str, tmp_path: Path) -> None:
+    """Candidates share the text before them; if they begin the template, items share the candidates."""
     model = load(str(build_gpt2(tmp_path)))
     spoken = CULTURE["P37.arab-west.en"]
     relation = replace(spoken, templates=(template,), items=spoken.items[:3])
-    list(Ranking().rows(model, relation, 0, Settings()))  # the self-check is no part of the cost
+    list(Ranking().rows(model, relation, 0, Settings()))  # excludes the self-check from the cost
     before = replace(model.usage)
     list(Ranking().rows(model, relation, 0, Settings()))
     texts = {
@@ -132,13 +132,13 @@ def test_both_rules_compute_what_candidates_and_items_share_only_once(template: 
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
-def test_deciding_finds_the_same_precision(kind: str, tmp_path: Path) -> None:
+def test_an_early_decision_gives_the_same_precision(kind: str, tmp_path: Path) -> None:
     model = load(str(build_gpt2(tmp_path))) if kind == "causal" else tiny_bert(word_piece(sentences=LABELS))
-    asked = {"relations": "P47", "pair": "asia-west", "limit": 4, "progress": False}
-    full, decided = (run(model, CULTURE, decide=decide, **asked) for decide in (False, True))
+    settings = {"relations": "P47", "pair": "asia-west", "limit": 4, "progress": False}
+    full, decided = (run(model, CULTURE, decide=decide, **settings) for decide in (False, True))
     assert decided.items["prediction"].tolist() == full.items["prediction"].tolist()
-    kept = [found.scores[found.scores.metric.isin(["p_at_1", "culture_gap"])] for found in (full, decided)]
-    pd.testing.assert_frame_equal(*(scores.reset_index(drop=True) for scores in kept))
+    precisions = [result.scores[result.scores.metric.isin(["p_at_1", "culture_gap"])] for result in (full, decided)]
+    pd.testing.assert_frame_equal(*(scores.reset_index(drop=True) for scores in precisions))
 
 
 @pytest.mark.slow

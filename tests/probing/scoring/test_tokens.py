@@ -1,4 +1,4 @@
-"""From prompts to token ids: spans, windows, and a stream that is read no further than needed."""
+"""Tokenization: the span of the option, windows of prompts, and a stream that is read no further than needed."""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,20 +6,20 @@ import pytest
 
 from probing.language_model import Request, Scoring
 from probing.scoring.causal import CausalModel
-from probing.scoring.tokens import WINDOW, Encoder, windows
+from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, windows
 from probing.template import prompt
-from tests.probing.scoring.compare import ASKED
+from tests.probing.scoring.compare import REQUESTS
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
 from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
 
 
 def answer(encoder: Encoder, template: str, option: str) -> list[str]:
-    (found,) = encoder.encode([prompt(template, "").fill(option)])
-    return encoder.tokenizer.convert_ids_to_tokens([found.ids[place] for place in found.scored[found.answer]])
+    (encoded,) = encoder.encode([prompt(template, "").fill(option)])
+    return encoder.tokenizer.convert_ids_to_tokens([encoded.ids[place] for place in encoded.scored[encoded.answer]])
 
 
 @pytest.mark.parametrize(("template", "tokens"), [("in [Y].", ["ĠPeru"]), ("[Y] is", ["P", "eru"])])
-def test_the_space_before_an_answer_goes_with_it(template: str, tokens: list[str]) -> None:
+def test_the_space_before_an_answer_belongs_to_its_token(template: str, tokens: list[str]) -> None:
     assert answer(Encoder(byte_level_bpe(), special_tokens=False), template, "Peru") == tokens
 
 
@@ -35,25 +35,25 @@ def test_a_first_letter_that_becomes_two_belongs_to_the_answer() -> None:
 
 
 def test_words_are_numbered_and_special_tokens_have_none() -> None:
-    (found,) = Encoder(word_piece(), special_tokens=True).encode([prompt("[X] is [Y]", "Chad").fill("Peru")])
-    assert (found.words[0], found.words[-1]) == (None, None)
-    assert sorted(set(found.words[1:-1])) == [0, 1, 2]
-    assert found.scored == tuple(range(1, len(found.ids) - 1))
+    (encoded,) = Encoder(word_piece(), special_tokens=True).encode([prompt("[X] is [Y]", "Chad").fill("Peru")])
+    assert (encoded.words[0], encoded.words[-1]) == (None, None)
+    assert sorted(set(encoded.words[1:-1])) == [0, 1, 2]
+    assert encoded.scored == tuple(range(1, len(encoded.ids) - 1))
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 1000])
 def test_windows_hold_whole_prompts_in_order(size: int) -> None:
     encoder = Encoder(metaspace_unigram(), special_tokens=True)
-    found = list(windows(ASKED, encoder, size=size))
-    assert [n for window in found for n in window.sizes] == [len(options) for _, options in ASKED]
-    assert all(len(window.statements) <= max(size, max(window.sizes)) for window in found)
-    assert [len(window.statements) for window in found] == [sum(window.sizes) for window in found]
-    alone = [encoder.encode([text.fill(option)])[0] for text, options in ASKED for option in options]
-    assert [statement for window in found for statement in window.statements] == alone
+    parts = list(windows(REQUESTS, encoder, size=size))
+    assert [n for window in parts for n in window.sizes] == [len(options) for _, options in REQUESTS]
+    assert all(len(window.statements) <= max(size, max(window.sizes)) for window in parts)
+    assert [len(window.statements) for window in parts] == [sum(window.sizes) for window in parts]
+    alone = [encoder.encode([text.fill(option)])[0] for text, options in REQUESTS for option in options]
+    assert [statement for window in parts for statement in window.statements] == alone
 
 
 class Stream:
-    """Prompts without end in sight; `taken` tells how far it was read."""
+    """Stream of prompts that counts in `taken` how many were read."""
 
     def __init__(self, prompts: int, options: Sequence[str]) -> None:
         self.prompts, self.options, self.taken = prompts, options, 0
@@ -65,8 +65,8 @@ class Stream:
 
 
 def test_no_more_than_two_windows_are_held() -> None:
-    """The one that is worked on, the one that is tokenized meanwhile, and the prompt that did not fit."""
-    words = [f"w{i}" for i in range(WINDOW // 4)]
+    """These are the window being scored and the one being tokenized; one more prompt is read to see that it is full."""
+    words = [f"w{i}" for i in range(STATEMENTS_PER_WINDOW // 4)]
     tokenizer = whole_words(words)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer)
     stream = Stream(20, words)
@@ -75,7 +75,7 @@ def test_no_more_than_two_windows_are_held() -> None:
     assert stream.taken == done == 20
 
 
-def test_nothing_is_read_before_the_first_answer_is_asked_for() -> None:
+def test_nothing_is_read_before_the_first_score_is_requested() -> None:
     tokenizer = whole_words(["w1", "w2"])
     model = CausalModel(bigram(random_table(3)), tokenizer)
     stream = Stream(3, ["w1", "w2"])

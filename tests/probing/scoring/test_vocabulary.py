@@ -1,4 +1,4 @@
-"""The words that models have as single tokens."""
+"""Words that models have as single tokens."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 from tokenizers import normalizers
 from transformers import PreTrainedTokenizerFast
 
-from probing.scoring.vocabulary import spellings, unified, words
+from probing.scoring.vocabulary import single_tokens, token_words, unified
 from tests.probing.scoring.pair_models import byte_level, sentence_piece, word_piece
 
 TEXTS = ["It is Lyon.", "It is France, and it is the sea.", "It is x-ray; 1995!"]
@@ -23,12 +23,12 @@ TEXTS = ["It is Lyon.", "It is France, and it is the sea.", "It is x-ray; 1995!"
     ],
     ids=["word_piece", "byte_level", "sentence_piece", "causal"],
 )
-def test_words_are_what_stands_in_a_sentence_as_one_token(tokenizer, kind) -> None:
-    known = spellings(tokenizer, kind, list(words(tokenizer)))
-    assert {"Lyon", "France", "sea"} <= known.keys()
-    assert all(word == token for word, token in known.items())
-    assert not known.keys() & {"the", "and", "It", ".", ",", "!", tokenizer.eos_token, tokenizer.mask_token}
-    assert not known.keys() & {"Lyo", "ranc"}, "pieces of words are no words"
+def test_words_are_texts_that_are_one_token_within_a_sentence(tokenizer, kind) -> None:
+    tokens = single_tokens(tokenizer, kind, list(token_words(tokenizer)))
+    assert {"Lyon", "France", "sea"} <= tokens.keys()
+    assert all(word == token for word, token in tokens.items())
+    assert not tokens.keys() & {"the", "and", "It", ".", ",", "!", tokenizer.eos_token, tokenizer.mask_token}
+    assert not tokens.keys() & {"Lyo", "ranc"}, "pieces of words are not words"
 
 
 def uncased(texts: list[str]) -> PreTrainedTokenizerFast:
@@ -39,7 +39,7 @@ def uncased(texts: list[str]) -> PreTrainedTokenizerFast:
 
 @pytest.fixture
 def models(tmp_path: Path) -> Callable[..., dict[str, str]]:
-    """Folders of models with these tokenizers."""
+    """A function that saves tokenizers as models, and returns these with their commits."""
 
     def save(*tokenizers: PreTrainedTokenizerFast) -> dict[str, str]:
         folders = [tmp_path / str(number) for number in range(len(tokenizers))]
@@ -52,9 +52,9 @@ def models(tmp_path: Path) -> Callable[..., dict[str, str]]:
     return save
 
 
-def test_the_unified_vocabulary_is_what_all_models_have(models: Callable[..., dict[str, str]]) -> None:
-    found = unified(models(word_piece(TEXTS), word_piece(TEXTS[:1])), answers=())
-    assert list(found.values()) == [{"Lyon": "Lyon"}] * 2
+def test_the_unified_vocabulary_has_the_words_of_all_models(models: Callable[..., dict[str, str]]) -> None:
+    vocabularies = unified(models(word_piece(TEXTS), word_piece(TEXTS[:1])), answers=())
+    assert list(vocabularies.values()) == [{"Lyon": "Lyon"}] * 2
 
 
 def test_an_uncased_model_has_a_cased_one_s_words_in_its_own_spelling(models: Callable[..., dict[str, str]]) -> None:
@@ -65,8 +65,8 @@ def test_an_uncased_model_has_a_cased_one_s_words_in_its_own_spelling(models: Ca
     assert "lyon" not in one, "not a token of the cased model"
 
 
-def test_uncased_models_have_the_answers_as_they_are_written(models: Callable[..., dict[str, str]]) -> None:
-    for found in unified(
+def test_uncased_models_have_the_answers_in_their_original_case(models: Callable[..., dict[str, str]]) -> None:
+    for vocabulary in unified(
         models(uncased(TEXTS), uncased(TEXTS[:1])), answers={"Lyon", "France", "The", "Lyon!"}
     ).values():
-        assert found == {"Lyon": "lyon", "lyon": "lyon"}
+        assert vocabulary == {"Lyon": "lyon", "lyon": "lyon"}
