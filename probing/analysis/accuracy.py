@@ -2,7 +2,7 @@
 
 A value is the mean over items of the mean over an item's templates, which equals the mean over templates where every
 item was put with each of them. The interval is Wilson's for `n` items: it covers a new sample of items of the same
-kind, not other templates. How much templates matter is told by `accuracy_sem`.
+kind, not other templates. `accuracy_sem` measures how much templates matter.
 """
 
 import numpy as np

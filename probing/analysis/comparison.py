@@ -26,7 +26,7 @@ ResultRows = Mapping[str, pd.DataFrame]
 
 
 class Correctness(NamedTuple):
-    """How a probe counts right answers.
+    """The way in which a probe counts right answers.
 
     `column`: the column of the rows that is true, false or, where a row does not count, missing. `macro`: whether the
     probe's figures are macro-averages over relations, and not means over items.

@@ -24,7 +24,7 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class PValue:
-    """`value`: the p-value, 0.0 where no float is small enough; `log10`: its base-10 logarithm."""
+    """A p-value. `value` is 0.0 where no float is small enough; `log10` is its base-10 logarithm."""
 
     value: float
     log10: float

@@ -19,7 +19,7 @@ NOTES = "notes"  # a field of sampling.json
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How to draw statements, with remarks for readers of results."""
+    """The settings for drawing statements, with remarks for readers of results."""
 
     sampling: Sampling = field(default_factory=Sampling)
     remarks: tuple[str, ...] = ()

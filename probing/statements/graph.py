@@ -9,7 +9,7 @@ TAIL_SLOT = "{TAIL}"
 
 
 class Triple(NamedTuple):
-    """Head and tail are ids of entities."""
+    """A relation between two entities, the head and the tail; all three are ids."""
 
     head: str
     relation: str
@@ -18,8 +18,9 @@ class Triple(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """`names` and `templates` are by id; `categories` are those of each entity, if the graph has them.
+    """A knowledge graph.
 
+    `names` and `templates` are by id; `categories` are those of each entity, if the graph has them.
     `notes`: remarks on how the graph was read, for readers of results (which splits, what was left out).
     """
 

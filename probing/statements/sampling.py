@@ -16,7 +16,7 @@ PARTS = (HEAD, RELATION, TAIL)
 
 @dataclass(frozen=True)
 class Sampling:
-    """How many statements are drawn, and how.
+    """Settings that determine how many statements are drawn, and how.
 
     `samples` true ones and as many false ones are drawn in each of the `repetitions`; the paper has 1,000 and 25, and
     with the defaults a run is ten times shorter.
@@ -68,7 +68,7 @@ def draw(graph: Graph, sampling: Sampling) -> tuple[GraphStatement, ...]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Draws triples from a graph, whose parts it holds in a fixed order."""
+    """A source of true and false triples from a graph."""
 
     graph: Graph
     sampling: Sampling

@@ -29,7 +29,7 @@ FUNCTION_WORDS = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """`text` has [Y] where `answer`, a word of `name`, was taken out; `template` is its number or "single".
+    """A masked sentence: `text` has [Y] in place of `answer`, a word of `name`; `template` is its number or "single".
 
     `leaky`: the rest of the sentence gives the answer away. `repeated`: a word of the template also stands in a name.
     `long`: more than 20 words. All three are flags; nothing is left out for them (methods 5.4).
@@ -47,7 +47,7 @@ class Sentence:
 
     @property
     def blank_last(self) -> bool:
-        """Whether the blank ends the sentence, so that generative models can continue the text before it."""
+        """True if the blank ends the sentence, so that generative models can continue the text before it."""
         return self.text.endswith(f"{ANSWER_SLOT}.")
 
 
