@@ -14,13 +14,13 @@ import pandas as pd
 import probing
 from probing.analysis import unified
 from probing.analysis.breakdown import OVERALL
-from probing.analysis.comparison import compare
+from probing.analysis.comparison import SIDE_BOUNDS, compare
 from probing.catalog import benchmarks_folder, download, open_benchmark
 from probing.curation.command import add_options
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import refuse_occupied
 from probing.formats.files import text_lines
-from probing.formats.graph_sample import Plan, read_sampling, store
+from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import read_graph
 from probing.language_model import PLL, Reduction
 from probing.probes import PROBES, probe_named
@@ -169,7 +169,7 @@ def _compare(given: argparse.Namespace) -> None:
     shared = [name for name in dimensions if name in second.items]
     table = compare({"first": first.items, "second": second.items}, shared, probe.correctness)
     print(f"first: {_asked(first)}   second: {_asked(second)}")
-    _print_by_dimension(table.drop(columns="result"))
+    _print_by_dimension(table.drop(columns=["result", *SIDE_BOUNDS]))
 
 
 def _asked(result: Result) -> str:
@@ -187,8 +187,8 @@ def _compare_unified(results: dict[str, Result]) -> None:
     answers = {answer for rows in items.values() for answer in chain(rows["answer_label"], rows["coarse_label"])}
     words = probing.unified({model["id"]: model["commit"] for model in models.values()}, answers)
     spelled = {name: words[model["id"]] for name, model in models.items()}
-    rows = unified.common(items, next(iter(words.values())))
-    table = unified.shares(rows, spelled)
+    rows = unified.common_pairs(items, next(iter(words.values())))
+    table = unified.unified_scores(rows, spelled)
     for name, result in results.items():
         options = result.record["settings"]["options"]
         print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
@@ -200,7 +200,7 @@ def _compare_unified(results: dict[str, Result]) -> None:
         print(f"\n{metric}")
         _print_table(part.drop(columns=["metric", "dimension"]))
     print("\ndifference to the first")
-    _print_table(compare(rows, [], probe_named("specificity").correctness))
+    _print_table(compare(rows, [], probe_named("specificity").correctness).drop(columns=SIDE_BOUNDS))
     matrix = unified.correlation(table)
     print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
     print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))
@@ -240,7 +240,7 @@ def _sample(given: argparse.Namespace) -> None:
         texts = corrector.correct([sentence.text for sentence in sentences])
         sentences = tuple(replace(sentence, text=text) for sentence, text in zip(sentences, texts, strict=True))
         remarks = (*remarks, corrector.remark)
-    store(given.out, graph, sentences, Plan(sampling, remarks))
+    store(given.out, graph, sentences, SamplingPlan(sampling, remarks))
     print(f"{len(sentences):,} sentences are in {given.out}.")
 
 

@@ -1,10 +1,13 @@
-"""What is asked: a benchmark has relations, a relation has templates, an answer space and items."""
+"""The contents of a benchmark: it has relations, a relation has templates, an answer space and items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from probing.errors import BadInput
+
+# The columns that identify a row of a result: its relation's label, its template's number, its item's index.
+ROW_KEY = ["relation", "template", "index"]
 
 # A tag's value; several values share an item equally (weight 1/d each, methods 1.3).
 TagValue = str | tuple[str, ...]
@@ -13,10 +16,11 @@ Tags = Mapping[str, TagValue]
 
 @dataclass(frozen=True)
 class Item:
-    """One question: `subject` fills [X]; `answers` are the right options, as indices into the item's options.
+    """One question of a relation.
 
-    These are the relation's answer space unless the item has `options` of its own.
-    `wording`: the sentence, with [Y] at the blank, where no template of the relation makes it. `id`: a stable name.
+    `subject`: fills [X]. `answers`: the right options, as indices into the item's options; these are the relation's
+    answer space unless the item has `options` of its own.
+    `wording`: the sentence, with [Y] at the blank, if no template of the relation produces it. `id`: a stable name.
     """
 
     index: int
@@ -33,9 +37,9 @@ class Item:
 class Relation:
     """Items that share templates and an answer space. `index` of an item is its line in the relation's file.
 
-    `answer_tags`: what is known of each option, if anything. `questions`: how a chat model is asked (`[X]` is the
-    subject), after the message `system`.
-    `cascades`: for each template the same with a which-clause, whose first blank is scored (methods 2.4), if known.
+    `answer_tags`: the tags of each option, if there are any. `questions`: wordings for chat models (`[X]` is the
+    subject), which follow the system message `system`.
+    `cascades`: for each template a version with a which-clause, whose first blank is scored (methods 2.4), if any.
     """
 
     id: str
@@ -52,7 +56,7 @@ class Relation:
 
     @property
     def label(self) -> str:
-        """What rows and scores call it: its predicate, where several relations ask for one (methods 4).
+        """The relation's name in rows and scores: its predicate, which several relations may share (methods 4).
 
         The items of relations with the same label have different indices.
         """
@@ -65,7 +69,7 @@ class Relation:
         return item.wording or self.templates[number]
 
     def tags_of(self, item: Item) -> dict[str, TagValue]:
-        """The item's tags over those of its relation."""
+        """Return the tags of the relation and of the item, which takes precedence."""
         return {**self.tags, **item.tags}
 
 
@@ -74,8 +78,8 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
-    `probe`: how it is asked unless told otherwise.
-    `notes`: what the reader of a result should know of how they were read (what was left out, what was drawn).
+    `probe`: the name of the probe that is used by default.
+    `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
     """
 
     slug: str
@@ -94,9 +98,10 @@ class Benchmark:
         raise self._unknown(relation_id)
 
     def select(self, relations: Sequence[str] = (), limit: int | None = None, tags: Tags | None = None) -> "Benchmark":
-        """The relations of these ids or labels (all, if none is named), each cut to its first `limit` items.
+        """Return the benchmark with only the relations of these ids or labels (all if none is named).
 
-        `tags`: only relations with these values, or without such a tag; an empty value stands for any.
+        `limit`: only the first items of each relation. `tags`: only relations with these values, or without such a tag;
+        an empty value stands for any.
         """
         if limit is not None and limit < 1:
             raise BadInput(f"A limit of {limit} leaves no items.", "Give a limit of 1 or more.")
@@ -106,35 +111,35 @@ class Benchmark:
         return replace(self, relations=tuple(once.values()))
 
     def relation_of(self, label: str, index: int) -> Relation:
-        """The relation that a row is about."""
+        """Return the relation that has a row's item."""
         for relation in self._named(label, self.relations):
             if any(item.index == index for item in relation.items):
                 return relation
         raise BadInput(f"Relation {label} has no item {index}.", "Choose one that is there.")
 
     def _named(self, name: str, among: Sequence[Relation]) -> Sequence[Relation]:
-        found = [relation for relation in among if name in (relation.id, relation.label)]
-        if not found:
+        relations = [relation for relation in among if name in (relation.id, relation.label)]
+        if not relations:
             raise self._unknown(name, among)
-        return found
+        return relations
 
     def _unknown(self, name: str, among: Sequence[Relation] = ()) -> BadInput:
-        known = ", ".join(dict.fromkeys(relation.label for relation in among or self.relations))
-        return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", f"Choose from: {known}.")
+        labels = ", ".join(dict.fromkeys(relation.label for relation in among or self.relations))
+        return BadInput(f"Benchmark {self.slug} has no relation {name!r}.", f"Choose from: {labels}.")
 
     def _tagged(self, tags: Tags) -> tuple[Relation, ...]:
         kept, among = self.relations, ""
-        for tag, wanted in tags.items():
-            named = f"{tag.replace('_', ' ')} {wanted!r}"
-            left = tuple(r for r in kept if not wanted or r.tags.get(tag, wanted) == wanted)
+        for tag, value in tags.items():
+            condition = f"{tag.replace('_', ' ')} {value!r}"
+            left = tuple(r for r in kept if not value or r.tags.get(tag, value) == value)
             if kept and not left:
-                known = ", ".join(sorted({str(relation.tags[tag]) for relation in kept}))
-                raise BadInput(f"Benchmark {self.slug} has no {named}{among}.", f"Choose from: {known}.")
+                values = ", ".join(sorted({str(relation.tags[tag]) for relation in kept}))
+                raise BadInput(f"Benchmark {self.slug} has no {condition}{among}.", f"Choose from: {values}.")
             if len(left) < len(kept):
-                kept, among = left, f"{among} with {named}"
+                kept, among = left, f"{among} with {condition}"
         return kept
 
     @property
     def size(self) -> int:
-        """Number of items over all relations."""
+        """The number of items over all relations."""
         return sum(len(relation.items) for relation in self.relations)

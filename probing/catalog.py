@@ -1,4 +1,4 @@
-"""The benchmarks that are known by name: what they are, where they come from, how to cite them."""
+"""The catalog of benchmarks that are known by name: their sources, digests, licences and citations."""
 
 import os
 from collections.abc import Mapping
@@ -8,23 +8,24 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
-from probing.files.archives import fetch
+from probing.files.archives import fetch_archive
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, format_of
 
-# What ships with the project: within the installed library, beside it in a checkout.
+# The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"
 EMBEDDED = PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[1] / "fixtures"
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A known benchmark.
+class KnownBenchmark:
+    """A benchmark of the catalog.
 
-    `settings`: what a run on the site uses unless told otherwise (fields of `Settings`).
+    `settings`: the default settings of a run on the site (fields of `Settings`).
     `archive`: address of a .tar.gz of the pinned `commit`, of which only `paths` (below its top folder) are kept;
     empty for a benchmark that ships with this project in `fixtures/`.
-    `digest`: of the files, as `formats` computes it; empty for what ships with this project.
+    `digest`: SHA-256 of the files, as `probing.formats.files.digest` computes it; empty for what ships with this
+    project.
     """
 
     slug: str
@@ -42,7 +43,7 @@ class Entry:
     citation: str = ""
 
     def read(self, folder: Path) -> Benchmark:
-        """The benchmark in `folder`, under this entry's name."""
+        """Read the benchmark in `folder`, under the name, title and probe of the catalog."""
         return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title, probe=self.probe)
 
 
@@ -84,8 +85,8 @@ GEOGRAPHY_CITATION = """\
 }
 """
 
-CATALOG: dict[str, Entry] = {
-    "starter": Entry(
+CATALOG: dict[str, KnownBenchmark] = {
+    "starter": KnownBenchmark(
         slug="starter",
         title="Starter",
         format="bear",
@@ -93,7 +94,7 @@ CATALOG: dict[str, Entry] = {
         licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
         settings={"templates": (0, 1, 2)},
     ),
-    "culture": Entry(
+    "culture": KnownBenchmark(
         slug="culture",
         title="Culture pairs",
         format="dlama",
@@ -101,7 +102,7 @@ CATALOG: dict[str, Entry] = {
         licence="CC0 1.0; names from GeoNames (CC BY 4.0) and Unicode CLDR (Unicode License v3)",
         probe="ranking",
     ),
-    "bear": Entry(
+    "bear": KnownBenchmark(
         slug="bear",
         title="BEAR",
         format="bear",
@@ -115,7 +116,7 @@ CATALOG: dict[str, Entry] = {
         digest="eed65ee0d50dc05809d2cbe737e6382865e9ef7f943bdb04bb5c9acea404cb1e",
         citation=BEAR_CITATION,
     ),
-    "pairs": Entry(
+    "pairs": KnownBenchmark(
         slug="pairs",
         title="Starter pairs",
         format="stest",
@@ -123,7 +124,7 @@ CATALOG: dict[str, Entry] = {
         licence="CC0 1.0",
         probe="specificity",
     ),
-    "stest": Entry(
+    "stest": KnownBenchmark(
         slug="stest",
         title="S-TEST",
         format="stest",
@@ -137,7 +138,7 @@ CATALOG: dict[str, Entry] = {
         digest="a108d5c496992aed8f84a15bf2e85c32af40a9d9ba1d01620e90a586e5dbe43e",
         citation=STEST_CITATION,
     ),
-    "geography": Entry(
+    "geography": KnownBenchmark(
         slug="geography",
         title="Geography",
         format="geography",
@@ -146,7 +147,7 @@ CATALOG: dict[str, Entry] = {
         probe="cloze",
         citation=GEOGRAPHY_CITATION,
     ),
-    "graph": Entry(
+    "graph": KnownBenchmark(
         slug="graph",
         title="Starter graph",
         format="knowledge_graph",
@@ -155,7 +156,7 @@ CATALOG: dict[str, Entry] = {
         probe="perplexity",
         settings={"pll": "original"},
     ),
-    "wn18rr": Entry(
+    "wn18rr": KnownBenchmark(
         slug="wn18rr",
         title="WN18RR",
         format="knowledge_graph",
@@ -173,19 +174,19 @@ CATALOG: dict[str, Entry] = {
 }
 
 
-def entry(slug: str) -> Entry:
+def known_benchmark(slug: str) -> KnownBenchmark:
     if slug not in CATALOG:
         raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
     return CATALOG[slug]
 
 
 def benchmarks_folder() -> Path:
-    """Where downloaded benchmarks lie: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
+    """Return the folder of downloaded benchmarks: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
     return Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "benchmarks"
 
 
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
-    """A benchmark by its slug or its folder or archive; a slug goes first: write ./bear for a folder of that name."""
+    """Open a benchmark by its slug, or else by its folder or archive; ./bear is a folder even if bear is a slug."""
     if str(name) in CATALOG:
         return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
     if not Path(name).exists():
@@ -194,41 +195,43 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     return FORMATS[format_of(Path(name))](Path(name))
 
 
-def _open_known(known: Entry, data_dir: Path) -> Benchmark:
-    folder = data_dir / known.slug if known.archive else EMBEDDED / known.slug
+def _open_known(benchmark: KnownBenchmark, data_dir: Path) -> Benchmark:
+    folder = data_dir / benchmark.slug if benchmark.archive else EMBEDDED / benchmark.slug
     if not folder.is_dir():
-        step = f"Fetch it with: python -m probing download {known.slug}, or give the folder that has it."
-        raise BadInput(f"The benchmark {known.slug} is not on this machine.", step)
-    return known.read(folder)
+        step = f"Fetch it with: python -m probing download {benchmark.slug}, or give the folder that has it."
+        raise BadInput(f"The benchmark {benchmark.slug} is not on this machine.", step)
+    return benchmark.read(folder)
 
 
 def download(slug: str, target: Path) -> Benchmark:
-    """Fetch the benchmark into the folder `target` unless it is there; either way its digest is checked."""
-    known = entry(slug)
-    if not known.archive:
+    """Download the benchmark into the folder `target` unless it is there; either way its digest is checked."""
+    benchmark = known_benchmark(slug)
+    if not benchmark.archive:
         raise BadInput(f"The benchmark {slug} ships with this project.", "There is nothing to download.")
     if target.is_dir() and any(target.iterdir()):
-        return _checked(known, target)
+        return _checked(benchmark, target)
     with new_folder(target) as folder:
-        fetch(known.archive, known.paths, folder, _by_hand(known))
-        benchmark = _checked(known, folder)
-    return benchmark
+        fetch_archive(benchmark.archive, benchmark.paths, folder, _by_hand(benchmark))
+        content = _checked(benchmark, folder)
+    return content
 
 
-def _checked(known: Entry, folder: Path) -> Benchmark:
+def _checked(benchmark: KnownBenchmark, folder: Path) -> Benchmark:
+    """Read the downloaded benchmark; raise `DigestMismatch` if its files are not those of the catalog."""
     step = "Download it again into an empty folder; if it stays so, the source has changed."
     try:
-        benchmark = known.read(folder)
+        content = benchmark.read(folder)
     except BadBenchmark as error:
-        raise DigestMismatch(f"This is not the expected {known.title}. {error.message}", step) from error
-    if benchmark.digest != known.digest:
-        found, expected = benchmark.digest[:12], known.digest[:12]
-        raise DigestMismatch(f"The files of {known.title} have the digest {found}, expected {expected}.", step)
-    return benchmark
+        raise DigestMismatch(f"This is not the expected {benchmark.title}. {error.message}", step) from error
+    if content.digest != benchmark.digest:
+        actual, expected = content.digest[:12], benchmark.digest[:12]
+        raise DigestMismatch(f"The files of {benchmark.title} have the digest {actual}, expected {expected}.", step)
+    return content
 
 
-def _by_hand(known: Entry) -> str:
+def _by_hand(benchmark: KnownBenchmark) -> str:
+    """Return the next step for people where the download fails."""
     return (
-        f"Try again later, or download commit {known.commit[:12]} of {known.source} by hand, unpack it, "
-        f"and use its folder (on the site: manage.py import_benchmark {known.format} FOLDER)."
+        f"Try again later, or download commit {benchmark.commit[:12]} of {benchmark.source} by hand, unpack it, "
+        f"and use its folder (on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
     )

@@ -1,8 +1,8 @@
-"""What can go wrong, in words for people: a code, one sentence, the next step, and whether waiting helps."""
+"""Errors that people get to read: each has a code, one sentence, a next step, and tells whether waiting helps."""
 
 
 class ProbingError(Exception):
-    """The one currency of failure between the library, the command line and the site.
+    """Base class of all failures that the library reports to the command line and the site.
 
     `code` is stable and documented (docs/errors.md); `permanent` is False where trying again later may succeed.
     """
@@ -20,7 +20,7 @@ class ProbingError(Exception):
 
 
 class BadInput(ProbingError):
-    """The user asked for something that cannot be: an unknown relation, option, device (exit code 2)."""
+    """The request cannot be fulfilled: an unknown relation, option or device (exit code 2)."""
 
     code = "bad-input"
 
@@ -32,13 +32,13 @@ class BadBenchmark(BadInput):
 
 
 class ModelNotFound(BadInput):
-    """No such model: not on the hub, not a folder, not a GGUF file."""
+    """The model is not on the hub, and it is neither a folder nor a GGUF file."""
 
     code = "model-not-found"
 
 
 class UnsupportedModel(BadInput):
-    """The model exists but cannot be probed: its architecture, its files, or a verb that its kind lacks."""
+    """The model exists but cannot be probed, because of its architecture, its files or its kind."""
 
     code = "unsupported-model"
 
@@ -50,13 +50,21 @@ class UnsafeModel(UnsupportedModel):
 
 
 class NonFiniteScores(ProbingError):
-    """The model returned NaN or infinity; such an item is never counted as wrong, the run fails."""
+    """The model returned NaN or infinity. Such an item is not counted as wrong; the run fails."""
 
     code = "non-finite-scores"
 
+    @classmethod
+    def of(cls, model_id: str, place: str, quantity: str = "score") -> "NonFiniteScores":
+        """Return the error for a quantity that is not finite; `place` tells where, with a preposition."""
+        return cls(
+            f"{model_id} gave a {quantity} that is not a number {place}.",
+            "Try --dtype float32; if it stays so, the weights are damaged.",
+        )
+
 
 class Incomplete(ProbingError):
-    """Fewer rows than items: the result is not a result."""
+    """The model answered fewer items than it was given, so that there is no result."""
 
     code = "incomplete"
 
@@ -68,7 +76,7 @@ class OutOfMemory(ProbingError):
 
 
 class NoSpace(ProbingError):
-    """The disk is full; what was complete before is kept."""
+    """The disk is full; what was completed before is kept."""
 
     code = "no-space"
     permanent = False

@@ -17,7 +17,7 @@ LAYERS = [
     {"probing", "probing.arrays", "probing.errors"},
     {"probing.benchmark", "probing.template"},
     {"probing.language_model", "probing.statements"},
-    {"probing.files"},
+    {"probing.files", "probing.uniform_model"},
     {"probing.formats", "probing.settings"},
     {"probing.analysis", "probing.catalog"},
     {"probing.curation", "probing.probes"},

@@ -14,13 +14,14 @@ from leaderboard.lists.runs import measured_runs
 from leaderboard.models import Run
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
-from probing.analysis.comparison import KEY, common, compare
+from probing.analysis.comparison import common_rows, compare
+from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
 NAMES = ("first", "second", "third", "fourth")
-ITEM_COLUMNS = (*KEY, "subject", "answer_label", "language")
+ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
 
@@ -82,8 +83,8 @@ def compared(*numbers: int) -> Comparison:
     results = {
         name: _correctness_rows(runs[number], correctness.column) for name, number in zip(NAMES, numbers, strict=False)
     }
-    dimensions = [name for name in results["first"].columns if name not in {*KEY, correctness.column, "row"}]
-    shared = common(results, correctness.column)
+    dimensions = [name for name in results["first"].columns if name not in {*ROW_KEY, correctness.column, "row"}]
+    shared = common_rows(results, correctness.column)
     return Comparison(
         compare(shared, dimensions, correctness).to_dict("records"),
         np.stack([rows[correctness.column] for rows in shared.values()], axis=1),
@@ -98,7 +99,7 @@ def _correctness_rows(run: Run, correctness: str) -> pd.DataFrame:
         raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
     tags = tag_columns(probe_named(run.benchmark.probe), columns)
     numbers = item_rows.find(run, item_rows.ItemFilter())
-    return pd.DataFrame(item_rows.rows(run, numbers, [*KEY, correctness, *tags])).assign(row=numbers)
+    return pd.DataFrame(item_rows.rows(run, numbers, [*ROW_KEY, correctness, *tags])).assign(row=numbers)
 
 
 def disagreements(

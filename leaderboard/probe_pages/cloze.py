@@ -17,7 +17,8 @@ from leaderboard.probe_pages.cloze_fact_types import HEADS, MacroAverage, Scores
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
 from leaderboard.probe_pages.pages import ProbePages
-from probing.analysis.cloze import CELL, MAJOR
+from probing.analysis.cloze import MAJOR
+from probing.analysis.crossed import CELL
 from probing.statements.geography.fact_types import FACT_TYPES
 
 METRIC_LABELS = {

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from leaderboard.models import Score
-from probing.analysis.cloze import CELL, mean_share
+from probing.analysis.cloze import mean_share
+from probing.analysis.crossed import CELL
 from probing.statements.geography.fact_types import FACT_TYPES
 
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))

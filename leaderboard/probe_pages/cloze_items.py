@@ -13,7 +13,7 @@ from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, item
 from leaderboard.probe_pages.item_pages import PLACE_COLUMNS, ItemPage, ItemRow, facts_table
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
-from probing.probes.cloze import BLANK, Cloze
+from probing.probes.cloze import BLANK_TEXT, Cloze
 
 FIRST_WORDS = 5  # words at a blank that a comparison shows
 RANKED = {"prediction_label": "Ranked first", "correct": "Right: in top {k}"}
@@ -71,7 +71,7 @@ def item_page(item: ItemRow) -> ItemPage:
     """Return the page of a sentence with its blank, and what the model put there."""
     row = item.row
     context: dict[str, Any] = {
-        "blank": row["statement"].partition(BLANK),
+        "blank": row["statement"].partition(BLANK_TEXT),
         "said": verdict(row, k_of(item.run)),
         "written": _continuation(row),
     }

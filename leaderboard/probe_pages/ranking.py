@@ -15,12 +15,13 @@ from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, slice_columns
-from probing.analysis.culture import CROSSED, WITH_GAP
+from probing.analysis.crossed import BY_CULTURE
+from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
 
 GAP = "culture_gap"
 # Tags crossed with each other, which the sections show; relation and culture have a breakdown of their own.
-HIDDEN = frozenset(CROSSED) - {"relation_culture"}
+HIDDEN = frozenset(BY_CULTURE) - {"relation_culture"}
 METRIC_LABELS = {
     "p_at_1": "P@1",
     "p_at_1_statement": "P@1, whole statement",
@@ -71,7 +72,7 @@ def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:
 
 def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     """Return the columns of a slice; those of a culture pair begin with the gap between its cultures."""
-    title = part.group if part.dimension in CROSSED else ""
+    title = part.group if part.dimension in BY_CULTURE else ""
     score = slice_columns(part, metric, title)
     return [*_gap_columns(part), *score] if part.dimension in WITH_GAP else score
 
@@ -99,7 +100,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     hidden_dimensions=HIDDEN,
-    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
+    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in BY_CULTURE[name]),
     default_dimensions=("culture_pair",),
     slice_metrics=(GAP,),
     slice_columns=culture_columns,

@@ -11,7 +11,8 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from probing.analysis.culture import CULTURE, west_last
+from probing.analysis.crossed import CULTURE
+from probing.analysis.culture import west_last
 from probing.errors import BadInput
 
 Json = Mapping[str, Any]

@@ -46,7 +46,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     metric = pages.main_metric(benchmark)
     context = {
         "benchmark": benchmark,
-        "entry": catalog.CATALOG.get(slug),
+        "known_benchmark": catalog.CATALOG.get(slug),
         "versions": Benchmark.objects.filter(slug=slug).exclude(version=ANY_VERSION).order_by("-created"),
         "best": best_scores(benchmark, metric, 5),
         "headline": pages.metric_label(metric),

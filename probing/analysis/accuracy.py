@@ -1,8 +1,8 @@
 """Accuracy of stored rows as tidy scores.
 
-A value is the mean over items of the mean over an item's templates, which is the mean over templates where every item
-was asked with each. The interval is Wilson's for `n` items: it says how far the value could move with other items of
-the same kind, not with other templates. What templates do is `accuracy_sem`.
+A value is the mean over items of the mean over an item's templates, which equals the mean over templates where every
+item was put with each of them. The interval is Wilson's for `n` items: it covers a new sample of items of the same
+kind, not other templates. `accuracy_sem` measures how much templates matter.
 """
 
 import numpy as np
@@ -11,38 +11,44 @@ import pandas as pd
 from probing.analysis.breakdown import ALL, OVERALL, group_means
 from probing.analysis.intervals import wilson
 
-COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+SCORE_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+
+# The values of one score, in the order of the columns.
+ScoreRow = tuple[str, str, str, float, float, float, float]
 
 
 def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
-    """`accuracy` and `chance` overall and in each dimension; overall also how well the answers rank."""
+    """Return `accuracy` and `chance` overall and in each dimension, and overall also measures of the ranks."""
     tables = []
     for dimension in [OVERALL, "template", "relation", *dimensions]:
         tables += [proportion(rows, "accuracy", rows["correct"], dimension), chance(rows, dimension)]
-    return pd.concat([*tables, *_ranking(rows), *_spread_over_templates(rows)], ignore_index=True)
+    return pd.concat([*tables, *_rank_scores(rows), *_spread_over_templates(rows)], ignore_index=True)
 
 
 def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """The share of items for which `values` holds, with its interval."""
+    """Return the share of items for which `values` is true in each group of a dimension, with Wilson's interval."""
     table = group_means(rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
     low, high = zip(*bounds, strict=True)
-    return table.assign(metric=metric, dimension=dimension, low=low, high=high)[COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=low, high=high)[SCORE_COLUMNS]
 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """A mean without an interval."""
+    """Return the mean of `values` over the items of each group of a dimension, without an interval."""
     table = group_means(rows, values, dimension)
-    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan)[COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan)[SCORE_COLUMNS]
 
 
 def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """What guessing would get: right options / options, averaged as accuracy is."""
+    """Return the accuracy of guessing: right options / options, averaged in the same way as accuracy."""
     return mean(rows, "chance", rows["answers"].map(len) / rows["scores"].map(len), dimension)
 
 
-def _ranking(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Only where every rank is known: with `decide` the ranks of wrong items are not."""
+def _rank_scores(rows: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return precision at 5 and the mean reciprocal rank, or nothing if a rank is unknown.
+
+    With `decide` the ranks of wrongly answered items are unknown.
+    """
     if rows["rank"].isna().any():
         return []
     ranks = rows["rank"].astype(int)
@@ -53,13 +59,14 @@ def _ranking(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Standard error of the mean over templates (sample standard deviation / sqrt(templates)), as BEAR publishes.
+    """Return the standard error of the mean over templates, as BEAR publishes it.
 
-    Only where every item was asked with each template.
+    It is the sample standard deviation of the templates' accuracies / sqrt(templates), and only defined where every
+    item was put with each of several templates.
     """
     by_template = rows.groupby("template")["correct"].mean().to_numpy(dtype=float)
     n = len(rows.drop_duplicates(["relation", "index"]))
     if len(by_template) < 2 or len(rows) < n * len(by_template):
         return []
     error = by_template.std(ddof=1) / len(by_template) ** 0.5
-    return [pd.DataFrame([["accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan]], columns=COLUMNS)]
+    return [pd.DataFrame([["accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan]], columns=SCORE_COLUMNS)]

@@ -1,4 +1,7 @@
-"""Breakdowns: a group-by over a tag. Items are counted, not rows, and share their weight over several values."""
+"""Breakdowns of rows by a tag.
+
+Items are counted, not rows: an item's templates share its weight of 1, and so do the values of a tag that has several.
+"""
 
 from collections.abc import Iterable
 
@@ -10,30 +13,31 @@ ALL = "all"
 
 
 def item_weights(rows: pd.DataFrame) -> pd.Series:
-    """1 for each item, shared equally by its rows (one per template)."""
+    """Return each row's share of its item's weight of 1: an item has one row for each template."""
     return 1 / rows.groupby(["relation", "index"])["template"].transform("size")
 
 
 def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """Which row counts how much in which group: columns `row` (position), `group`, `weight`.
+    """Return which rows belong to which group, and how much: columns `row` (position), `group`, `weight`.
 
-    A tag with d values gives 1/d of the item to each (methods 1.3), one without values nothing. Along `template`
-    each row is an item of its own.
+    A tag with d values gives 1/d of the item to each of them (methods 1.3); a row without the tag belongs to no group.
+    In the dimension `template` every row counts as an item.
     """
     positions = np.arange(len(rows))
     if dimension == OVERALL:
         return pd.DataFrame({"row": positions, "group": ALL, "weight": item_weights(rows).to_numpy()})
     if dimension == "template":
         return pd.DataFrame({"row": positions, "group": rows["template"].astype(str).to_numpy(), "weight": 1.0})
-    values = [_values(value) for value in rows[dimension]]
-    counts = np.array([len(several) for several in values])
+    tag_values = [_tag_values(tag) for tag in rows[dimension]]
+    counts = np.array([len(values) for values in tag_values])
     repeated = np.repeat(positions, counts)
     weights = item_weights(rows).to_numpy()[repeated] / counts[repeated]
-    return pd.DataFrame({"row": repeated, "group": [one for several in values for one in several], "weight": weights})
+    groups = [value for values in tag_values for value in values]
+    return pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
 
 
 def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """The weighted mean of a column per group: columns `group`, `value`, `n` (items, possibly fractional)."""
+    """Return the weighted mean of `values` in each group: columns `group`, `value`, `n` (items, may be fractional)."""
     table = members(rows, dimension)
     table["part"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
     sums = table.groupby("group", sort=False)[["weight", "part"]].sum()
@@ -41,8 +45,8 @@ def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.Dat
     return pd.DataFrame(means).reset_index(drop=True)
 
 
-def _values(tag: object) -> list[str]:
-    """A tag's values: of a text, of a list (an array when read from Parquet), or none where the tag is absent."""
+def _tag_values(tag: object) -> list[str]:
+    """Return the values of a tag: a text, a list (an array when read from Parquet), or none where it is missing."""
     if isinstance(tag, str):
         return [tag]
     if isinstance(tag, Iterable):

@@ -31,7 +31,7 @@ from probing.curation.query import EXAMPLE_ITEM, Query, articles, chunks
 from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES
+from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES_FOLDER
 
 NO_ARTICLE = "the subject has no article on the sites"
 BEYOND_FIRST_SUBJECTS = "beyond the first subjects"
@@ -63,9 +63,9 @@ class CulturePlan:
             raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
         object.__setattr__(self, "predicates", tuple(dict.fromkeys(self.predicates)))
         names = [pair.name for pair in self.pairs]
-        if TEMPLATES in names or len(set(names)) < len(names):
+        if TEMPLATES_FOLDER in names or len(set(names)) < len(names):
             raise BadInput(
-                f"Pairs cannot be called {', '.join(names)}.", f"Each needs a --name that is not {TEMPLATES}."
+                f"Pairs cannot be called {', '.join(names)}.", f"Each needs a --name that is not {TEMPLATES_FOLDER}."
             )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
@@ -210,7 +210,7 @@ def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Pa
         for language in plan.languages:
             texts = wordings.templates(plan.predicates, language, plan.templates)
             lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
-            write_lines(new / TEMPLATES / language / TEMPLATE_FILE, lines)
+            write_lines(new / TEMPLATES_FOLDER / language / TEMPLATE_FILE, lines)
         counts_by_pair = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")

@@ -14,7 +14,8 @@ from probing.curation.query import EXAMPLE_ITEM, Query, best_value, chunks
 from probing.curation.triple_counts import TripleCounts, write_json, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.knowledge_graph import ENTITIES, TEMPLATES
+from probing.formats.graph_sample import RELATION_MAPPING
+from probing.formats.knowledge_graph import ENTITIES
 from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Triple
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
@@ -57,7 +58,7 @@ def curate(endpoint: Endpoint, plan: GraphPlan, folder: Path) -> None:
             counts_by_property[property] = triple_counts.to_json()
         if not triples:
             raise BadInput("There are no such triples.", "Lower the number of sitelinks, or check the properties.")
-        write_json(new / TEMPLATES, {id: _graph_sentence(templates[0]) for id, templates in texts.items()})
+        write_json(new / RELATION_MAPPING, {id: _graph_sentence(templates[0]) for id, templates in texts.items()})
         _write_table(new / TRIPLES, triples)
         _write_table(new / ENTITIES[0], _entities(endpoint, triples, names))
         write_manifest(new, "graph", endpoint, _manifest_settings(plan), counts_by_property)

@@ -21,7 +21,8 @@ from probing.curation.single_token import TokenCheck, single_token
 from probing.curation.triple_counts import TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.stest import CASCADE, PAIRS, RELATIONS
+from probing.formats.files import RELATIONS_FILE
+from probing.formats.stest import CASCADE, PAIRS_FOLDER
 
 LONGEST_PATH = 5  # steps
 LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
@@ -109,11 +110,11 @@ def curate(endpoint: Endpoint, plan: SpecificityPlan, folder: Path) -> None:
             lines = list(_pair_lines(endpoint, relation, plan, checks, triple_counts, pair_counts))
             counts_by_relation[relation] = {"triples": triple_counts.to_json(), "pairs": pair_counts.to_json()}
             if lines:
-                write_lines(new / PAIRS / f"{relation}.jsonl", lines)
+                write_lines(new / PAIRS_FOLDER / f"{relation}.jsonl", lines)
                 relation_lines += _relation_lines(relation)
         if not relation_lines:
             raise BadInput("No relation has a pair.", "Lower the number of sitelinks, or give other tokenizers.")
-        write_lines(new / RELATIONS, relation_lines)
+        write_lines(new / RELATIONS_FILE, relation_lines)
         settings = asdict(plan) | {"longest_path": LONGEST_PATH}
         write_manifest(new, "specificity", endpoint, settings, counts_by_relation)
 

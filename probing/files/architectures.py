@@ -1,4 +1,4 @@
-"""Which architectures the installed transformers knows, read from its source: importing it would load torch."""
+"""The architectures that the installed transformers knows, read from its source, since importing it loads torch."""
 
 import ast
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ from probing.language_model import Kind
 
 
 def kind_of(architecture: str) -> Kind | None:
-    """Causal or masked, by the model class that a configuration names; None for every other head.
+    """Return the kind of the model class that a configuration names, or None if it is neither causal nor masked.
 
-    An encoder-decoder has a conditional-generation head, which transformers lists among the masked ones; it is
-    neither here. A class listed as both (XLM's) does not tell what the weights were trained for: neither, too.
+    An encoder-decoder is neither: its conditional-generation head is listed by transformers among the masked ones. A
+    class listed as both (XLM's) is neither, because it does not tell what the weights were trained for.
     """
     causal, masked = _classes("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"), _classes("MODEL_FOR_MASKED_LM_MAPPING_NAMES")
     if architecture in _classes("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES") | (causal & masked):
@@ -53,7 +53,7 @@ def require_known_type(model_type: str) -> None:
 
 @cache
 def known_model_types() -> frozenset[str]:
-    """The values of `model_type` that the installed transformers can load without code from elsewhere."""
+    """Return the values of `model_type` that the installed transformers can load without code from elsewhere."""
     return frozenset(name for name, _ in _table("auto_mappings.py", "CONFIG_MAPPING_NAMES"))
 
 
@@ -64,22 +64,22 @@ def _classes(table: str) -> frozenset[str]:
 
 @cache
 def _table(file: str, name: str) -> tuple[tuple[str, str], ...]:
-    """The pairs in `NAME = OrderedDict([(model type, class), ...])`."""
-    for statement in _source(file).body:
+    """Return the pairs in the statement `NAME = OrderedDict([(model type, class), ...])` of a source file."""
+    for statement in _parsed_source(file).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
             assert isinstance(statement.value, ast.Call)
-            return tuple(_pairs(ast.literal_eval(statement.value.args[0])))
+            return tuple(_model_classes(ast.literal_eval(statement.value.args[0])))
     raise LookupError(f"transformers has no table {name} in {file}: this version is not supported")
 
 
-def _pairs(table: list[tuple[str, str | tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """One pair per class, where a model type may name several."""
-    several = [(kind, (names,) if isinstance(names, str) else names) for kind, names in table]
-    return [(kind, name) for kind, names in several for name in names]
+def _model_classes(table: list[tuple[str, str | tuple[str, ...]]]) -> list[tuple[str, str]]:
+    """Return one pair of model type and class for each class; a model type may have several."""
+    rows = [(model_type, (names,) if isinstance(names, str) else names) for model_type, names in table]
+    return [(model_type, name) for model_type, names in rows for name in names]
 
 
 @cache
-def _source(file: str) -> ast.Module:
+def _parsed_source(file: str) -> ast.Module:
     spec = find_spec("transformers")
     if spec is None or not spec.submodule_search_locations:
         raise LookupError("transformers is not installed")

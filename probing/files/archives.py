@@ -1,4 +1,4 @@
-"""Unpacking an archive from an official source, straight from the network and never outside its folder."""
+"""Downloading an archive from an official source and unpacking it, never outside its folder."""
 
 import http.client
 import tarfile
@@ -10,22 +10,22 @@ from probing.errors import SourceUnavailable
 from probing.files.folders import space
 
 LARGEST_ARCHIVE = 500_000_000  # bytes when unpacked
-PATIENCE = 60  # seconds without a byte
+READ_TIMEOUT = 60  # seconds without a byte
 
 
-def fetch(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
+def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
     """Unpack the plain files below `paths` of the .tar.gz at `address`, without the archive's top folder.
 
-    `by_hand` says what to do where the network does not help.
+    `by_hand`: the next step for people if the network fails.
     """
     request = urllib.request.Request(address, headers={"User-Agent": "clozeboard"})
     try:
         with (
             space(folder),
-            urllib.request.urlopen(request, timeout=PATIENCE) as answer,
+            urllib.request.urlopen(request, timeout=READ_TIMEOUT) as answer,
             tarfile.open(fileobj=answer, mode="r|gz") as archive,
         ):
-            for member in _wanted(archive, paths):
+            for member in _selected(archive, paths):
                 archive.extract(member, folder, filter="data")
     except (OSError, EOFError, http.client.HTTPException, tarfile.TarError) as error:
         raise SourceUnavailable(
@@ -33,13 +33,13 @@ def fetch(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> Non
         ) from error
 
 
-def _wanted(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tarfile.TarInfo]:
-    """Links, devices and other folders are passed over; sizes count before anything is unpacked."""
+def _selected(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tarfile.TarInfo]:
+    """Yield the plain files below `paths`; sizes are added up before anything is unpacked."""
     total = 0
     for member in archive:
         total += member.size
         if total > LARGEST_ARCHIVE:
             raise tarfile.ReadError(f"larger than {LARGEST_ARCHIVE:,} bytes")
         path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-        if member.isfile() and any(path.is_relative_to(wanted) for wanted in paths):
+        if member.isfile() and any(path.is_relative_to(folder) for folder in paths):
             yield member.replace(name=str(path))

@@ -1,4 +1,4 @@
-"""Folders that are whole or not there, and a full disk told as such."""
+"""Writing folders and files so that they are complete or absent, and reporting a full disk as `NoSpace`."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from probing.errors import BadInput, NoSpace
 
 @contextmanager
 def space(where: Path) -> Iterator[None]:
-    """Turn the system's "no space left" into `NoSpace`."""
+    """Turn the system's error "no space left" into `NoSpace`."""
     try:
         yield
     except OSError as error:
@@ -26,10 +26,10 @@ def space(where: Path) -> Iterator[None]:
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """A temporary sibling that becomes `target` by one rename at the end, or vanishes on any error."""
+    """Yield a temporary sibling that becomes `target` by one rename at the end, or is removed on any error."""
     refuse_occupied(target)
     with space(target):
-        temporary = _sibling(target)
+        temporary = _new_sibling(target)
         try:
             yield temporary
             temporary.chmod(0o755)
@@ -41,7 +41,10 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def alone(target: Path) -> Iterator[None]:
-    """Only one process at a time is about to write `target`, which is not there yet; a dead one holds nothing."""
+    """Hold a lock, so that only one process at a time prepares `target`, which does not exist yet.
+
+    The system releases the lock of a process that dies.
+    """
     refuse_occupied(target)
     with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -61,8 +64,8 @@ def alone(target: Path) -> Iterator[None]:
         lock.release()
 
 
-def _sibling(target: Path) -> Path:
-    """A new folder beside it."""
+def _new_sibling(target: Path) -> Path:
+    """Make a new hidden folder beside the target."""
     with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         return Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
@@ -70,7 +73,7 @@ def _sibling(target: Path) -> Path:
 
 @contextmanager
 def _writable(target: Path) -> Iterator[None]:
-    """Turn whatever else the system has against a place into `BadInput`."""
+    """Turn all other errors of the system about a place into `BadInput`."""
     try:
         with space(target):
             yield
@@ -80,19 +83,19 @@ def _writable(target: Path) -> Iterator[None]:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """The same for one file, which may replace an older one."""
+    """Yield the path of a temporary file that becomes `target` at the end; it may replace an older file."""
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     with space(target):
         try:
             yield temporary
-            _sync_one(temporary)
+            _sync_path(temporary)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
 
 
 def refuse_occupied(folder: Path) -> None:
-    """Nothing that is there is ever overwritten; an empty folder is fine."""
+    """Raise `BadInput` if there is something at this place that is not an empty folder: nothing is overwritten."""
     with _writable(folder):
         occupied = any(folder.iterdir()) if folder.is_dir() else folder.exists()
     if occupied:
@@ -101,10 +104,10 @@ def refuse_occupied(folder: Path) -> None:
 
 def _sync(folder: Path) -> None:
     for path in (*folder.rglob("*"), folder):
-        _sync_one(path)
+        _sync_path(path)
 
 
-def _sync_one(path: Path) -> None:
+def _sync_path(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

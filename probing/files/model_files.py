@@ -1,6 +1,6 @@
-"""A model's files: where they come from, which of them are ever touched, and what they must not ask for.
+"""A model's files: finding or downloading them, and refusing those that could run code.
 
-Strangers' models are input: weights are safetensors, never pickles; code from a repository is never run.
+Models are untrusted input: weights must be safetensors, never pickles, and code from a repository is never run.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ WANTED = {
     "added_tokens.json",
     *WEIGHTS,
 }
-# Keys of a config that have made loaders fetch or run something, however deep they lie.
+# Keys of a config, at any depth, that make loaders download or run something.
 CODE_KEYS = re.compile(
     r"auto_map|custom_pipelines|trust_remote_code|_?attn_implementation(_internal)?|.*kernel_config|use_kernels"
 )
@@ -33,7 +33,7 @@ CODE_KEYS = re.compile(
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Files on this disk: a folder in Hugging Face format, or one GGUF file in it."""
+    """A model's files on this disk: a folder in Hugging Face format, or one GGUF file in it."""
 
     folder: Path
     source: Literal["hub", "folder", "gguf"]
@@ -41,22 +41,25 @@ class ModelFiles:
     commit: str = ""
 
     def digests(self) -> dict[str, str]:
-        """SHA-256 of the files that are loaded."""
+        """Return the SHA-256 of each file that is loaded."""
         names = [self.gguf] if self.gguf else wanted(path.name for path in self.folder.iterdir())
-        found = {}
+        digests = {}
         for name in names:
             with (self.folder / name).open("rb") as file:
-                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
-        return found
+                digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
+        return digests
 
 
 def wanted(names: Iterable[str]) -> list[str]:
-    """The files that loading needs; nothing else is ever downloaded or read."""
+    """Return those of the files that loading needs, in order; nothing else is downloaded or read."""
     return sorted(name for name in names if name in WANTED or SHARD.fullmatch(name))
 
 
 def locate(model: str, commit: str = "") -> ModelFiles:
-    """Find a GGUF file, a folder, or a hub id, which is downloaded at `commit` (the newest, if none is given)."""
+    """Find the model's GGUF file or folder, else download the model of that id from the hub.
+
+    `commit`: of a hub model; the newest if empty.
+    """
     path = Path(model)
     if commit and path.exists():
         raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
@@ -77,7 +80,7 @@ def locate(model: str, commit: str = "") -> ModelFiles:
 
 
 def code_key(value: Any) -> str | None:
-    """The first key that names code, kernels or an attention back end, at any depth, with a value that does so."""
+    """Return the first key, at any depth, that names code, kernels or an attention back end and has a value."""
     if isinstance(value, Mapping):
         named = (key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)))
         return next(named, None) or next(filter(None, map(code_key, value.values())), None)
@@ -87,7 +90,7 @@ def code_key(value: Any) -> str | None:
 
 
 def refuse_code(name: str, config: Any) -> None:
-    """Raise `UnsafeModel` where a config asks for code from outside."""
+    """Raise `UnsafeModel` if a config asks for code from outside."""
     if key := code_key(config):
         raise UnsafeModel(
             f"{name} has the key {key!r}, which asks for code from outside.",
@@ -96,7 +99,7 @@ def refuse_code(name: str, config: Any) -> None:
 
 
 def refuse_pickles(where: str, names: Iterable[str]) -> None:
-    """Raise `UnsafeModel` where there are no safetensors weights."""
+    """Raise `UnsafeModel` if there are no safetensors weights."""
     if not set(WEIGHTS) & set(names):
         raise UnsafeModel(
             f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",

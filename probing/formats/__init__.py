@@ -1,33 +1,38 @@
-"""From a folder on disk to a benchmark: one module and one line per format."""
+"""Reading a benchmark from a folder on disk: one module and one line for each format."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from probing.benchmark import Benchmark
 from probing.formats import bear, dlama, geography, knowledge_graph, lama, stest
 
-FORMATS: dict[str, Callable[[Path], Benchmark]] = {
-    "bear": bear.read,
-    "dlama": dlama.read,
-    "geography": geography.read,
-    "knowledge_graph": knowledge_graph.read,
-    "lama": lama.read,
-    "stest": stest.read,
+
+class Reader(Protocol):
+    """A module that reads one format."""
+
+    def fits(self, folder: Path, /) -> bool:
+        """Return whether the folder looks like one of this format."""
+        ...
+
+    def read(self, folder: Path, /) -> Benchmark:
+        """Read the folder, or raise `BadBenchmark`."""
+        ...
+
+
+# In the order in which a folder is tried: S-TEST's folders look like LAMA's as well.
+READERS: dict[str, Reader] = {
+    "dlama": dlama,
+    "stest": stest,
+    "lama": lama,
+    "geography": geography,
+    "knowledge_graph": knowledge_graph,
+    "bear": bear,
 }
 
-# The files by any of which a folder of the format is known.
-MARKS = {
-    "geography": geography.FILES,
-    "knowledge_graph": (knowledge_graph.TEMPLATES,),
-}
+FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}
 
 
 def format_of(folder: Path) -> str:
-    """The format whose mark the folder has, else BEAR's; only DLAMA's may be an archive."""
-    if dlama.fits(folder):
-        return "dlama"
-    if stest.fits(folder):
-        return "stest"
-    if lama.fits(folder):
-        return "lama"
-    return next((name for name, marks in MARKS.items() if any((folder / mark).is_file() for mark in marks)), "bear")
+    """Return the first format that fits the folder, else BEAR's, whose reader tells what is missing."""
+    return next((name for name, reader in READERS.items() if reader.fits(folder)), "bear")

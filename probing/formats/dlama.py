@@ -1,8 +1,8 @@
 """DLAMA (methods 4): `<pair>/dlama/<language>/<predicate>_*.jsonl`, as a folder or as the archive itself.
 
-`dlama_raw/` holds the same before objects were augmented; the older releases say `cultlama`. The templates lie in
-`templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or near it. What
-has no template is left out, and the benchmark's notes say how much.
+`dlama_raw/` holds the same facts before objects were augmented; older releases say `cultlama`. The templates are in
+`templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or beside it. Facts
+without a template are left out, and the benchmark's notes tell how many.
 """
 
 import re
@@ -17,30 +17,31 @@ from typing import NamedTuple
 
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object
-from probing.template import ANSWER_SLOT, SUBJECT_SLOT
+from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.template import SUBJECT_SLOT
 
-FACTS = re.compile(
+FACTS_PATH = re.compile(
     r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
 )
-PATTERN = "*/*lama*/*/P*.jsonl"
+FACTS_GLOB = "*/*lama*/*/P*.jsonl"
 ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES, TEMPLATE_FILE, QUESTIONS = "templates", "templates.jsonl", "questions.json"
-LARGEST = 500_000_000  # bytes, unpacked; the largest release known to us has 30 million
+TEMPLATES_FOLDER, TEMPLATE_FILE, QUESTIONS_FILE = "templates", "templates.jsonl", "questions.json"
+LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
 QUESTION_SLOT = "{}"
-SPEECHLESS = "no template in"
-UNTOLD = "a label or the culture is missing"
+# Reasons why items are left out.
+WITHOUT_TEMPLATE = "no template in"
+WITHOUT_LABEL_OR_CULTURE = "a label or the culture is missing"
 
-# Spelled as in published figures; releases differ in where they put a hyphen or an underscore.
-PAIRS = ("arab-west", "asia-west", "south-america-west")
+# Spelled as in published figures; releases differ in their hyphens and underscores.
+CULTURE_PAIRS = ("arab-west", "asia-west", "south-america-west")
 
-# Looked for in this order in a file's name or a line's uuid: SOUTH_AMERICA first, for NORTH_AMERICA is West.
+# Searched in this order in a file's name or a line's uuid; the rest, such as NORTH_AMERICA, is the West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
 WEST = "West"
 
 
 class Version(NamedTuple):
-    """One way in which a predicate is asked."""
+    """A predicate in one culture pair, language and kind of objects: each version becomes a relation."""
 
     predicate: str
     pair: str
@@ -53,8 +54,8 @@ class Version(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fact:
-    """A line: a subject with its valid objects, label by id."""
+class DlamaFact:
+    """A line: a subject with the labels of its valid objects by id."""
 
     subject_id: str
     subject: str
@@ -64,7 +65,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Wordings:
-    """How facts are put: templates and questions by language and predicate, a system message by language."""
+    """Templates and questions by language and predicate, and a system message by language."""
 
     templates: Mapping[tuple[str, str], str]
     questions: Mapping[tuple[str, str], str]
@@ -72,34 +73,34 @@ class Wordings:
 
 
 def fits(path: Path) -> bool:
-    """Whether it is an archive, or a folder with pairs or with an archive and templates."""
-    archive = path.name.endswith(ARCHIVES) or ((path / TEMPLATES).is_dir() and bool(_archives(path)))
-    return archive or any(path.glob(PATTERN))
+    """Return whether it is an archive, or a folder with pairs, or one with an archive and templates."""
+    archive = path.name.endswith(ARCHIVES) or ((path / TEMPLATES_FOLDER).is_dir() and bool(_archives(path)))
+    return archive or any(path.glob(FACTS_GLOB))
 
 
 def read(path: Path) -> Benchmark:
-    """One relation for each predicate, pair, language and kind of objects; cultures take turns among its items."""
-    place = _place(path)
-    facts = _unpacked(place) if place.is_file() else _listed(place)
+    """Read one relation for each predicate, pair, language and kind of objects; its items alternate by culture."""
+    place = _facts_place(path)
+    facts = _read_archive(place) if place.is_file() else _read_folder(place)
     templates = _templates_folder(path)
-    wording_files = sorted([*templates.glob(f"*/{TEMPLATE_FILE}"), *templates.glob(QUESTIONS)])
+    wording_files = sorted([*templates.glob(f"*/{TEMPLATE_FILE}"), *templates.glob(QUESTIONS_FILE)])
     texts = {file.relative_to(templates).as_posix(): file.read_bytes() for file in wording_files}
-    found = digest_of([*facts.items(), *((f"{TEMPLATES}/{name}", content) for name, content in texts.items())])
+    sha = digest_of([*facts.items(), *((f"{TEMPLATES_FOLDER}/{name}", content) for name, content in texts.items())])
     files = ((place,) if place.is_file() else tuple(place / name for name in facts)) + tuple(wording_files)
     left_out: Counter[str] = Counter()
     relations = tuple(_relations(facts, _wordings(texts), left_out))
     if not relations:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
-    notes = tuple(f"Items left out, {why}: {items:,}." for why, items in left_out.items())
-    return Benchmark(name, found[:12], found, relations, files=files, probe="ranking", notes=notes)
+    notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
+    return Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes)
 
 
-def _place(path: Path) -> Path:
-    """The archive, or the folder that the pairs lie in."""
+def _facts_place(path: Path) -> Path:
+    """Return the archive, or the folder that holds the pairs."""
     if path.is_file():
         return path
-    if any(path.glob(PATTERN)):
+    if any(path.glob(FACTS_GLOB)):
         return path
     archives = _archives(path)
     if len(archives) != 1:
@@ -112,70 +113,67 @@ def _archives(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*") if path.name.endswith(ARCHIVES))
 
 
-def _listed(folder: Path) -> dict[str, bytes]:
-    """The files of facts, by their path below the folder."""
-    paths = sorted(path for path in folder.glob(PATTERN) if path.is_file())
-    if sum(path.stat().st_size for path in paths) > LARGEST:
-        raise BadBenchmark(f"{folder.name} is larger than {LARGEST:,} bytes.", "Leave out what is not asked.")
+def _read_folder(folder: Path) -> dict[str, bytes]:
+    """Read the files of facts; return their contents by their path below the folder."""
+    paths = sorted(path for path in folder.glob(FACTS_GLOB) if path.is_file())
+    if sum(path.stat().st_size for path in paths) > LARGEST_RELEASE:
+        raise BadBenchmark(
+            f"{folder.name} is larger than {LARGEST_RELEASE:,} bytes.",
+            "Leave out the languages or pairs that you do not need.",
+        )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
-def _unpacked(archive: Path) -> dict[str, bytes]:
-    """The same from an archive, whose members are read and never written anywhere."""
-    found: dict[str, bytes] = {}
+def _read_archive(archive: Path) -> dict[str, bytes]:
+    """Read the files of facts in an archive; nothing of it is written to the disk."""
+    contents: dict[str, bytes] = {}
     total = 0
     try:
         with tarfile.open(archive, "r|gz") as members:
             for member in members:
                 total += member.size
-                if total > LARGEST:
-                    raise BadBenchmark(f"{archive.name} unpacks to more than {LARGEST:,} bytes.", "Shorten it.")
-                file = members.extractfile(member) if member.isfile() and FACTS.fullmatch(member.name) else None
+                if total > LARGEST_RELEASE:
+                    raise BadBenchmark(f"{archive.name} unpacks to more than {LARGEST_RELEASE:,} bytes.", "Shorten it.")
+                file = members.extractfile(member) if member.isfile() and FACTS_PATH.fullmatch(member.name) else None
                 if file:
-                    found["/".join(PurePosixPath(member.name).parts[-4:])] = file.read()
+                    contents["/".join(PurePosixPath(member.name).parts[-4:])] = file.read()
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         raise BadBenchmark(f"{archive.name} cannot be unpacked ({error}).", "Download it again.") from error
-    return dict(sorted(found.items()))
+    return dict(sorted(contents.items()))
 
 
 def _templates_folder(path: Path) -> Path:
-    near = [place / TEMPLATES for place in (path, *path.resolve().parents[:1]) if (place / TEMPLATES).is_dir()]
+    places = [folder / TEMPLATES_FOLDER for folder in (path, *path.resolve().parents[:1])]
+    near = [place for place in places if place.is_dir()]
     if not near:
-        step = f"Put {TEMPLATES}/<language>/{TEMPLATE_FILE} into it or beside it."
+        step = f"Put {TEMPLATES_FOLDER}/<language>/{TEMPLATE_FILE} into it or beside it."
         raise BadBenchmark(f"There are no templates for {path.name}.", step)
     return near[0]
 
 
 def _wordings(files: Mapping[str, bytes]) -> Wordings:
     templates = {
-        (PurePosixPath(name).parent.name, line.text("relation")): _template(line)
+        (PurePosixPath(name).parent.name, line.text("relation")): template_text(line)
         for name, content in files.items()
-        if name != QUESTIONS
-        for line in parse_lines(content, f"{TEMPLATES}/{name}")
+        if name != QUESTIONS_FILE
+        for line in parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")
     }
-    asked = parse_object(files[QUESTIONS], QUESTIONS) if QUESTIONS in files else JsonObject({}, QUESTIONS)
+    content = files.get(QUESTIONS_FILE, b"{}")
+    whole = parse_object(content, QUESTIONS_FILE)
     questions = {
         (language, predicate): text
-        for predicate, by_language in _member(asked, "questions").items()
-        for language, text in _texts(by_language, f"{QUESTIONS}, {predicate}").items()
+        for predicate, by_language in _object_field(whole, "questions").items()
+        for language, text in _texts(by_language, f"{QUESTIONS_FILE}, {predicate}").items()
     }
     for (_, predicate), text in questions.items():
         if text.count(QUESTION_SLOT) != 1:
             step = f"Put {QUESTION_SLOT} where the subject belongs."
-            raise asked.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
-    systems = _texts(_member(asked, "system_message"), f"{QUESTIONS}, system_message")
+            raise whole.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
+    systems = _texts(_object_field(whole, "system_message"), f"{QUESTIONS_FILE}, system_message")
     return Wordings(templates, questions, systems)
 
 
-def _template(line: JsonObject) -> str:
-    template = line.text("template")
-    for slot in (SUBJECT_SLOT, ANSWER_SLOT):
-        if template.count(slot) != 1:
-            raise line.fault(f"the template must have {slot} once", "Correct it.")
-    return template
-
-
-def _member(whole: JsonObject, name: str) -> Mapping[str, object]:
+def _object_field(whole: JsonObject, name: str) -> Mapping[str, object]:
     value = whole.values.get(name, {})
     if not isinstance(value, dict):
         raise whole.fault(f"{name!r} is not a JSON object", "Write it as {...}.")
@@ -190,28 +188,30 @@ def _texts(value: object, place: str) -> dict[str, str]:
 
 
 def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter[str]) -> Iterator[Relation]:
-    """Items are numbered through all relations of a predicate, in the order of the files.
+    """Yield the relations of all versions that have a template.
 
-    `left_out` gets the number of those that cannot be asked, by reason.
+    Items are numbered through all relations of a predicate, in the order of the files. The numbers of items that
+    cannot be used are added to `left_out`, by reason.
     """
     versions: dict[Version, list[str]] = defaultdict(list)
     for name in facts:
-        versions[_version(name)].append(name)
+        versions[_version_of_file(name)].append(name)
     begin: dict[str, int] = defaultdict(int)
-    for version in sorted(versions, key=_order):
+    for version in sorted(versions, key=_page_order):
         if (version.language, version.predicate) not in wordings.templates:
-            left_out[f"{SPEECHLESS} {version.language}"] += sum(len(facts[n].splitlines()) for n in versions[version])
+            lines = sum(len(facts[name].splitlines()) for name in versions[version])
+            left_out[f"{WITHOUT_TEMPLATE} {version.language}"] += lines
             continue
-        lines = [fact for name in versions[version] for fact in _facts(facts[name], name)]
-        if told := [fact for fact in lines if fact]:
-            yield _relation(version, told, begin[version.predicate], wordings)
-            begin[version.predicate] += len(told)
-        if untold := len(lines) - len(told):
-            left_out[UNTOLD] += untold
+        read = [fact for name in versions[version] for fact in _read_facts(facts[name], name)]
+        if usable := [fact for fact in read if fact]:
+            yield _relation(version, usable, begin[version.predicate], wordings)
+            begin[version.predicate] += len(usable)
+        if unusable := len(read) - len(usable):
+            left_out[WITHOUT_LABEL_OR_CULTURE] += unusable
 
 
-def _version(name: str) -> Version:
-    match = FACTS.fullmatch(name)
+def _version_of_file(name: str) -> Version:
+    match = FACTS_PATH.fullmatch(name)
     if not match:
         raise BadBenchmark(f"{name} is no file of DLAMA.", "Name it <pair>/dlama/<language>/<predicate>_<...>.jsonl.")
     objects = "raw" if match["raw"] else "augmented"
@@ -219,56 +219,55 @@ def _version(name: str) -> Version:
 
 
 def pair_named(text: str) -> str:
-    """A culture pair in one spelling: southamerica_west is south-america-west."""
-    written = text.lower().replace("_", "-")
-    return next((pair for pair in PAIRS if pair.replace("-", "") == written.replace("-", "")), written)
+    """Return the name of a culture pair in one spelling: southamerica_west is south-america-west."""
+    plain = text.lower().replace("_", "-")
+    return next((pair for pair in CULTURE_PAIRS if pair.replace("-", "") == plain.replace("-", "")), plain)
 
 
-def _order(version: Version) -> tuple[str, str, str, int]:
-    """By pair, objects, language; predicates by number."""
+def _page_order(version: Version) -> tuple[str, str, str, int]:
+    """Return a sort key: pair, objects, language, then the predicate by its number."""
     return version.pair, version.objects, version.language, int(version.predicate[1:])
 
 
-def _facts(content: bytes, name: str) -> Iterator[Fact | None]:
-    """The lines of a file; None for those without labels, or of no culture: they say nothing that can be asked."""
-    match = FACTS.fullmatch(name)
+def _read_facts(content: bytes, name: str) -> Iterator[DlamaFact | None]:
+    """Yield the fact of each line of a file, or None if it has no labels or no culture and cannot be used."""
+    match = FACTS_PATH.fullmatch(name)
     region = (match and match["region"]) or ""
     for line in parse_lines(content, name):
-        labels = _several(line, "obj_label")
-        labelled = labels and not any(map(_blank, (line.values.get("sub_label"), *labels)))
-        placed = region or isinstance(line.values.get("uuid"), str)
-        yield _fact(line, region) if labelled and placed else None
+        labels = _as_list(line, "obj_label")
+        has_labels = labels and not any(map(_is_blank, (line.values.get("sub_label"), *labels)))
+        has_culture = region or isinstance(line.values.get("uuid"), str)
+        yield _fact(line, region) if has_labels and has_culture else None
 
 
-def _several(line: JsonObject, name: str) -> Sequence[object]:
+def _as_list(line: JsonObject, name: str) -> Sequence[object]:
     value = line.values.get(name, [])
     return value if isinstance(value, list) else [value]
 
 
-def _blank(label: object) -> bool:
+def _is_blank(label: object) -> bool:
     return label is None or (isinstance(label, str) and not label.strip())
 
 
-def _fact(line: JsonObject, region: str) -> Fact:
-    lists = {name: _several(line, name) for name in ("obj_uri", "obj_label")}
+def _fact(line: JsonObject, region: str) -> DlamaFact:
+    lists = {name: _as_list(line, name) for name in ("obj_uri", "obj_label")}
     ids, labels = (JsonObject({**line.values, **lists}, line.place).texts(name) for name in lists)
     if len(ids) != len(labels):
         raise line.fault(f"{len(ids)} obj_uri but {len(labels)} obj_label", "Make the two lists equally long.")
-    return Fact(
-        line.text("sub_uri"), line.text("sub_label"), dict(zip(ids, labels, strict=True)), _culture(line, region)
-    )
+    objects = dict(zip(ids, labels, strict=True))
+    return DlamaFact(line.text("sub_uri"), line.text("sub_label"), objects, _culture_of(line, region))
 
 
-def _culture(line: JsonObject, region: str) -> str:
-    """The one that the line names; else from the file's name if it has a region, else from the line's uuid."""
+def _culture_of(line: JsonObject, region: str) -> str:
+    """Return the line's field `culture`; else that of the region in the file's name, else that of the line's uuid."""
     if line.values.get("culture") is not None:
         return line.text("culture")
     words = region or line.text("uuid")
     return next((culture for word, culture in CULTURES.items() if word in words), WEST)
 
 
-def _relation(version: Version, facts: Sequence[Fact], first: int, wordings: Wordings) -> Relation:
-    """The candidates are the distinct labels of all valid objects of both cultures, sorted."""
+def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wordings: Wordings) -> Relation:
+    """Build a relation whose answer space is the sorted distinct labels of all valid objects of both cultures."""
     ids: dict[str, set[str]] = defaultdict(set)
     cultures: dict[str, set[str]] = defaultdict(set)
     for fact in facts:
@@ -277,14 +276,14 @@ def _relation(version: Version, facts: Sequence[Fact], first: int, wordings: Wor
             cultures[label].add(fact.culture)
     labels = sorted(ids)
     place = {label: index for index, label in enumerate(labels)}
-    items = [_item(first + index, fact, place) for index, fact in enumerate(facts)]
+    items = [_item(first_index + index, fact, place) for index, fact in enumerate(facts)]
     wording = version.language, version.predicate
     question = wordings.questions.get(wording)
     return Relation(
         id=version.id,
         templates=(wordings.templates[wording],),
         answer_space=tuple(labels),
-        items=_in_turns(items),
+        items=_alternating(items),
         answer_ids=tuple(min(ids[label], key=natural) for label in labels),
         tags={
             "culture_pair": version.pair,
@@ -298,14 +297,14 @@ def _relation(version: Version, facts: Sequence[Fact], first: int, wordings: Wor
     )
 
 
-def _item(index: int, fact: Fact, place: Mapping[str, int]) -> Item:
+def _item(index: int, fact: DlamaFact, place: Mapping[str, int]) -> Item:
     answers = tuple(sorted({place[label] for label in fact.objects.values()}))
     tags: Tags = {"culture": fact.culture}
     return Item(index, fact.subject, answers, fact.subject_id, tags)
 
 
-def _in_turns(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Cultures alternate, so that the first items of a relation are of both."""
+def _alternating(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the items so that their cultures alternate: then the first items of a relation are of both."""
     by_culture: dict[object, list[Item]] = defaultdict(list)
     for item in items:
         by_culture[item.tags["culture"]].append(item)
@@ -314,6 +313,6 @@ def _in_turns(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def natural(id_: str) -> tuple[str, int, str]:
-    """Q9 comes before Q10."""
+    """Return a sort key by which Q9 comes before Q10."""
     digits = re.search(r"\d+", id_)
     return (id_[: digits.start()], int(digits[0]), id_) if digits else (id_, 0, id_)

@@ -1,8 +1,9 @@
-"""Reading a benchmark's files: every fault becomes a `BadBenchmark` that names the file and the line."""
+"""Reading a benchmark's files; every fault becomes a `BadBenchmark` that names the file and the line."""
 
 import gzip
 import hashlib
 import json
+import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,13 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from probing.errors import BadBenchmark
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
+# The relations of a LAMA or S-TEST folder, with a template each.
+RELATIONS_FILE = "relations.jsonl"
+RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 3 million
 
 
 @dataclass(frozen=True)
 class JsonObject:
-    """A JSON object and where it stands, so that a fault in it can be found again."""
+    """A JSON object and its place (file and line), which messages about a fault in it name."""
 
     values: dict[str, Any]
     place: str
@@ -25,13 +30,17 @@ class JsonObject:
         return BadBenchmark(f"{self.place}: {message}.", next_step)
 
     def text(self, name: str) -> str:
-        """A field that must be there and hold text."""
+        """Return a field that must exist and hold text."""
         if name not in self.values:
             raise self.fault(f"the field {name!r} is missing", "Add it.")
         return self._checked(self.values[name], name)
 
+    def optional_text(self, name: str) -> str:
+        """Return a field that must hold text; empty if the field is missing or null."""
+        return self.text(name) if self.values.get(name) is not None else ""
+
     def texts(self, name: str) -> tuple[str, ...]:
-        """A field that must hold a list of texts; empty if the field is not there."""
+        """Return a field that must hold a list of texts; empty if the field is missing."""
         values = self.values.get(name, [])
         if not isinstance(values, list):
             raise self.fault(f"{name!r} is not a list", "Write it as a JSON list of texts.")
@@ -45,18 +54,35 @@ class JsonObject:
         return value
 
 
+def relation_id(name: str, place: JsonObject) -> str:
+    """Return the id of a relation if it is a plain name: it becomes part of file names and addresses."""
+    if not RELATION_ID.fullmatch(name):
+        raise place.fault(f"{name!r:.80} is no relation id", "Use letters, digits, '.', '-' and '_'.")
+    return name
+
+
+def template_text(line: JsonObject, blanks: int = 1) -> str:
+    """Return the field `template`, which must have one [X] and as many [Y] as there are blanks (one or two)."""
+    template = line.text("template")
+    for slot, times in ((SUBJECT_SLOT, 1), (ANSWER_SLOT, blanks)):
+        if template.count(slot) != times:
+            step = f"Write it such as '{SUBJECT_SLOT} is located in {ANSWER_SLOT}.'." if blanks == 1 else "Correct it."
+            raise line.fault(f"the template must have {slot} {'once' if times == 1 else 'twice'}", step)
+    return template
+
+
 def read_object(path: Path) -> JsonObject:
-    """The file's single JSON object."""
+    """Read the single JSON object of a file."""
     return parse_object(_content(path), path.name)
 
 
 def read_lines(path: Path) -> list[JsonObject]:
-    """One JSON object a line; the last line may end in a newline, no line may be empty."""
+    """Read a file with one JSON object in each line; the last line may end in a newline, no line may be empty."""
     return parse_lines(_content(path), path.name)
 
 
 def parse_lines(content: bytes, name: str) -> list[JsonObject]:
-    """The same of a file that was read already."""
+    """Parse the content of a file with one JSON object in each line; messages call the file `name`."""
     text = _decoded(content, name)
     if not text.strip():
         raise BadBenchmark(f"{name}: no items.", "Add at least one line or remove the relation.")
@@ -66,30 +92,30 @@ def parse_lines(content: bytes, name: str) -> list[JsonObject]:
 
 
 def parse_object(content: bytes, name: str) -> JsonObject:
-    """The single JSON object of a file that was read already."""
+    """Parse the content of a file with a single JSON object; messages call the file `name`."""
     return JsonObject(_parse(_decoded(content, name), name), name)
 
 
 def present(folder: Path, name: str) -> Path | None:
-    """The file of that name in the folder, as it is or gzipped (`name.gz`)."""
+    """Return the file of that name in the folder, plain or gzipped (`name.gz`), or None."""
     return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
 
 
 def text_lines(path: Path) -> list[str]:
-    """The lines of a text file that may be gzipped."""
+    """Read the lines of a text file that may be gzipped."""
     return _decoded(_content(path), path.name).removesuffix("\n").split("\n")
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """SHA-256 of what `sha256sum` prints for the files, sorted by name; the folders they lie in do not matter.
+    """Return the SHA-256 of what `sha256sum` prints for the files, sorted by name without their folders.
 
-    Gzipped files count as what is in them: packing a benchmark does not change it.
+    A gzipped file counts as what it holds, so that packing a benchmark does not change its digest.
     """
     return digest_of((path.name.removesuffix(".gz"), _bytes(path)) for path in paths)
 
 
 def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
-    """The same of names and contents."""
+    """Return the digest of files that are given by name and content."""
     lines = sorted((name, hashlib.sha256(content).hexdigest()) for name, content in contents)
     return hashlib.sha256("".join(f"{digest}  {name}\n" for name, digest in lines).encode()).hexdigest()
 
@@ -104,7 +130,7 @@ def _content(path: Path) -> bytes:
 
 
 def _decoded(content: bytes, name: str) -> str:
-    """Without the mark that some editors and spreadsheets put in front of UTF-8."""
+    """Decode UTF-8, without the byte order mark that some editors and spreadsheets put in front."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -113,7 +139,7 @@ def _decoded(content: bytes, name: str) -> str:
 
 
 def _bytes(path: Path) -> bytes:
-    """The file's content, unpacked, and not much more of it than a benchmark's file may have."""
+    """Read and unpack a file, but no more than one byte over the largest size that is accepted."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             return file.read(LARGEST_FILE + 1)
@@ -131,7 +157,7 @@ def _parse(text: str, place: str) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         where = f"{place}, column {error.colno}" if error.lineno == 1 else f"{place}, line {error.lineno}"
         raise BadBenchmark(f"{where}: not JSON ({error.msg}).", "Correct it.") from error
-    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets as deep
+    except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of open brackets
         raise BadBenchmark(f"{place}: JSON that cannot be read.", "Correct it.") from error
     if not isinstance(value, dict):
         raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")

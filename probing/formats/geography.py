@@ -1,6 +1,6 @@
 """Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
 
-A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with the objects between semicolons.
+A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
 """
 
 import csv
@@ -17,42 +17,47 @@ from probing.statements.geography.sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 FILES = ("triples.jsonl", "triples.csv")
-COLUMNS = ("fact_type", "subject", "objects")
-# What the page of a fact type shows as its template; its items have wordings of their own.
-SLOTS = {"{S}": SUBJECT_SLOT, "{O}": ANSWER_SLOT, "{O1}": ANSWER_SLOT, "{O2}": "…"}
+TRIPLE_FIELDS = ("fact_type", "subject", "objects")
+# The slots of a fact type's template as those of a relation's. The template is for display only: items have wordings.
+DISPLAYED_SLOTS = {"{S}": SUBJECT_SLOT, "{O}": ANSWER_SLOT, "{O1}": ANSWER_SLOT, "{O2}": "…"}
 
 
 @dataclass(frozen=True)
-class Triple:
-    """A subject with every object known of it, the two most telling first."""
+class GeographyTriple:
+    """A subject with all its objects, the two most important first."""
 
     fact_type: FactType
     subject: str
     objects: tuple[str, ...]
 
 
+def fits(folder: Path) -> bool:
+    """Return whether the folder has a file of triples."""
+    return any((folder / name).is_file() for name in FILES)
+
+
 def read(folder: Path) -> Benchmark:
-    """One relation per fact type, one item per masked sentence."""
+    """Read the triples; there is one relation for each fact type, one item for each masked sentence."""
     path = _file(folder)
     triples = read_triples(path)
-    found = digest([path])
-    chosen = [key for key in FACT_TYPES if any(triple.fact_type.key == key for triple in triples)]
-    relations = tuple(_relation(FACT_TYPES[key], triples) for key in chosen)
-    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, probe="cloze", files=(path,))
+    sha = digest([path])
+    keys = [key for key in FACT_TYPES if any(triple.fact_type.key == key for triple in triples)]
+    relations = tuple(_relation(FACT_TYPES[key], triples) for key in keys)
+    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=(path,))
 
 
-def read_triples(path: Path) -> list[Triple]:
-    """The triples of a CSV or JSON Lines file; the same subject and fact type twice is a fault."""
+def read_triples(path: Path) -> list[GeographyTriple]:
+    """Read the triples of a CSV or JSON Lines file; it is a fault if a subject and fact type occur twice."""
     lines = _csv_lines(path) if path.suffix == ".csv" else read_lines(path)
     seen: set[tuple[str, str]] = set()
     return [_triple(line, seen) for line in lines]
 
 
 def _file(folder: Path) -> Path:
-    found = [folder / name for name in FILES if (folder / name).is_file()]
-    if len(found) == 1:
-        return found[0]
-    if found:
+    files = [folder / name for name in FILES if (folder / name).is_file()]
+    if len(files) == 1:
+        return files[0]
+    if files:
         raise BadBenchmark(f"{folder} has both {' and '.join(FILES)}.", "Keep one of them.")
     raise BadBenchmark(f"{folder} has neither {' nor '.join(FILES)}.", "Add one or choose another folder.")
 
@@ -63,9 +68,9 @@ def _csv_lines(path: Path) -> list[JsonObject]:
         lines = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise BadBenchmark(f"{path.name}, line {reader.line_num}: {error}.", "Correct the line.") from error
-    missing = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+    missing = [name for name in TRIPLE_FIELDS if name not in (reader.fieldnames or ())]
     if missing:
-        raise BadBenchmark(f"{path.name}, line 1: no column {missing[0]!r}.", f"Head it: {','.join(COLUMNS)}.")
+        raise BadBenchmark(f"{path.name}, line 1: no column {missing[0]!r}.", f"Head it: {','.join(TRIPLE_FIELDS)}.")
     if not lines:
         raise BadBenchmark(f"{path.name}: no triples.", "Add at least one line.")
     return [_csv_line(row, f"{path.name}, line {number}") for number, row in lines]
@@ -78,7 +83,7 @@ def _csv_line(row: dict[str, str], place: str) -> JsonObject:
     return JsonObject({**row, "objects": objects if any(objects) else []}, place)
 
 
-def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> Triple:
+def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> GeographyTriple:
     key, subject, objects = line.text("fact_type"), line.text("subject"), line.texts("objects")
     if key not in FACT_TYPES:
         raise line.fault(f"fact type {key!r:.80} is unknown", f"Choose from: {', '.join(FACT_TYPES)}.")
@@ -92,10 +97,10 @@ def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> Triple:
     if (key, subject) in seen:
         raise line.fault(f"{subject!r:.80} occurs twice for {key}", "Put all its objects into one line.")
     seen.add((key, subject))
-    return Triple(FACT_TYPES[key], subject, objects)
+    return GeographyTriple(FACT_TYPES[key], subject, objects)
 
 
-def _relation(fact_type: FactType, triples: Iterable[Triple]) -> Relation:
+def _relation(fact_type: FactType, triples: Iterable[GeographyTriple]) -> Relation:
     worded = [
         sentence
         for triple in triples
@@ -105,7 +110,7 @@ def _relation(fact_type: FactType, triples: Iterable[Triple]) -> Relation:
     answers = tuple(dict.fromkeys(sentence.answer for sentence in worded))
     return Relation(
         fact_type.key,
-        (_shown(fact_type.templates[0]),),
+        (_displayed(fact_type.templates[0]),),
         answers,
         tuple(_items(worded, answers)),
         name=fact_type.name,
@@ -113,8 +118,8 @@ def _relation(fact_type: FactType, triples: Iterable[Triple]) -> Relation:
     )
 
 
-def _shown(template: str) -> str:
-    for slot, text in SLOTS.items():
+def _displayed(template: str) -> str:
+    for slot, text in DISPLAYED_SLOTS.items():
         template = template.replace(slot, text)
     return template
 

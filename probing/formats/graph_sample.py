@@ -1,7 +1,7 @@
-"""A sample of a knowledge graph on disk: how it was or is to be drawn, and the sentences."""
+"""A sample of a knowledge graph on disk: how statements are drawn, and the statements if they were drawn already."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -9,80 +9,83 @@ from typing import Any
 from probing.files.folders import new_folder
 from probing.formats.files import JsonObject, present, read_lines, read_object
 from probing.statements.graph import Graph, Triple
-from probing.statements.sampling import Sampling, Sentence
+from probing.statements.sampling import GraphStatement, Sampling
 
 SAMPLING = "sampling.json"
 SENTENCES = "sentences.jsonl"
-TEMPLATES = "relation_mapping.json"
-NOTES = "notes"
+RELATION_MAPPING = "relation_mapping.json"
+NOTES = "notes"  # a field of sampling.json
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How to draw, and what there is to say of it."""
+class SamplingPlan:
+    """The settings for drawing statements, with remarks for readers of results."""
 
     sampling: Sampling = field(default_factory=Sampling)
     remarks: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
-        drawn = self.sampling
-        parts = f"{drawn.resampled} of 3 parts" + (" within their categories" if drawn.within_category else "")
+        sampling = self.sampling
+        parts = f"{sampling.resampled} of 3 parts" + (" within their categories" if sampling.within_category else "")
         return (
             *self.remarks,
-            f"{drawn.repetitions} repetitions of {drawn.samples:,} true and as many false statements, for which "
-            f"{parts} were drawn anew; seed {drawn.seed}.",
+            f"{sampling.repetitions} repetitions of {sampling.samples:,} true and as many false statements, for which "
+            f"{parts} were drawn anew; seed {sampling.seed}.",
         )
 
 
-def read_sampling(folder: Path) -> Plan:
-    """The folder's plan, or the default where it has none."""
+def read_sampling(folder: Path) -> SamplingPlan:
+    """Read the folder's plan, or return the default plan if it has none."""
     path = present(folder, SAMPLING)
     if path is None:
-        return Plan()
-    about = read_object(path)
-    known = {option.name: type(option.default) for option in fields(Sampling)}
-    options: Mapping[str, Any] = {name: value for name, value in about.values.items() if name != NOTES}
+        return SamplingPlan()
+    content = read_object(path)
+    types = {option.name: type(option.default) for option in fields(Sampling)}
+    options: Mapping[str, Any] = {name: value for name, value in content.values.items() if name != NOTES}
     for name, value in options.items():
-        if name not in known:
-            raise about.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(known)}.")
-        if type(value) is not known[name]:
-            raise about.fault(f"{name} cannot be {value!r:.80}", f"Give it a value like {_example(name)}.")
-    return Plan(Sampling(**options), about.texts(NOTES))
+        if name not in types:
+            raise content.fault(f"{name!r:.80} is unknown", f"Choose from: {', '.join(types)}.")
+        if type(value) is not types[name]:
+            raise content.fault(f"{name} cannot be {value!r:.80}", f"Give it a value like {_example(name)}.")
+    return SamplingPlan(Sampling(**options), content.texts(NOTES))
 
 
 def _example(name: str) -> str:
     return json.dumps(asdict(Sampling())[name])
 
 
-def read_sentences(path: Path) -> tuple[Sentence, ...]:
-    return tuple(map(_sentence, read_lines(path)))
+def read_statements(path: Path) -> tuple[GraphStatement, ...]:
+    """Read statements that were drawn before."""
+    return tuple(map(_read_statement, read_lines(path)))
 
 
-def _sentence(line: JsonObject) -> Sentence:
-    true, drawn = line.values.get("true"), line.values.get("repetitions")
+def _read_statement(line: JsonObject) -> GraphStatement:
+    true, repetitions = line.values.get("true"), line.values.get("repetitions")
     if not isinstance(true, bool):
         raise line.fault("'true' must be true or false", "Say whether the statement is.")
-    if not isinstance(drawn, list) or not drawn or not all(type(number) is int for number in drawn):
-        raise line.fault("'repetitions' is not a list of whole numbers", "List those that drew the sentence, from 1.")
+    if not isinstance(repetitions, list) or not repetitions or not all(type(n) is int for n in repetitions):
+        step = "List the repetitions that drew the sentence, counted from 1."
+        raise line.fault("'repetitions' is not a list of whole numbers", step)
     triple = Triple(*(line.text(part) for part in Triple._fields))
-    return Sentence(line.text("text"), triple, true, tuple(drawn))
+    return GraphStatement(line.text("text"), triple, true, tuple(repetitions))
 
 
-def store(folder: Path, graph: Graph, sentences: Sequence[Sentence], plan: Plan) -> None:
-    """Write a benchmark folder that has the sentences themselves; it appears whole."""
-    spoken = {relation: graph.templates[relation] for relation in dict.fromkeys(s.triple.relation for s in sentences)}
+def store(folder: Path, graph: Graph, statements: Sequence[GraphStatement], plan: SamplingPlan) -> None:
+    """Write a benchmark folder with the statements themselves; it appears by one rename, when it is complete."""
+    relations = dict.fromkeys(statement.triple.relation for statement in statements)
+    templates = {relation: graph.templates[relation] for relation in relations}
     with new_folder(folder) as new:
-        _write(new / TEMPLATES, [spoken])
-        _write(new / SAMPLING, [{**asdict(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
-        _write(new / SENTENCES, map(_line, sentences))
+        _write_lines(new / RELATION_MAPPING, [templates])
+        _write_lines(new / SAMPLING, [{**asdict(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
+        _write_lines(new / SENTENCES, map(_statement_line, statements))
 
 
-def _line(sentence: Sentence) -> dict[str, Any]:
-    about = {"text": sentence.text, **sentence.triple._asdict(), "true": sentence.true}
-    return {**about, "repetitions": list(sentence.repetitions)}
+def _statement_line(statement: GraphStatement) -> dict[str, Any]:
+    content = {"text": statement.text, **statement.triple._asdict(), "true": statement.true}
+    return {**content, "repetitions": list(statement.repetitions)}
 
 
-def _write(path: Path, objects: Any) -> None:
-    lines = (json.dumps(each, ensure_ascii=False) + "\n" for each in objects)
+def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    lines = (json.dumps(value, ensure_ascii=False) + "\n" for value in values)
     path.write_text("".join(lines), encoding="utf-8")

@@ -4,10 +4,10 @@ A folder holds, each plain or gzipped:
 - `relation_mapping.json`: for each relation a sentence with `{HEAD}` and `{TAIL}`;
 - `train`, `valid` and `test` (whichever are there) or `triples`: head, relation, tail; `.txt` or `.tsv` with tabs,
   or `.csv`;
-- names, in one of three ways: `entities.tsv` or `entities.csv` (id, name, any number of categories);
+- names in one of three forms: `entities.tsv` or `entities.csv` (id, name, any number of categories);
   `entity2wikidata.json` (FB15k-237); nothing, where entities are WordNet synsets such as `land_reform.n.01`;
-- `sampling.json`, if the sample should be another than the default (fields of `probing.statements.sampling.Sampling`);
-- `sentences.jsonl`, if the sample was drawn before: then that is the benchmark, and no triples are needed.
+- `sampling.json`, if statements should not be drawn as by default (fields of `probing.statements.sampling.Sampling`);
+- `sentences.jsonl`, if statements were drawn before: then these are the benchmark, and no triples are needed.
 """
 
 import csv
@@ -22,57 +22,66 @@ from pathlib import Path
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest, present, read_object, text_lines
-from probing.formats.graph_sample import SAMPLING, SENTENCES, read_sampling, read_sentences
+from probing.formats.graph_sample import RELATION_MAPPING, SAMPLING, SENTENCES, read_sampling, read_statements
 from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Graph, Triple
-from probing.statements.sampling import Sentence, draw
+from probing.statements.sampling import GraphStatement, draw
 from probing.template import ANSWER_SLOT
 
-TEMPLATES = "relation_mapping.json"
 SPLITS = ("train", "valid", "test")
-TRIPLES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
+TRIPLE_FILES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
 ENTITIES = ("entities.tsv", "entities.csv")
-WIKIDATA = "entity2wikidata.json"
+ENTITY2WIKIDATA = "entity2wikidata.json"
 SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 
-NAMELESS = "an entity has no name"
-SPEECHLESS = "the relation has no template"
-SLOTLESS = "the relation's template has not each slot once"
+# Reasons why triples are left out.
+WITHOUT_NAME = "an entity has no name"
+WITHOUT_RELATION_TEMPLATE = "the relation has no template"
+WITHOUT_SLOTS = "the relation's template has not each slot once"
 
 
 @dataclass(frozen=True)
 class Entities:
-    """`strict`: whether a triple with an unknown entity or relation is a fault; else it is left out and counted."""
+    """Names and categories of entities by id; without `names`, ids are WordNet synsets and hold the names.
+
+    `strict`: if true, a triple with an unknown entity or relation is a fault; else it is left out and counted.
+    """
 
     names: Mapping[str, str] | None = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     strict: bool = False
 
     def name(self, entity: str) -> str:
-        """The entity's name, empty where it has none."""
+        """Return the entity's name, or "" if it has none."""
         if self.names is not None:
             return self.names.get(entity, "")
         synset = SYNSET.fullmatch(entity)
         return synset["name"].replace("_", " ") if synset else ""
 
 
+def fits(folder: Path) -> bool:
+    """Return whether the folder has the relations' templates."""
+    return (folder / RELATION_MAPPING).is_file()
+
+
 def read(folder: Path) -> Benchmark:
-    """The statements of the folder's sample, by relation; one option each, the whole statement."""
+    """Read the statements of the folder's sample by relation; the only option of an item is the whole statement."""
     inner = _graph_folder(folder)
-    templates = read_object(_needed(inner, TEMPLATES))
+    templates = read_object(_needed(inner, RELATION_MAPPING))
     files = graph_files(inner)
     plan = read_sampling(inner)
     if stored := present(inner, SENTENCES):
-        sentences, notes = read_sentences(stored), plan.notes
+        statements, notes = read_statements(stored), plan.notes
     else:
         graph = read_graph(inner)
-        sentences, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
-    names = {relation: templates.text(relation) for relation in dict.fromkeys(s.triple.relation for s in sentences)}
-    found = _digest(files, sentences)
+        statements, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
+    relations = dict.fromkeys(statement.triple.relation for statement in statements)
+    names = {relation: templates.text(relation) for relation in relations}
+    sha = _sample_digest(files, statements)
     return Benchmark(
         slug=inner.resolve().name.lower(),
-        version="+".join([*_some_splits(files), found[:12]]),
-        digest=found,
-        relations=_relations(names, sentences),
+        version="+".join([*_partial_splits(files), sha[:12]]),
+        digest=sha,
+        relations=_relations(names, statements),
         probe="perplexity",
         files=files,
         notes=notes,
@@ -80,23 +89,24 @@ def read(folder: Path) -> Benchmark:
 
 
 def read_graph(folder: Path) -> Graph:
-    """The graph itself: all splits that are there, merged; a triple that comes twice counts once."""
+    """Read the graph itself: all splits in the folder, merged; a triple that occurs twice counts once."""
     inner = _graph_folder(folder)
-    templates, entities = read_object(_needed(inner, TEMPLATES)), read_entities(inner)
-    spoken = {name: templates.text(name) for name in templates.values}
-    faulty = {name for name, text in spoken.items() if (text.count(HEAD_SLOT), text.count(TAIL_SLOT)) != (1, 1)}
+    templates, entities = read_object(_needed(inner, RELATION_MAPPING)), read_entities(inner)
+    texts = {name: templates.text(name) for name in templates.values}
+    faulty = {name for name, text in texts.items() if (text.count(HEAD_SLOT), text.count(TAIL_SLOT)) != (1, 1)}
     if faulty and entities.strict:
         name = min(faulty)
         raise templates.fault(f"the template of {name!r} must have {HEAD_SLOT} and {TAIL_SLOT} once", "Correct it.")
-    return _graph(_triple_files(inner), spoken, faulty, entities)
+    return _build_graph(_triple_files(inner), texts, faulty, entities)
 
 
-def _graph(files: Sequence[Path], templates: Mapping[str, str], faulty: set[str], entities: Entities) -> Graph:
+def _build_graph(files: Sequence[Path], templates: Mapping[str, str], faulty: set[str], entities: Entities) -> Graph:
+    """Return the graph of all triples that can be worded; `faulty`: relations whose template lacks a slot."""
     skipped: Counter[str] = Counter()
     triples: dict[Triple, None] = {}
     for path in files:
-        for triple, place in _triples(path):
-            problem = _problem(triple, templates, faulty, entities)
+        for triple, place in _read_triples(path):
+            problem = _triple_problem(triple, templates, faulty, entities)
             if problem and entities.strict:
                 raise BadBenchmark(f"{place}: {problem} ({', '.join(triple)}).", "Add it or remove the triple.")
             if problem or triple in triples:
@@ -104,78 +114,81 @@ def _graph(files: Sequence[Path], templates: Mapping[str, str], faulty: set[str]
             else:
                 triples[triple] = None
     if not triples:
-        raise BadBenchmark(f"No triple can be used ({_listed(skipped) or 'there is none'}).", "Add triples or names.")
-    known = {entity for triple in triples for entity in (triple.head, triple.tail)}
+        raise BadBenchmark(
+            f"No triple can be used ({_counts_text(skipped) or 'there is none'}).", "Add triples or names."
+        )
+    used = {entity for triple in triples for entity in (triple.head, triple.tail)}
     return Graph(
-        {entity: entities.name(entity) for entity in known},
+        {entity: entities.name(entity) for entity in used},
         templates,
         tuple(triples),
-        {entity: several for entity, several in entities.categories.items() if several},
+        {entity: categories for entity, categories in entities.categories.items() if categories},
         (f"Read from {', '.join(path.name.removesuffix('.gz') for path in files)}.", *_left_out(skipped)),
     )
 
 
-def _problem(triple: Triple, templates: Mapping[str, str], faulty: set[str], entities: Entities) -> str:
-    """Why the triple cannot be said."""
+def _triple_problem(triple: Triple, templates: Mapping[str, str], faulty: set[str], entities: Entities) -> str:
+    """Return the reason why the triple cannot be worded, or "" if it can."""
     if not (entities.name(triple.head) and entities.name(triple.tail)):
-        return NAMELESS
+        return WITHOUT_NAME
     if triple.relation not in templates:
-        return SPEECHLESS
-    return SLOTLESS if triple.relation in faulty else ""
+        return WITHOUT_RELATION_TEMPLATE
+    return WITHOUT_SLOTS if triple.relation in faulty else ""
 
 
-def _listed(skipped: Counter[str]) -> str:
+def _counts_text(skipped: Counter[str]) -> str:
     return ", ".join(f"{count:,}: {reason}" for reason, count in skipped.items())
 
 
 def _left_out(skipped: Counter[str]) -> tuple[str, ...]:
-    return (f"Triples left out: {_listed(skipped)}.",) if skipped else ()
+    return (f"Triples left out: {_counts_text(skipped)}.",) if skipped else ()
 
 
 def graph_files(folder: Path) -> tuple[Path, ...]:
-    """Every file of the folder that the benchmark is made from."""
+    """Return every file of the folder that the benchmark is made from."""
     if stored := present(folder, SENTENCES):
         others = [present(folder, SAMPLING)]
     else:
-        others = [present(folder, name) for name in (*TRIPLES, *ENTITIES, WIKIDATA, SAMPLING)]
-    return tuple(path for path in (present(folder, TEMPLATES), stored, *others) if path)
+        others = [present(folder, name) for name in (*TRIPLE_FILES, *ENTITIES, ENTITY2WIKIDATA, SAMPLING)]
+    return tuple(path for path in (present(folder, RELATION_MAPPING), stored, *others) if path)
 
 
 def _graph_folder(folder: Path) -> Path:
-    """The folder itself or the only one below it that has templates."""
+    """Return the folder itself if it has templates, else the only folder below it that has."""
     if not folder.is_dir():
         raise BadBenchmark(f"{folder} is not a folder.", "Give the folder of a graph.")
-    if present(folder, TEMPLATES):
+    if present(folder, RELATION_MAPPING):
         return folder
-    inner = sorted({path.parent for path in folder.rglob(f"{TEMPLATES}*")})
+    inner = sorted({path.parent for path in folder.rglob(f"{RELATION_MAPPING}*")})
     if len(inner) > 1:
         raise BadBenchmark(f"{folder} holds several graphs.", f"Choose {' or '.join(map(str, inner))}.")
     return inner[0] if inner else folder
 
 
 def _needed(folder: Path, name: str) -> Path:
+    """Return the file, plain or gzipped, or else the path that messages about the missing file name."""
     return present(folder, name) or folder / name
 
 
 def _triple_files(folder: Path) -> list[Path]:
-    found = [path for path in (present(folder, name) for name in TRIPLES) if path]
-    if not found:
+    files = [path for path in (present(folder, name) for name in TRIPLE_FILES) if path]
+    if not files:
         raise BadBenchmark(
             f"There are no triples in {folder}.",
             "Add train.txt, valid.txt, test.txt or triples.tsv: head, relation, tail.",
         )
-    return found
+    return files
 
 
-def _triples(path: Path) -> Iterator[tuple[Triple, str]]:
-    for row, place in _rows(path):
+def _read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
+    for row, place in _lines_of_fields(path):
         if len(row) != 3 or not all(row):
             raise BadBenchmark(f"{place}: {len(row)} fields.", "Write head, relation and tail, none of them empty.")
         yield Triple(*row), place
 
 
-def _rows(path: Path) -> Iterator[tuple[list[str], str]]:
-    """The fields of each line that is not empty, without the space around them, and where the line stands."""
+def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
+    """Yield the stripped fields of each line that is not empty, and the place of the line."""
     csv_file = path.name.removesuffix(".gz").endswith(".csv")
     for number, line in enumerate(text_lines(path), 1):
         if line.strip():
@@ -184,29 +197,29 @@ def _rows(path: Path) -> Iterator[tuple[list[str], str]]:
 
 
 def read_entities(folder: Path) -> Entities:
-    if wikidata := present(folder, WIKIDATA):
+    if wikidata := present(folder, ENTITY2WIKIDATA):
         content = read_object(wikidata)
-        return Entities({entity: _label(content, entity) for entity in content.values})
+        return Entities({entity: _wikidata_label(content, entity) for entity in content.values})
     lists = [path for path in (present(folder, name) for name in ENTITIES) if path]
-    return _entities_list(lists[0]) if lists else Entities(strict=not _synsets(folder))
+    return _entities_list(lists[0]) if lists else Entities(strict=not _has_synsets(folder))
 
 
-def _label(content: JsonObject, entity: str) -> str:
-    about = content.values[entity]
-    label = about.get("label") if isinstance(about, dict) else None
+def _wikidata_label(content: JsonObject, entity: str) -> str:
+    value = content.values[entity]
+    label = value.get("label") if isinstance(value, dict) else None
     return label.strip() if isinstance(label, str) else ""
 
 
-def _synsets(folder: Path) -> bool:
-    """Whether the first triple is of WordNet; where it is not, names are missing."""
-    first = next(_triples(_triple_files(folder)[0]), None)
+def _has_synsets(folder: Path) -> bool:
+    """Return whether the first triple is of WordNet; the names of other graphs' entities are missing."""
+    first = next(_read_triples(_triple_files(folder)[0]), None)
     return first is None or all(SYNSET.fullmatch(entity) for entity in (first[0].head, first[0].tail))
 
 
 def _entities_list(path: Path) -> Entities:
     names: dict[str, str] = {}
     categories: dict[str, tuple[str, ...]] = {}
-    for row, place in _rows(path):
+    for row, place in _lines_of_fields(path):
         if len(row) < 2 or not (row[0] and row[1]):
             raise BadBenchmark(f"{place}: no id or no name.", "Write id, name and, if you like, categories.")
         if row[0] in names:
@@ -215,45 +228,45 @@ def _entities_list(path: Path) -> Entities:
     return Entities(names, categories, strict=True)
 
 
-def _some_splits(files: Sequence[Path]) -> list[str]:
-    """The splits that are there, where some are not: such a graph is another than the whole one."""
-    found = [name for name in SPLITS if any(path.name.startswith(f"{name}.") for path in files)]
-    return found if len(found) < len(SPLITS) else []
+def _partial_splits(files: Sequence[Path]) -> list[str]:
+    """Return the splits in the folder if some are missing: the version tells such a graph from the whole one."""
+    splits = [name for name in SPLITS if any(path.name.startswith(f"{name}.") for path in files)]
+    return splits if len(splits) < len(SPLITS) else []
 
 
-def _relations(names: Mapping[str, str], sentences: Sequence[Sentence]) -> tuple[Relation, ...]:
-    grouped: dict[str, list[Sentence]] = defaultdict(list)
-    for sentence in sentences:
-        grouped[sentence.triple.relation].append(sentence)
+def _relations(names: Mapping[str, str], statements: Sequence[GraphStatement]) -> tuple[Relation, ...]:
+    grouped: dict[str, list[GraphStatement]] = defaultdict(list)
+    for statement in statements:
+        grouped[statement.triple.relation].append(statement)
     ids = {relation: plain_id(relation) for relation in grouped}
     if len(set(ids.values())) < len(ids):
-        raise BadBenchmark("Two relations differ only in signs that addresses cannot have.", "Rename one of them.")
+        raise BadBenchmark("Two relations differ only in characters that addresses cannot have.", "Rename one of them.")
     return tuple(
-        Relation(ids[relation], (ANSWER_SLOT,), (), _items(of), name=names[relation])
-        for relation, of in grouped.items()
+        Relation(ids[relation], (ANSWER_SLOT,), (), _items(part), name=names[relation])
+        for relation, part in grouped.items()
     )
 
 
-def _items(sentences: Sequence[Sentence]) -> tuple[Item, ...]:
+def _items(statements: Sequence[GraphStatement]) -> tuple[Item, ...]:
     return tuple(
         Item(
             index,
-            sentence.text,
+            statement.text,
             (0,),
-            " ".join(sentence.triple),
-            {"truth": "true" if sentence.true else "false", "repetitions": tuple(map(str, sentence.repetitions))},
-            options=(sentence.text,),
+            " ".join(statement.triple),
+            {"truth": "true" if statement.true else "false", "repetitions": tuple(map(str, statement.repetitions))},
+            options=(statement.text,),
         )
-        for index, sentence in enumerate(sentences)
+        for index, statement in enumerate(statements)
     )
 
 
 def plain_id(relation: str) -> str:
-    """A name for files and addresses: `/film/film/genre` becomes film.film.genre."""
+    """Return an id for files and addresses: `/film/film/genre` becomes film.film.genre."""
     return re.sub(r"[^\w.-]+", ".", relation, flags=re.ASCII).strip(".") or "relation"
 
 
-def _digest(files: Sequence[Path], sentences: Sequence[Sentence]) -> str:
-    """Of the files and of what was drawn from them: the sample is part of the version."""
-    drawn = json.dumps([(s.text, s.triple, s.true, s.repetitions) for s in sentences])
-    return hashlib.sha256(f"{digest(files)}\n{drawn}".encode()).hexdigest()
+def _sample_digest(files: Sequence[Path], statements: Sequence[GraphStatement]) -> str:
+    """Return the SHA-256 of the files and of the statements drawn from them, which are part of the version."""
+    sample = json.dumps([(s.text, s.triple, s.true, s.repetitions) for s in statements])
+    return hashlib.sha256(f"{digest(files)}\n{sample}".encode()).hexdigest()

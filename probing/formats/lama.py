@@ -1,66 +1,46 @@
-"""LAMA folders: `relations.jsonl` with a template per relation, and one `<relation>.jsonl` each, as T-REx has them.
+"""LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
 
-The lists lie beside it or in the folder `TREx`; relations without a list are passed over, as LAMA itself does.
+The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does.
 """
 
-import re
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, read_lines
-from probing.template import ANSWER_SLOT, SUBJECT_SLOT
+from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, relation_id, template_text
 
-RELATIONS = "relations.jsonl"
-LISTS = "TREx"
-
-
-def read(folder: Path) -> Benchmark:
-    """One relation per list, one item per line; the answer space is all objects of the relation."""
-    inner = folder / LISTS if (folder / LISTS).is_dir() else folder
-    found = [(about, inner / f"{_id(about)}.jsonl") for about in read_lines(folder / RELATIONS)]
-    here = [(about, path) for about, path in found if path.is_file()]
-    if not here:
-        raise BadBenchmark(f"{inner} has no list of a relation in {RELATIONS}.", "Add P17.jsonl or another one.")
-    files = (folder / RELATIONS, *(path for _, path in here))
-    sha = digest(files)
-    relations = tuple(_relation(about, path) for about, path in here)
-    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=files)
+LISTS_FOLDER = "TREx"
 
 
 def fits(folder: Path) -> bool:
-    """Whether there are relations and a list of one; S-TEST's folders have such relations too."""
-    return (folder / RELATIONS).is_file() and any(any((folder / inner).glob("P*.jsonl")) for inner in ("", LISTS))
+    """Return whether there are templates and the list of a relation; this holds for S-TEST's folders as well."""
+    places = (folder, folder / LISTS_FOLDER)
+    return (folder / RELATIONS_FILE).is_file() and any(any(place.glob("P*.jsonl")) for place in places)
 
 
-def _id(about: JsonObject) -> str:
-    """It becomes a file's name and an address."""
-    name = about.text("relation")
-    if not re.fullmatch(r"\w[\w.-]{0,99}", name, re.ASCII):
-        raise about.fault(f"{name!r:.80} is no relation id", "Use letters, digits, '.', '-' and '_'.")
-    return name
+def read(folder: Path) -> Benchmark:
+    """Read one relation from each list, one item from each line; the answer space is all objects of the relation."""
+    inner = folder / LISTS_FOLDER if (folder / LISTS_FOLDER).is_dir() else folder
+    lines = read_lines(folder / RELATIONS_FILE)
+    lists = [(line, inner / f"{relation_id(line.text('relation'), line)}.jsonl") for line in lines]
+    lists = [(line, path) for line, path in lists if path.is_file()]
+    if not lists:
+        raise BadBenchmark(f"{inner} has no list of a relation in {RELATIONS_FILE}.", "Add P17.jsonl or another one.")
+    files = (folder / RELATIONS_FILE, *(path for _, path in lists))
+    sha = digest(files)
+    relations = tuple(_relation(line, path) for line, path in lists)
+    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=files)
 
 
-def _relation(about: JsonObject, path: Path) -> Relation:
+def _relation(description: JsonObject, path: Path) -> Relation:
+    """Read a relation: its line of `relations.jsonl` and the list of its items."""
     lines = read_lines(path)
     objects = [line.text("obj_label") for line in lines]
     answers = tuple(dict.fromkeys(objects))
     items = (
-        Item(index, line.text("sub_label"), (answers.index(answer),), _uri(line, "sub_uri"))
+        Item(index, line.text("sub_label"), (answers.index(answer),), line.optional_text("sub_uri"))
         for index, (line, answer) in enumerate(zip(lines, objects, strict=True))
     )
-    tags: dict[str, TagValue] = {"cardinality": about.text("type")} if "type" in about.values else {}
-    name = about.text("label") if "label" in about.values else ""
-    return Relation(path.stem, (_template(about),), answers, tuple(items), name=name, tags=tags)
-
-
-def _template(about: JsonObject) -> str:
-    template = about.text("template")
-    for slot in (SUBJECT_SLOT, ANSWER_SLOT):
-        if template.count(slot) != 1:
-            raise about.fault(f"the template must have {slot} once", "Write it such as '[X] is located in [Y].'.")
-    return template
-
-
-def _uri(line: JsonObject, name: str) -> str:
-    return line.text(name) if line.values.get(name) is not None else ""
+    tags: dict[str, TagValue] = {"cardinality": description.text("type")} if "type" in description.values else {}
+    name = description.text("label") if "label" in description.values else ""
+    return Relation(path.stem, (template_text(description),), answers, tuple(items), name=name, tags=tags)

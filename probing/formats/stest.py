@@ -8,26 +8,25 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, read_lines
-from probing.template import ANSWER_SLOT, SUBJECT_SLOT
+from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, template_text
 
-RELATIONS = "relations.jsonl"
-PAIRS = "S-TEST"
-DATA = "data"  # where the official repository keeps both
+PAIRS_FOLDER = "S-TEST"
+OFFICIAL_FOLDER = "data"  # where the official repository keeps templates and pairs
 LONGEST_LINE = 100_000  # bytes
 CASCADE, FEW_SHOT = "-cp", "-fp"
 
 
 def fits(folder: Path) -> bool:
-    """Whether there are templates and a list of pairs; LAMA's folders have templates too."""
+    """Return whether there are templates and a list of pairs; LAMA's folders have templates as well."""
     folder = _home(folder)
-    lists = [path for inner in ("", PAIRS) for path in (folder / inner).glob("*.jsonl")]
-    return (folder / RELATIONS).is_file() and any(_has_pairs(path) for path in lists)
+    lists = [path for place in (folder, folder / PAIRS_FOLDER) for path in place.glob("*.jsonl")]
+    return (folder / RELATIONS_FILE).is_file() and any(_has_pairs(path) for path in lists)
 
 
 def _home(folder: Path) -> Path:
-    """Where the templates are."""
-    return folder if (folder / RELATIONS).is_file() or not (folder / DATA / RELATIONS).is_file() else folder / DATA
+    """Return the folder that has the templates: the folder itself, else its `data/`."""
+    inner = folder / OFFICIAL_FOLDER
+    return folder if (folder / RELATIONS_FILE).is_file() or not (inner / RELATIONS_FILE).is_file() else inner
 
 
 def _has_pairs(path: Path) -> bool:
@@ -36,65 +35,61 @@ def _has_pairs(path: Path) -> bool:
 
 
 def read(folder: Path) -> Benchmark:
-    """Each pair becomes an item with two options of its own, the coarse answer and, as the right one, the fine."""
+    """Read each pair as an item with two options of its own: the coarse answer, then the fine one, which is right."""
     folder = _home(folder)
-    about = _about(folder / RELATIONS)
-    lists = _lists(folder, about)
-    relations = tuple(_relation(name, paths[0], about) for name, paths in lists.items())
-    files = (folder / RELATIONS, *(paths[0] for paths in lists.values()))
-    found = digest(files)
-    return Benchmark(folder.resolve().name.lower(), found[:12], found, relations, probe="specificity", files=files)
+    descriptions = _descriptions(folder / RELATIONS_FILE)
+    lists = _lists(folder, descriptions)
+    relations = tuple(_relation(name, paths[0], descriptions) for name, paths in lists.items())
+    files = (folder / RELATIONS_FILE, *(paths[0] for paths in lists.values()))
+    sha = digest(files)
+    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="specificity", files=files)
 
 
-def _about(path: Path) -> dict[str, JsonObject]:
-    """By id, what each line says of a relation."""
-    found: dict[str, JsonObject] = {}
+def _descriptions(path: Path) -> dict[str, JsonObject]:
+    """Return the lines of `relations.jsonl` by relation id."""
+    descriptions: dict[str, JsonObject] = {}
     for line in read_lines(path):
         name = line.text("relation")
-        if name in found:
+        if name in descriptions:
             raise line.fault(f"relation {name!r:.80} occurs twice", "Keep one of the two lines.")
-        found[name] = line
-    return found
+        descriptions[name] = line
+    return descriptions
 
 
 def _base(name: str) -> str:
+    """Return the id of the relation, without the suffix of a prompting."""
     return name.removesuffix(CASCADE).removesuffix(FEW_SHOT)
 
 
-def _lists(folder: Path, about: dict[str, JsonObject]) -> dict[str, list[Path]]:
-    """By relation, in the order of the templates, its files of pairs: several only if they are the same."""
-    place = folder / PAIRS if (folder / PAIRS).is_dir() else folder
-    paths = sorted((path for path in place.glob("*.jsonl") if path.name != RELATIONS), key=lambda path: path.stem)
+def _lists(folder: Path, descriptions: dict[str, JsonObject]) -> dict[str, list[Path]]:
+    """Return the files of pairs by relation, in the order of the templates; several must have the same content."""
+    place = folder / PAIRS_FOLDER if (folder / PAIRS_FOLDER).is_dir() else folder
+    paths = sorted((path for path in place.glob("*.jsonl") if path.name != RELATIONS_FILE), key=lambda path: path.stem)
     for path in paths:
-        if _base(path.stem) not in about:
-            raise BadBenchmark(f"{path.name} has no template in {RELATIONS}.", "Add a line for it or remove the file.")
-    found = {name: [path for path in paths if _base(path.stem) == name] for name in about if name == _base(name)}
-    for name, several in found.items():
-        if len({path.read_bytes() for path in several}) > 1:
-            raise BadBenchmark(f"The files of {name} hold different pairs.", f"Keep only {several[0].name}.")
+        if _base(path.stem) not in descriptions:
+            step = "Add a line for it or remove the file."
+            raise BadBenchmark(f"{path.name} has no template in {RELATIONS_FILE}.", step)
+    relations = [name for name in descriptions if name == _base(name)]
+    lists = {name: [path for path in paths if _base(path.stem) == name] for name in relations}
+    for name, files in lists.items():
+        if len({path.read_bytes() for path in files}) > 1:
+            raise BadBenchmark(f"The files of {name} hold different pairs.", f"Keep only {files[0].name}.")
     if not paths:
         raise BadBenchmark(f"There are no pairs in {place}.", "Add one <relation>.jsonl for each relation.")
-    return {name: several for name, several in found.items() if several}
+    return {name: files for name, files in lists.items() if files}
 
 
-def _relation(name: str, path: Path, about: dict[str, JsonObject]) -> Relation:
+def _relation(name: str, path: Path, descriptions: dict[str, JsonObject]) -> Relation:
     items = tuple(_item(index, line) for index, line in enumerate(read_lines(path)))
+    cascade = descriptions.get(name + CASCADE)
     return Relation(
         id=name,
-        templates=(_template(about[name], 1),),
+        templates=(template_text(descriptions[name]),),
         answer_space=tuple(dict.fromkeys(option for item in items for option in item.options)),
         items=items,
-        name=about[name].text("label") if "label" in about[name].values else "",
-        cascades=(_template(about[name + CASCADE], 2),) if name + CASCADE in about else (),
+        name=descriptions[name].text("label") if "label" in descriptions[name].values else "",
+        cascades=(template_text(cascade, blanks=2),) if cascade else (),
     )
-
-
-def _template(line: JsonObject, answers: int) -> str:
-    template = line.text("template")
-    for slot, times in ((SUBJECT_SLOT, 1), (ANSWER_SLOT, answers)):
-        if template.count(slot) != times:
-            raise line.fault(f"the template must have {slot} {'once' if times == 1 else 'twice'}", "Correct it.")
-    return template
 
 
 def _item(index: int, line: JsonObject) -> Item:

@@ -1,4 +1,4 @@
-"""Answers by generation (methods 4.6): a chat model is asked a question and may write what it likes."""
+"""Answers by generation (methods 4.6): a chat model is asked a question and writes a free response."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,18 +13,18 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel
-from probing.probes.columns import VERSION_TAGS, RowColumns
+from probing.probes.columns import VERSION_TAGS, RowColumns, tag_cells
 from probing.probes.probe import UNSCORED, Row, tag_columns
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 
 
 class AnsweringColumns(RowColumns):
-    """What every row has; any further column is a tag.
+    """Columns of a row; any further column is a tag.
 
-    `prediction_label`: the whole response. `correct`: whether a valid object's label is a substring of it, letter by
-    letter as in the paper; `correct_normalised`: the same without regard to case and compatible forms;
-    `correct_exact`: whether it is a label and nothing else. `rank` and `margin` are always empty.
+    `prediction_label`: the whole response. `correct`: whether the label of a valid object is a substring of it, letter
+    by letter as in the paper; `correct_normalised`: the same, ignoring case and compatible forms of characters;
+    `correct_exact`: whether the response is such a label. `rank` and `margin` are always empty.
     """
 
     answer: int
@@ -65,9 +65,10 @@ class Answering:
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
-        written = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
-        for item, question, response in zip(relation.items, questions, written, strict=False):
-            yield {"relation": relation.label, "template": template} | row(relation, item, question, str(response))
+        responses = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
+        for item, question, response in zip(relation.items, questions, responses, strict=False):
+            columns = response_row(relation, item, question, str(response))
+            yield {"relation": relation.label, "template": template} | columns
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
@@ -76,8 +77,8 @@ class Answering:
         return answering_scores(rows, tag_columns(self, rows.columns))
 
 
-def row(relation: Relation, item: Item, question: str, response: str) -> Row:
-    """What one response says."""
+def response_row(relation: Relation, item: Item, question: str, response: str) -> Row:
+    """Return the columns of a row that depend on the item and the model's response."""
     labels = [relation.answer_space[answer] for answer in item.answers]
     return {
         "index": item.index,
@@ -88,19 +89,20 @@ def row(relation: Relation, item: Item, question: str, response: str) -> Row:
         "answer_label": labels[0],
         "prediction_label": response.strip(),
         "correct": contains(response, labels),
-        "correct_normalised": contains(normalised(response), map(normalised, labels)),
+        "correct_normalised": contains(normalised_text(response), map(normalised_text, labels)),
         "correct_exact": response.strip() in labels,
         "rank": None,
         "margin": None,
         "statement": question,
-        **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
+        **tag_cells(relation, item),
     }
 
 
 def contains(response: str, labels: Iterable[str]) -> bool:
+    """Return whether one of the labels is a substring of the response."""
     return any(label in response for label in labels)
 
 
-def normalised(text: str) -> str:
-    """Case folded and in Unicode's compatibility composition (NFKC)."""
+def normalised_text(text: str) -> str:
+    """Return the text case folded and in Unicode's compatibility composition (NFKC)."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

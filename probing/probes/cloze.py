@@ -1,6 +1,6 @@
 """Cloze (methods 5.5): what does the model put at the blank?
 
-Encoders rank their vocabulary there; generators go on with the text behind an instruction.
+Encoders rank their vocabulary at the blank; generators get an instruction with the text before it and continue.
 """
 
 import re
@@ -16,14 +16,14 @@ from probing.analysis.comparison import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
-from probing.probes.columns import RowColumns
+from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import UNSCORED, Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt, upper_first
 
-BLANK = "____"  # as rows show it
-SHOWN = 10  # predictions kept; the largest k of in-top-k
-# The paper's Table 8; number 0 gives the sentence alone.
+BLANK_TEXT = "____"  # in the statement of a row
+KEPT_PREDICTIONS = 10  # the largest k of in-top-k
+# From the paper's Table 8; number 0 is the sentence alone.
 INSTRUCTIONS = (
     "{}",
     "Complete the following sentence: {}",
@@ -35,12 +35,12 @@ INSTRUCTIONS = (
 
 
 class ClozeColumns(RowColumns):
-    """What every row has; any further column is a tag.
+    """Columns of a row; any further column is a tag.
 
-    `rank`: the answer's place, from 1: among the ranked tokens where `method` is "top", by the token that completes
-    it where `method` is "near"; empty where it was not found. `correct`: whether that is within the probe's k; empty
-    where the model cannot be asked, as its text would go on behind the blank. `one_token`: whether the answer is one
-    token of the model's vocabulary; empty where no tokens were ranked. `margin` is always empty.
+    `rank`: from 1, the answer's place among the ranked tokens if `method` is "top", or the number of the token that
+    completes it if `method` is "near"; empty if it was not found. `correct`: whether the rank is within the probe's k;
+    empty if the sentence cannot be put to the model, a generator, because text follows its blank. `one_token`: whether
+    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `margin` is always empty.
     """
 
     id: str
@@ -82,22 +82,23 @@ class Cloze:
     def __post_init__(self) -> None:
         if not 0 <= self.instruction < len(INSTRUCTIONS):
             raise BadInput(f"There is no instruction {self.instruction}.", "Choose 1 to 5, or 0 for none.")
-        if not 1 <= self.k <= SHOWN or self.tokens < self.k:
+        if not 1 <= self.k <= KEPT_PREDICTIONS or self.tokens < self.k:
             raise BadInput(
-                f"k={self.k} with tokens={self.tokens} cannot be.", f"Choose k from 1 to {SHOWN}, and no fewer tokens."
+                f"k={self.k} with tokens={self.tokens} cannot be.",
+                f"Choose k from 1 to {KEPT_PREDICTIONS}, and no fewer tokens.",
             )
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        questions = [(item, prompt(relation.template_of(item, template), item.subject)) for item in relation.items]
+        prompts = [(item, prompt(relation.template_of(item, template), item.subject)) for item in relation.items]
         writes = model.card.kind == "causal"
-        asked = [(item, text) for item, text in questions if not writes or ends_in_blank(text)]
+        usable = [(item, text) for item, text in prompts if not writes or ends_in_blank(text)]
         answer = self._written if writes and not self.closed else self._filled
-        found = answer(model, asked, relation)
-        for item, text in questions:
-            known = next(found, None) if not writes or ends_in_blank(text) else {}
-            if known is None:  # found by the check that the result is complete
+        answers = answer(model, usable, relation)
+        for item, text in prompts:
+            columns = next(answers, None) if not writes or ends_in_blank(text) else {}
+            if columns is None:  # The check that the result is complete reports the missing answers.
                 return
-            yield {"relation": relation.label, "template": template} | self._row(relation, item, text, known)
+            yield {"relation": relation.label, "template": template} | self._row(relation, item, text, columns)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype(
@@ -108,45 +109,44 @@ class Cloze:
         return cloze_scores(rows, tag_columns(self, rows.columns), self.tokens)
 
     def _filled(
-        self, model: LanguageModel, asked: Sequence[tuple[Item, Prompt]], relation: Relation
+        self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation
     ) -> Iterator[dict[str, Any]]:
-        """The ranking of tokens at each blank."""
+        """Yield, for each prompt, the columns that hold the ranking of tokens at its blank."""
         words = relation.answer_space if self.closed else ()
-        pairs = ((text, spellings(text, answer_of(relation, item))) for item, text in asked)
-        for (item, _), filling in zip(asked, model.fill(pairs, SHOWN, words), strict=False):
-            if not np.isfinite(filling.log_probs).all():
-                raise NonFiniteScores(
-                    f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}.",
-                    "Try --dtype float32; if it stays so, the weights are damaged.",
-                )
-            rank = place(filling, answer_of(relation, item))
+        pairs = ((text, answer_spellings(text, answer_of(relation, item))) for item, text in prompts)
+        for (item, _), blank in zip(prompts, model.fill(pairs, KEPT_PREDICTIONS, words), strict=False):
+            if not np.isfinite(blank.log_probs).all():
+                raise NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}")
+            rank = answer_rank(blank, answer_of(relation, item))
             yield {
                 "method": "top",
                 "rank": rank,
                 "one_token": rank is not None,
-                "prediction_label": filling.tokens[0] if filling.tokens else "",
-                "predictions": list(filling.tokens),
-                "log_probs": filling.log_probs.tolist(),
+                "prediction_label": blank.tokens[0] if blank.tokens else "",
+                "predictions": list(blank.tokens),
+                "log_probs": blank.log_probs.tolist(),
             }
 
     def _written(
-        self, model: LanguageModel, asked: Sequence[tuple[Item, Prompt]], relation: Relation
+        self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation
     ) -> Iterator[dict[str, Any]]:
-        """How each sentence goes on. One token more than counts, to see whether the last word is whole."""
-        texts = (INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in asked)
-        written = model.generate(texts, self.tokens + 1, chat=self.chat)
-        for (item, _), text in zip(asked, written, strict=False):
-            rank = near(text, answer_of(relation, item))
-            shown = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
+        """Yield, for each prompt, the columns that hold its continuation."""
+        texts = (INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in prompts)
+        # One more token than counts tells whether the last word is complete.
+        continuations = model.generate(texts, self.tokens + 1, chat=self.chat)
+        for (item, _), text in zip(prompts, continuations, strict=False):
+            rank = tokens_to_answer(text, answer_of(relation, item))
+            counted = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
             yield {
                 "method": "near",
                 "rank": rank if rank is not None and rank <= self.tokens else None,
-                "prediction_label": shown.strip(),
-                "continuation": shown,
+                "prediction_label": counted.strip(),
+                "continuation": counted,
             }
 
-    def _row(self, relation: Relation, item: Item, text: Prompt, known: dict[str, Any]) -> dict[str, Any]:
-        rank = known.get("rank")
+    def _row(self, relation: Relation, item: Item, text: Prompt, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return the columns of a row but relation and template; `columns`: the answer's, {} if there is none."""
+        rank = columns.get("rank")
         defaults = {"method": "", "rank": None, "one_token": None, "prediction_label": "", "continuation": ""}
         return {
             "index": item.index,
@@ -156,52 +156,51 @@ class Cloze:
             "answer": item.answers[0],
             "answers": list(item.answers),
             "answer_label": answer_of(relation, item),
-            "correct": (rank is not None and rank <= self.k) if known else None,
+            "correct": (rank is not None and rank <= self.k) if columns else None,
             "margin": None,
             "predictions": [],
             "log_probs": [],
-            "statement": text.fill(BLANK).text,
+            "statement": text.fill(BLANK_TEXT).text,
             **defaults,
-            **known,
-            **{
-                tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()
-            },
+            **columns,
+            **tag_cells(relation, item),
         }
 
 
 def answer_of(relation: Relation, item: Item) -> str:
-    """The one that counts."""
+    """Return the label of the answer that counts as right."""
     return relation.options_of(item)[item.answers[0]]
 
 
 def ends_in_blank(text: Prompt) -> bool:
-    """Whether nothing but a period follows the blank, so that a generator can be asked."""
+    """Return whether nothing but a period follows the blank, so that a generator can continue the text."""
     return not text.pieces[-1].strip(" .")
 
 
 def beginning(text: Prompt) -> str:
-    """The sentence up to its blank, without space or period."""
+    """Return the sentence up to its blank, without the space before it."""
     return upper_first(text.pieces[0]).rstrip()
 
 
-def spellings(text: Prompt, answer: str) -> list[str]:
-    """The answer; at the start of a text also as it stands within one, which some tokenizers tell apart."""
+def answer_spellings(text: Prompt, answer: str) -> list[str]:
+    """Return the answer, and if it begins the text also with a space before it, which some tokenizers tell apart."""
     return [answer] if text.pieces[0] else [answer, f" {answer}"]
 
 
-def place(filling: BlankDistribution, answer: str) -> int | None:
-    """Where the answer stands in the ranking, from 1: as what the tokenizer makes of it, or as what reads the same.
+def answer_rank(blank: BlankDistribution, answer: str) -> int | None:
+    """Return the answer's best place in the ranking, from 1, or None if it is not ranked.
 
-    The tokenizer thus decides about case: an uncased one knows no other.
+    The answer is found as the token that the tokenizer makes of it, or as a token with the same text. Whether case
+    matters thus depends on the tokenizer: for an uncased one it does not.
     """
-    ranks = [int(rank) for rank in filling.ranks if rank > 0]
-    ranks += [number for number, token in enumerate(filling.tokens, 1) if token == answer]
+    ranks = [int(rank) for rank in blank.ranks if rank > 0]
+    ranks += [number for number, token in enumerate(blank.tokens, 1) if token == answer]
     return min(ranks, default=None)
 
 
-def near(text: Continuation, answer: str) -> int | None:
-    """How many tokens it takes until the answer stands there as a whole word, in any case."""
-    found = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE)
-    if found is None:
+def tokens_to_answer(text: Continuation, answer: str) -> int | None:
+    """Return how many tokens it takes until the text contains the answer as a whole word, ignoring case, or None."""
+    match = re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text, re.IGNORECASE)
+    if match is None:
         return None
-    return next((number for number, end in enumerate(text.ends, 1) if end >= found.end()), None)
+    return next((number for number, end in enumerate(text.ends, 1) if end >= match.end()), None)

@@ -1,6 +1,8 @@
-"""The columns that the rows of every probe share."""
+"""The columns that the rows of all probes share."""
 
-from typing import TypedDict
+from typing import Any, TypedDict
+
+from probing.benchmark import Item, Relation
 
 
 class RowColumns(TypedDict):
@@ -16,5 +18,11 @@ class RowColumns(TypedDict):
     subject_id: str
 
 
-# Tags that repeat the relation or are equal in every row of a run, so that nobody breaks scores down by them.
+# Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
 VERSION_TAGS = frozenset({"predicate", "objects"})
+
+
+def tag_cells(relation: Relation, item: Item) -> dict[str, Any]:
+    """Return the tags of an item as columns of its row; a tag with several values is a list."""
+    tags = relation.tags_of(item).items()
+    return {tag: list(value) if isinstance(value, tuple) else value for tag, value in tags}

@@ -13,16 +13,16 @@ from probing.analysis.comparison import CORRECT, Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel, Request
-from probing.probes.columns import RowColumns
+from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt
 
-OTHER_BLANK = "…"  # how a blank that is not scored is shown
+OTHER_BLANK = "…"  # stands for a blank that is not scored
 
 
 class MultipleChoiceColumns(RowColumns):
-    """What every row has; any further column is a tag. Options are indices into the answer space."""
+    """Columns of a row; any further column is a tag. Options are indices into the answer space."""
 
     answer: int
     answers: list[int]
@@ -37,8 +37,11 @@ class MultipleChoiceColumns(RowColumns):
     statement: str
 
 
-class Answer(NamedTuple):
-    """Scores of the options, and which of them are exact; a preset may rank by a second kind of scores too."""
+class RankedOptions(NamedTuple):
+    """The scores by which an item's options are ranked, and which of them are exact.
+
+    `second`: the scores of a preset's second rule.
+    """
 
     scores: NDArray[np.float64]
     exact: NDArray[np.bool_]
@@ -61,21 +64,23 @@ class MultipleChoice:
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
-        asked = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
-        # Not strict: a model that answers too few prompts is found by the check that the result is complete.
-        for item, text, answer in zip(relation.items, prompts, self.answers(model, asked, settings), strict=False):
+        requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
+        answers = self.answers(model, requests, settings)
+        # Not strict: the check that the result is complete reports a model that answers too few prompts.
+        for item, text, answer in zip(relation.items, prompts, answers, strict=False):
             if not np.isfinite(answer.scores).all():
-                raise not_finite(model, relation, item, template)
-            about = {"relation": relation.label, "template": template}
-            yield about | row(relation, text, item, answer.scores, answer.exact) | self.more(relation, item, answer)
+                raise non_finite(model, relation, item, template)
+            key = {"relation": relation.label, "template": template}
+            columns = choice_row(relation, text, item, answer.scores, answer.exact)
+            yield key | columns | self.more(relation, item, answer)
 
-    def answers(self, model: LanguageModel, asked: Iterable[Request], settings: Settings) -> Iterator[Answer]:
-        """What the options of each prompt are ranked by."""
-        for found in model.score(asked, settings.scoring):
-            yield Answer(found.reduce(settings.reduction), found.exact)
+    def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
+        """Yield the scores by which each prompt's options are ranked."""
+        for scores in model.score(requests, settings.scoring):
+            yield RankedOptions(scores.reduce(settings.reduction), scores.exact)
 
-    def more(self, relation: Relation, item: Item, answer: Answer) -> Row:
-        """Columns that only a preset of this probe has."""
+    def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
+        """Return further columns of the row; presets of this probe override it."""
         return {}
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
@@ -85,21 +90,19 @@ class MultipleChoice:
         return accuracy_scores(rows, tag_columns(self, rows.columns))
 
 
-def not_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
-    return NonFiniteScores(
-        f"{model.card.id} gave a score that is not a number on {relation.id}, item {item.index}, template {template}.",
-        "Try --dtype float32; if it stays so, the weights are damaged.",
-    )
+def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
+    """Return the error for an item whose scores are not finite."""
+    return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
 
 
-def row(
-    relation: Relation, asked: Prompt, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
+def choice_row(
+    relation: Relation, text: Prompt, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
 ) -> dict[str, Any]:
-    """What one item's option scores say."""
+    """Return the columns of a row that depend on the item and its option scores."""
     options = relation.options_of(item)
     prediction, correct, rank = ranked(scores, item)
     right = np.isin(np.arange(len(scores)), item.answers)
-    known = bool(exact.all())
+    all_exact = bool(exact.all())
     return {
         "index": item.index,
         "subject": item.subject,
@@ -108,19 +111,19 @@ def row(
         "answers": list(item.answers),
         "prediction": prediction,
         "correct": correct,
-        "rank": rank if known or correct else None,
-        "margin": float(scores[right].max() - scores[~right].max()) if known and not right.all() else None,
+        "rank": rank if all_exact or correct else None,
+        "margin": float(scores[right].max() - scores[~right].max()) if all_exact and not right.all() else None,
         "scores": scores.tolist(),
         "exact": exact.tolist(),
         "answer_label": options[item.answers[0]],
         "prediction_label": options[prediction],
-        "statement": asked.fill(options[prediction], OTHER_BLANK).text,
-        **{tag: list(value) if isinstance(value, tuple) else value for tag, value in relation.tags_of(item).items()},
+        "statement": text.fill(options[prediction], OTHER_BLANK).text,
+        **tag_cells(relation, item),
     }
 
 
 def ranked(scores: NDArray[np.float64], item: Item) -> tuple[int, bool, int]:
-    """The best option, the first of equals; whether it is right; the place of the best-ranked right option, from 1."""
+    """Return the best option (the first of equals), whether it is right, and the rank of the best right option."""
     order = np.argsort(-scores, kind="stable")
     rank = int(np.argmax(np.isin(order, item.answers))) + 1
     return int(order[0]), rank == 1, rank

@@ -1,4 +1,4 @@
-"""Perplexity (methods 3.3): how surprised is the model by true statements, and how much more by false ones?"""
+"""Perplexity (methods 3.3): how perplexing are true statements to the model, and how much more so false ones?"""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,12 +21,12 @@ from probing.settings import Settings
 from probing.template import Prompt
 
 By = Literal["token", "word"]
-# The statement is the option, and stays as it is.
-WHOLE = Prompt(("", ""), verbatim=True)
+# The statement itself is the option, and stays as it is.
+WHOLE_STATEMENT = Prompt(("", ""), verbatim=True)
 
 
 class PerplexityColumns(RowColumns):
-    """What every row has; any further column is a tag. `repetitions`: those that drew the statement."""
+    """Columns of a row; any further column is a tag. `repetitions`: those that drew the statement."""
 
     statement: str
     true: bool
@@ -74,8 +74,8 @@ class Perplexity:
                 "Choose a benchmark made from a knowledge graph, or another probe.",
             )
         measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
-        # Not strict: a model that answers too few prompts is found by the check that the result is complete.
-        for item, found in zip(relation.items, measured, strict=False):
+        # Not strict: the check that the result is complete reports a model that answers too few prompts.
+        for item, sentence in zip(relation.items, measured, strict=False):
             tags = relation.tags_of(item)
             yield {
                 "relation": relation.label,
@@ -83,40 +83,37 @@ class Perplexity:
                 "index": item.index,
                 "subject": item.subject,
                 "subject_id": item.subject_id,
-                "statement": found.text,
+                "statement": sentence.text,
                 "true": tags.pop("truth") == "true",
                 "repetitions": [int(number) for number in tags.pop("repetitions")],
-                "scores": [found.log_prob],
-                "log_prob": found.log_prob,
-                "tokens": found.tokens,
-                "words": len(found.text.split()),
-                "perplexity": found.perplexity,
+                "scores": [sentence.log_prob],
+                "log_prob": sentence.log_prob,
+                "tokens": sentence.tokens,
+                "words": len(sentence.text.split()),
+                "perplexity": sentence.perplexity,
                 **tags,
             }
 
     def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured]:
-        """The sentences in their order, as the model scores them."""
+        """Yield the figures of the sentences, in their order."""
         texts: deque[str] = deque()
 
-        def asked() -> Iterator[tuple[Prompt, tuple[str]]]:
+        def requests() -> Iterator[tuple[Prompt, tuple[str]]]:
             for text in sentences:
                 texts.append(text)
-                yield WHOLE, (text,)
+                yield WHOLE_STATEMENT, (text,)
 
         scoring = Scoring(**self.fixed, start=not self.public_code)
-        for found in model.score(asked(), scoring):
-            yield self._measured(texts.popleft(), found.log_probs[0], model)
+        for scores in model.score(requests(), scoring):
+            yield self._measured(texts.popleft(), scores.log_probs[0], model)
 
     def _measured(self, text: str, log_probs: NDArray[np.float64], model: LanguageModel) -> Measured:
-        found = Measured(text, len(log_probs), float(log_probs.sum()), self._value(text, log_probs, model.card.kind))
-        if not isfinite(found.perplexity):
-            raise NonFiniteScores(
-                f"{model.card.id} gave a perplexity that is not a number for {text[:80]!r}.",
-                "Try --dtype float32; if it stays so, the weights are damaged.",
-            )
-        return found
+        perplexity = self._perplexity(text, log_probs, model.card.kind)
+        if not isfinite(perplexity):
+            raise NonFiniteScores.of(model.card.id, f"for {text[:80]!r}", "perplexity")
+        return Measured(text, len(log_probs), float(log_probs.sum()), perplexity)
 
-    def _value(self, text: str, log_probs: NDArray[np.float64], kind: Kind) -> float:
+    def _perplexity(self, text: str, log_probs: NDArray[np.float64], kind: Kind) -> float:
         if self.public_code:
             return public_code(log_probs, kind)
         return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
@@ -129,7 +126,7 @@ class Perplexity:
 
 
 def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:
-    """As published (methods 3.3), from the tokens' log-probabilities without a start token.
+    """Return the perplexity as published (methods 3.3), from the tokens' log-probabilities without a start token.
 
     Masked: the sum over the T tokens is divided by T + 2. Causal: of T tokens the first has no log-probability and the
     last is never seen; the mean of the others is multiplied by (T - 1) / T.
@@ -143,6 +140,6 @@ def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:
 
 
 def _exp(value: float) -> float:
-    """Infinity where no float is large enough."""
+    """Return the exponential, infinity where no float is large enough."""
     with np.errstate(over="ignore"):
         return float(np.exp(value))

@@ -2,7 +2,7 @@
 
 Cost per item, with c candidates: a masked model computes one input for each length that candidates have in tokens,
 however many they are. A causal model computes the text up to the blank once and then the candidates as a tree of
-tokens: at most c times their mean length, and for the second rule also what stands behind the blank, c times.
+tokens: at most c times their mean length, and for the second rule also the text after the blank, c times.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +19,19 @@ from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.probes.columns import VERSION_TAGS
-from probing.probes.multiple_choice import Answer, MultipleChoice, MultipleChoiceColumns, ranked
+from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
 from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt
 
-TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
+STATEMENT_TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
 
 
 class RankingColumns(MultipleChoiceColumns):
-    """`prediction_cultures`: in which the predicted candidate is a valid object. `..._statement`: the second rule's."""
+    """Columns of a row; any further column is a tag.
+
+    `prediction_cultures`: those in which the predicted candidate is a valid object. `*_statement`: by the second rule.
+    """
 
     prediction_cultures: list[str]
     prediction_statement: int
@@ -56,15 +59,17 @@ class Ranking(MultipleChoice):
     def __post_init__(self) -> None:
         object.__setattr__(self, "pair", pair_named(self.pair))
 
-    def answers(self, model: LanguageModel, asked: Iterable[Request], settings: Settings) -> Iterator[Answer]:
+    def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         if model.card.kind == "causal" and not settings.decide:
-            return both_rules(model, asked)
-        texts = asked if model.card.kind == "masked" else (before(*each) for each in asked)
+            return both_rules(model, requests)
+        requests = requests if model.card.kind == "masked" else (before(*request) for request in requests)
         scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
-        return (Answer(found.reduce(scoring.reduction), found.exact) for found in model.score(texts, scoring))
+        return (
+            RankedOptions(scores.reduce(scoring.reduction), scores.exact) for scores in model.score(requests, scoring)
+        )
 
-    def more(self, relation: Relation, item: Item, answer: Answer) -> Row:
-        """There may be thousands of candidates: their scores are kept in single precision."""
+    def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
+        """Return the columns of a ranking; scores are in single precision, for there may be thousands of candidates."""
         prediction, _, _ = ranked(answer.scores, item)
         tags = relation.answer_tags[prediction] if relation.answer_tags else {}
         columns: Row = {
@@ -79,31 +84,34 @@ class Ranking(MultipleChoice):
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         frame = super().frame(rows)
-        return frame.astype({name: TYPES[name] for name in TYPES.keys() & set(frame)})
+        return frame.astype({name: STATEMENT_TYPES[name] for name in STATEMENT_TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return ranking_scores(rows, tag_columns(self, rows.columns))
 
 
-def both_rules(model: LanguageModel, asked: Iterable[Request]) -> Iterator[Answer]:
-    """Each prompt up to its blank and then whole, side by side, so that the two share what they have in common."""
-    twice = (each for text, options in asked for each in (before(text, options), (text, options)))
-    found = model.score(twice, Scoring())
-    for cut, whole in zip(found, found, strict=False):
-        yield Answer(answer_means(cut), cut.exact, whole.reduce("sum"))
+def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:
+    """Yield the scores of both rules: those of each prompt up to its blank, and those of the whole prompt.
+
+    The two requests of a prompt stand side by side, so that their common beginning is computed once.
+    """
+    twice = (request for text, options in requests for request in (before(text, options), (text, options)))
+    scores = model.score(twice, Scoring())
+    for cut, whole in zip(scores, scores, strict=False):
+        yield RankedOptions(answer_means(cut), cut.exact, whole.reduce("sum"))
 
 
 def before(text: Prompt, options: Sequence[str]) -> Request:
-    """The prompt without what follows the scored blank; the space before the blank goes to the options."""
+    """Return the prompt without the text after its scored blank; the space before the blank moves to the options."""
     left = text.pieces[text.scored]
     kept = left.rstrip(" ")
     cut = replace(text, pieces=(*text.pieces[: text.scored], kept, ""))
     return cut, [left[len(kept) :] + option for option in options]
 
 
-def answer_means(found: OptionScores) -> NDArray[np.float64]:
-    """The mean log-probability of each option's own tokens."""
-    parts = [tokens[answer] for tokens, answer in zip(found.log_probs, found.answers, strict=True)]
+def answer_means(scores: OptionScores) -> NDArray[np.float64]:
+    """Return the mean log-probability of each option's own tokens."""
+    parts = [tokens[answer] for tokens, answer in zip(scores.log_probs, scores.answers, strict=True)]
     if not all(map(len, parts)):
         step = "Choose a model that knows this language's script."
         raise UnsupportedModel("The model's tokenizer leaves nothing of some candidates.", step)

@@ -1,6 +1,6 @@
 """Specificity (methods 2): of two true answers, does the model prefer the finer one?
 
-A preset of multiple choice: two options, the coarse answer and the fine one, which is the right one. Where both are
+A preset of multiple choice with two options: the coarse answer and the fine one, which counts as right. If both are
 single tokens, they are compared at the blank; `scores` are those of the whole answers, so that no pair is lost.
 """
 
@@ -17,27 +17,28 @@ from probing.analysis.specificity import specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
-from probing.probes.multiple_choice import MultipleChoiceColumns, not_finite, row
+from probing.probes.multiple_choice import MultipleChoiceColumns, choice_row, non_finite
 from probing.probes.probe import Row
 from probing.probes.similarity import cosines
 from probing.settings import Settings
-from probing.statements.prompting import PROMPTINGS, Name, Question
+from probing.statements.prompting import PROMPTINGS, PromptingName, Question
 from probing.template import Prompt
 
-BEST = 100  # words kept of each distribution: ten of them are nearly always shared by all models
-NONE = np.full(2, np.nan)
+KEPT_WORDS = 100  # of each distribution: ten of them are nearly always shared by all models
+UNKNOWN_PAIR = np.full(2, np.nan)
 
-Pair = NDArray[np.float64]
+# A value of each option, shape (2,).
+PairValues = NDArray[np.float64]
 
 
 class SpecificityColumns(MultipleChoiceColumns):
-    """What every row has.
+    """Columns of a row.
 
-    `*_log_prob`, `*_rank`: at the blank, NaN and 0 where the answer is not a single token of the vocabulary; ranks are
+    `*_log_prob`, `*_rank`: at the blank, NaN and 0 if the answer is not a single token of the vocabulary; ranks are
     among the whole vocabulary. `natural_log_prob`: the same with the subject hidden. `clause_score`: only for causal
-    models under cascade prompting. `specific`: whether the fine answer is strictly more probable, missing where one of
-    the two is not a single token. `best`: the most probable words at the blank. `demonstrations`: indices of the items
-    shown before this one.
+    models with cascade prompting. `specific`: whether the fine answer is strictly more probable, missing if one of the
+    two is not a single token. `best`: the most probable words at the blank. `demonstrations`: the indices of the items
+    that stand before this one with their answers.
     """
 
     prompting: str
@@ -66,7 +67,7 @@ class Specificity:
     columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
-    prompting: Name = "vanilla"
+    prompting: PromptingName = "vanilla"
     shots: int = 10
 
     def __post_init__(self) -> None:
@@ -75,33 +76,36 @@ class Specificity:
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         questions = list(PROMPTINGS[self.prompting](relation, template, self.shots, settings.seed))
-        pairs = [_pair(relation, question) for question in questions]
-        asked = list(zip([question.prompt for question in questions], pairs, strict=True))
+        pairs = [_two_options(relation, question) for question in questions]
+        requests = list(zip([question.prompt for question in questions], pairs, strict=True))
         blanks = list(_blanks(model, questions, pairs))
         parts = zip(
             questions,
             blanks,
             cosines(model, [(question.item.subject, pair) for question, pair in zip(questions, pairs, strict=True)]),
-            _whole_answers(model, asked, [blank for blank, _ in blanks], settings),
-            self._clauses(model, asked),
+            _whole_answers(model, requests, [blank for blank, _ in blanks], settings),
+            self._clauses(model, requests),
             strict=True,
         )
         for question, (blank, hidden), cosine, scores, clause in parts:
             if not _all_finite(blank, hidden, cosine, scores, clause):
-                raise not_finite(model, relation, question.item, template)
+                raise non_finite(model, relation, question.item, template)
             yield {
                 "relation": relation.label,
                 "template": template,
                 "prompting": self.prompting,
-                **row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
-                **_columns(question, blank, hidden, cosine, clause),
+                **choice_row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
+                **_pair_columns(question, blank, hidden, cosine, clause),
             }
 
-    def _clauses(self, model: LanguageModel, asked: Sequence[Request]) -> Iterator[Pair | None]:
-        """Causal models do not see a cascade's clause from its first blank; here it is scored behind each option."""
+    def _clauses(self, model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | None]:
+        """Yield the clause scores of each pair, or None where the probe has none.
+
+        At its first blank a causal model does not see a cascade's clause, so the clause is scored after each option.
+        """
         if self.prompting == "cascade" and model.card.kind == "causal":
-            return _clause_scores(model, asked)
-        return (None for _ in asked)
+            return _clause_scores(model, requests)
+        return (None for _ in requests)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
@@ -110,7 +114,7 @@ class Specificity:
         return specificity_scores(rows)
 
 
-def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
+def _two_options(relation: Relation, question: Question) -> tuple[str, ...]:
     options = relation.options_of(question.item)
     if len(options) != 2:
         raise BadInput(
@@ -123,64 +127,74 @@ def _pair(relation: Relation, question: Question) -> tuple[str, ...]:
 def _blanks(
     model: LanguageModel, questions: Sequence[Question], pairs: Sequence[tuple[str, ...]]
 ) -> Iterator[tuple[BlankDistribution, BlankDistribution]]:
-    """What stands at each item's blank, and there with its subject hidden.
+    """Yield the distribution at each item's blank, and the one with its subject hidden.
 
-    Request side by side, so that the two share the demonstrations before them.
+    The two requests of an item stand side by side, so that the demonstrations before them are computed once.
     """
     both = zip(questions, pairs, strict=True)
-    found = model.fill(((prompt, pair) for question, pair in both for prompt in (question.prompt, question.bare)), BEST)
-    return zip(found, found, strict=True)
+    requests = ((prompt, pair) for question, pair in both for prompt in (question.prompt, question.bare))
+    blanks = model.fill(requests, KEPT_WORDS)
+    return zip(blanks, blanks, strict=True)
 
 
-def _single(blank: BlankDistribution) -> bool:
-    """Whether both options are single tokens."""
+def _both_single(blank: BlankDistribution) -> bool:
+    """Return whether both options are single tokens."""
     return bool(np.isfinite(blank.options).all())
 
 
 def _whole_answers(
-    model: LanguageModel, asked: Sequence[Request], blanks: Sequence[BlankDistribution], settings: Settings
-) -> Iterator[Pair]:
-    """Each option's score by all of its tokens; that of a single token is known from the blank."""
+    model: LanguageModel, requests: Sequence[Request], blanks: Sequence[BlankDistribution], settings: Settings
+) -> Iterator[PairValues]:
+    """Yield each option's score by all of its tokens; for single tokens this is the log-probability at the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
-    rest = model.score((each for each, blank in zip(asked, blanks, strict=True) if not _single(blank)), scoring)
+    several_tokens = (request for request, blank in zip(requests, blanks, strict=True) if not _both_single(blank))
+    rest = model.score(several_tokens, scoring)
     for blank in blanks:
-        yield blank.options if _single(blank) else next(rest).reduce(settings.reduction)
+        yield blank.options if _both_single(blank) else next(rest).reduce(settings.reduction)
 
 
-def _clause_scores(model: LanguageModel, asked: Sequence[Request]) -> Iterator[Pair]:
-    """Log-probability of each option and of the clause behind it, up to the second blank."""
-    clauses = ((Prompt((prompt.pieces[0], prompt.pieces[1].rstrip())), pair) for prompt, pair in asked)
-    for found in model.score(clauses, Scoring()):
-        starts = [answer.start for answer in found.answers]
-        yield np.array([tokens[start:].sum() for tokens, start in zip(found.log_probs, starts, strict=True)])
+def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues]:
+    """Yield the log-probability of each option together with the clause after it, up to the second blank."""
+    clauses = ((Prompt((prompt.pieces[0], prompt.pieces[1].rstrip())), pair) for prompt, pair in requests)
+    for scores in model.score(clauses, Scoring()):
+        starts = [answer.start for answer in scores.answers]
+        yield np.array([tokens[start:].sum() for tokens, start in zip(scores.log_probs, starts, strict=True)])
 
 
 def _all_finite(
-    blank: BlankDistribution, hidden: BlankDistribution, cosine: Pair, scores: Pair, clause: Pair | None
+    blank: BlankDistribution,
+    hidden: BlankDistribution,
+    cosine: PairValues,
+    scores: PairValues,
+    clause: PairValues | None,
 ) -> bool:
-    """Whether all that was asked is a number, but for an option at a blank that is not a single token."""
-    numbers = [blank.log_probs, hidden.log_probs, cosine, scores, *([] if clause is None else [clause])]
-    known = [np.isfinite(each.options) | np.isnan(each.options) & (each.ranks == 0) for each in (blank, hidden)]
-    return all(np.isfinite(each).all() for each in numbers) and all(each.all() for each in known)
+    """Return whether all values are numbers, except at a blank those of options that are not single tokens."""
+    arrays = [blank.log_probs, hidden.log_probs, cosine, scores, *([] if clause is None else [clause])]
+    options_valid = [np.isfinite(b.options) | np.isnan(b.options) & (b.ranks == 0) for b in (blank, hidden)]
+    return all(np.isfinite(values).all() for values in arrays) and all(valid.all() for valid in options_valid)
 
 
-def _columns(
-    question: Question, blank: BlankDistribution, hidden: BlankDistribution, cosine: Pair, clause: Pair | None
+def _pair_columns(
+    question: Question,
+    blank: BlankDistribution,
+    hidden: BlankDistribution,
+    cosine: PairValues,
+    clause: PairValues | None,
 ) -> dict[str, Any]:
-    """The row's own columns, with the pair's two values side by side: options are coarse, fine."""
+    """Return the columns that only this probe has; the options of a pair are coarse, then fine."""
     pairs = {
         "log_prob": blank.options,
         "rank": blank.ranks,
         "natural_log_prob": hidden.options,
         "cosine": cosine,
-        "clause_score": NONE if clause is None else clause,
+        "clause_score": UNKNOWN_PAIR if clause is None else clause,
     }
     (fine,) = question.item.answers
     return {
         "coarse_label": question.item.options[1 - fine],
         **{f"fine_{name}": pair[fine].item() for name, pair in pairs.items()},
         **{f"coarse_{name}": pair[1 - fine].item() for name, pair in pairs.items()},
-        "specific": bool(blank.options[fine] > blank.options[1 - fine]) if _single(blank) else None,
-        "demonstrations": list(question.shown),
+        "specific": bool(blank.options[fine] > blank.options[1 - fine]) if _both_single(blank) else None,
+        "demonstrations": list(question.demonstrations),
         "best": list(blank.tokens),
     }

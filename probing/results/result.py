@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from probing.analysis.accuracy import COLUMNS
-from probing.benchmark import Benchmark
+from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder
 from probing.language_model import Usage
@@ -20,11 +20,10 @@ from probing.settings import Settings, parts
 ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
-KEY = ["relation", "template", "index"]
 # What each file must have, whatever the probe.
 NEEDED = {
-    ITEMS: KEY,
-    SCORES: COLUMNS,
+    ITEMS: ROW_KEY,
+    SCORES: SCORE_COLUMNS,
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
 
@@ -99,7 +98,7 @@ def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings)
     Rows of a probe that does not score options have no scores.
     """
     expected = _expected(benchmark, settings)
-    found = list(zip(*(rows[column].tolist() for column in KEY), strict=True)) if len(rows) else []
+    found = list(zip(*(rows[column].tolist() for column in ROW_KEY), strict=True)) if len(rows) else []
     missing = expected.keys() - set(found)
     if missing:
         first = next(key for key in expected if key in missing)

@@ -1,4 +1,4 @@
-"""Knowledge graphs in words (methods 3.1): names of entities, a sentence template for each relation, triples."""
+"""Knowledge graphs that can be worded (methods 3.1): names of entities, a template for each relation, triples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ TAIL_SLOT = "{TAIL}"
 
 
 class Triple(NamedTuple):
-    """Head and tail are ids of entities."""
+    """A relation between two entities, the head and the tail; all three are ids."""
 
     head: str
     relation: str
@@ -18,9 +18,10 @@ class Triple(NamedTuple):
 
 @dataclass(frozen=True)
 class Graph:
-    """`names` and `templates` are by id; `categories` are those of an entity, where the graph says.
+    """A knowledge graph.
 
-    `notes`: what the reader of a result should know of how the graph was read (which splits, what was left out).
+    `names` and `templates` are by id; `categories` are those of each entity, if the graph has them.
+    `notes`: remarks on how the graph was read, for readers of results (which splits, what was left out).
     """
 
     names: Mapping[str, str]
@@ -30,7 +31,8 @@ class Graph:
     notes: tuple[str, ...] = ()
 
     def sentence(self, triple: Triple) -> str:
-        """The triple in words, without a final period. Names are put in at once, so that one may hold a slot."""
+        """Return the triple in words, without a final period."""
+        # Both names are put in at once, so that a name may contain the text of a slot.
         names = {HEAD_SLOT: self.names[triple.head], TAIL_SLOT: self.names[triple.tail]}
         head_first = self.templates[triple.relation].partition(HEAD_SLOT)
         return names[HEAD_SLOT].join(part.replace(TAIL_SLOT, names[TAIL_SLOT]) for part in head_first[::2])

@@ -1,4 +1,4 @@
-"""From an item and a template to a prompt (methods 2.4): vanilla, few-shot, cascade."""
+"""Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, cascade."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,29 +14,29 @@ from probing.template import Prompt, prompt, without_subject
 class Question:
     """An item as it is put to a model.
 
-    `prompt`: about the item; `bare`: the same with its subject hidden (methods 2.3). `shown`: the index of each item
-    that was shown with its answer before it.
+    `prompt`: about the item; `bare`: the same with its subject hidden (methods 2.3). `demonstrations`: the indices of
+    the items that stand before it with their answers.
     """
 
     item: Item
     prompt: Prompt
     bare: Prompt
-    shown: tuple[int, ...] = ()
+    demonstrations: tuple[int, ...] = ()
 
 
-Name = Literal["vanilla", "few-shot", "cascade"]
-# Relation, number of the template, number of demonstrations, seed -> a question per item.
+PromptingName = Literal["vanilla", "few-shot", "cascade"]
+# From a relation, the number of the template, the number of demonstrations and a seed to one question for each item.
 Prompting = Callable[[Relation, int, int, int], Iterator[Question]]
 
 
 def vanilla(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
-    """The template alone."""
+    """Yield the template alone for each item."""
     text = relation.templates[template]
     return (Question(item, prompt(text, item.subject), without_subject(text)) for item in relation.items)
 
 
 def cascade(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
-    """The template with its which-clause; the first blank is scored."""
+    """Yield the template with its which-clause for each item; the first blank is scored."""
     if template >= len(relation.cascades):
         raise BadInput(
             f"Relation {relation.id} has no cascade for template {template}.",
@@ -47,9 +47,9 @@ def cascade(relation: Relation, template: int, shots: int, seed: int) -> Iterato
 
 
 def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
-    """Behind `shots` other items of the relation with their answers, drawn anew for each item.
+    """Yield the template behind `shots` other items of the relation with their answers, drawn anew for each item.
 
-    One generator per relation, over the items in file order, so that the same seed shows the same items.
+    One random generator serves the relation's items in the order of the file, so that a seed fixes all draws.
     """
     if len(relation.items) <= shots:
         raise BadInput(
@@ -58,25 +58,25 @@ def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterat
         )
     generator, text = Random(seed), relation.templates[template]
     for place, question in enumerate(vanilla(relation, template, shots, seed)):
-        drawn = generator.sample(range(len(relation.items) - 1), shots)
-        shown = [relation.items[other + (other >= place)] for other in drawn]
-        before = "".join(f"{_demonstration(relation, text, other)}, " for other in shown)
+        places = generator.sample(range(len(relation.items) - 1), shots)
+        others = [relation.items[other + (other >= place)] for other in places]
+        prefix = "".join(f"{_demonstration(relation, text, other)}, " for other in others)
         yield Question(
             question.item,
-            _behind(before, question.prompt),
-            _behind(before, question.bare),
-            tuple(other.index for other in shown),
+            _with_prefix(prefix, question.prompt),
+            _with_prefix(prefix, question.bare),
+            tuple(other.index for other in others),
         )
 
 
 def _demonstration(relation: Relation, template: str, item: Item) -> str:
-    """The item's sentence with its answer, without the final period."""
+    """Return the item's sentence with its answer, without the final period."""
     answer = relation.options_of(item)[item.answers[0]]
     return answer.join(prompt(template, item.subject).pieces).removesuffix(".")
 
 
-def _behind(text: str, asked: Prompt) -> Prompt:
-    return Prompt((text + asked.pieces[0], *asked.pieces[1:]), asked.scored)
+def _with_prefix(prefix: str, prompt: Prompt) -> Prompt:
+    return Prompt((prefix + prompt.pieces[0], *prompt.pieces[1:]), prompt.scored)
 
 
-PROMPTINGS: dict[Name, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}
+PROMPTINGS: dict[PromptingName, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}

@@ -1,4 +1,4 @@
-"""True and false statements from a knowledge graph (methods 3.2): seeded, and the same for every model."""
+"""True and false statements drawn from a knowledge graph (methods 3.2), with a seed: the same for every model."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -9,20 +9,20 @@ from random import Random
 from probing.errors import BadBenchmark, BadInput
 from probing.statements.graph import Graph, Triple
 
-ATTEMPTS = 1000  # draws for one false triple before the graph is taken to have none
+MOST_DRAWS = 1000  # for one false triple; then the graph is taken to have none
 HEAD, RELATION, TAIL = range(3)
 PARTS = (HEAD, RELATION, TAIL)
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How often which sentences are drawn.
+    """Settings that determine how many statements are drawn, and how.
 
-    `samples` true and as many false ones for each of the `repetitions`; the paper has 1,000 and 25, the defaults make
-    a run ten times shorter.
+    `samples` true ones and as many false ones are drawn in each of the `repetitions`; the paper has 1,000 and 25, and
+    with the defaults a run is ten times shorter.
     `resampled`: how many of a triple's three parts are drawn anew to make it false. With 3 all of them are drawn
     uniformly; with fewer the rest is that of a true triple, so that 1 is hardest.
-    `within_category`: only put in what is of the same category as the part that it replaces.
+    `within_category`: replace a part only by one of the same category.
     """
 
     samples: int = 500
@@ -40,8 +40,8 @@ class Sampling:
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A statement from the graph; `repetitions` names those that drew it (from 1), as often as they did."""
+class GraphStatement:
+    """A statement in words; `repetitions` has the numbers of those that drew it (from 1), as often as they did."""
 
     text: str
     triple: Triple
@@ -49,31 +49,32 @@ class Sentence:
     repetitions: tuple[int, ...]
 
 
-def draw(graph: Graph, sampling: Sampling) -> tuple[Sentence, ...]:
-    """Every distinct sentence once, in the order in which they were drawn.
+def draw(graph: Graph, sampling: Sampling) -> tuple[GraphStatement, ...]:
+    """Draw statements; return every distinct one once, in the order of the draws.
 
-    Each repetition has its own generator: fewer repetitions are the beginning of more.
+    Each repetition has its own random generator, so that a run with fewer repetitions draws the first ones of a longer
+    run.
     """
-    found: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
+    repetitions: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
     triples: dict[tuple[str, str, bool], Triple] = {}
-    deck = Deck(graph, sampling)
+    sampler = Sampler(graph, sampling)
     for repetition in range(1, sampling.repetitions + 1):
-        for triple, true in deck.repetition(Random(f"{sampling.seed}:{repetition}")):
+        for triple, true in sampler.repetition(Random(f"{sampling.seed}:{repetition}")):
             key = (triple.relation, graph.sentence(triple), true)
-            found[key].append(repetition)
+            repetitions[key].append(repetition)
             triples.setdefault(key, triple)
-    return tuple(Sentence(key[1], triples[key], key[2], tuple(drawn)) for key, drawn in found.items())
+    return tuple(GraphStatement(key[1], triples[key], key[2], tuple(numbers)) for key, numbers in repetitions.items())
 
 
 @dataclass(frozen=True)
-class Deck:
-    """What can be drawn from a graph, in a fixed order."""
+class Sampler:
+    """A source of true and false triples from a graph."""
 
     graph: Graph
     sampling: Sampling
 
     def repetition(self, random: Random) -> Iterator[tuple[Triple, bool]]:
-        """A true triple and a false one in turn. The true ones differ if there are enough."""
+        """Yield a true triple and a false one in turn; the true ones are all different if there are enough."""
         triples, samples = self.graph.triples, self.sampling.samples
         enough = samples <= len(triples)
         for triple in random.sample(triples, samples) if enough else random.choices(triples, k=samples):
@@ -81,24 +82,24 @@ class Deck:
             yield self._false_triple(random), False
 
     def _false_triple(self, random: Random) -> Triple:
-        """Parts of a true triple drawn anew until it says what no triple of the graph says."""
-        for _ in range(ATTEMPTS):
+        """Draw parts of a true triple anew until no triple of the graph has the same words."""
+        for _ in range(MOST_DRAWS):
             true = random.choice(self.graph.triples)
-            anew = random.sample(PARTS, self.sampling.resampled)
-            triple = Triple(*(self._anew(true, p, random) if p in anew else true[p] for p in PARTS))
-            if self._differs(triple, true, anew) and self.graph.sentence(triple) not in self._true_sentences:
+            parts = random.sample(PARTS, self.sampling.resampled)
+            triple = Triple(*(self._replacement(true, p, random) if p in parts else true[p] for p in PARTS))
+            if self._differs(triple, true, parts) and self.graph.sentence(triple) not in self._true_sentences:
                 return triple
         raise BadBenchmark(
-            f"No false statement was found in {ATTEMPTS} draws.",
+            f"No false statement was found in {MOST_DRAWS} draws.",
             "The graph is too small or too dense for this way of drawing: resample more parts, or add entities.",
         )
 
-    def _differs(self, triple: Triple, true: Triple, anew: Sequence[int]) -> bool:
-        """Whether what was drawn anew is new; with all three parts nothing of the true triple matters."""
-        return len(anew) == len(PARTS) or all(triple[part] != true[part] for part in anew)
+    def _differs(self, triple: Triple, true: Triple, parts: Sequence[int]) -> bool:
+        """Return whether all replaced parts differ from the true triple's; with three parts any triple passes."""
+        return len(parts) == len(PARTS) or all(triple[part] != true[part] for part in parts)
 
-    def _anew(self, true: Triple, part: int, random: Random) -> str:
-        """What stands in for a part of a true triple; it may be the same."""
+    def _replacement(self, true: Triple, part: int, random: Random) -> str:
+        """Draw a replacement for a part of a true triple; it may be equal to it."""
         if not self.sampling.within_category:
             return random.choice(self._relations if part == RELATION else self._entities)
         if part == RELATION:
@@ -106,12 +107,12 @@ class Deck:
         return random.choice(self._members[random.choice(self._categories(true, part))])
 
     def _categories(self, triple: Triple, part: int) -> tuple[str, ...]:
-        """The categories of a triple's head or tail: the graph's, else the position in which it stands."""
+        """Return the categories of a triple's head or tail: the graph's, else its position in the relation."""
         return self.graph.categories.get(triple[part]) or (f"{part} {triple.relation}",)
 
     @cached_property
     def _true_sentences(self) -> frozenset[str]:
-        """Several triples may say the same in words, so it is words that must not be true."""
+        """All true statements in words: a false triple must differ from them in words, for triples may share these."""
         return frozenset(map(self.graph.sentence, self.graph.triples))
 
     @cached_property
@@ -125,25 +126,27 @@ class Deck:
     @cached_property
     def _members(self) -> dict[str, tuple[str, ...]]:
         """The entities of each category."""
-        found: dict[str, dict[str, None]] = defaultdict(dict)
+        members: dict[str, dict[str, None]] = defaultdict(dict)
         for triple in self.graph.triples:
             for part in (HEAD, TAIL):
                 for category in self._categories(triple, part):
-                    found[category][triple[part]] = None
-        return {category: tuple(entities) for category, entities in found.items()}
+                    members[category][triple[part]] = None
+        return {category: tuple(entities) for category, entities in members.items()}
 
     @cached_property
     def _relations_like(self) -> dict[str, tuple[str, ...]]:
-        """For each relation those whose heads are of its heads' categories, and whose tails of its tails'."""
-        kinds = {part: self._kinds(part) for part in (HEAD, TAIL)}
+        """For each relation those that share a category of heads with it, and a category of tails."""
+        heads, tails = self._categories_by_relation(HEAD), self._categories_by_relation(TAIL)
         return {
-            one: tuple(o for o in self._relations if all(kinds[p][one] & kinds[p][o] for p in (HEAD, TAIL)))
-            for one in self._relations
+            relation: tuple(
+                other for other in self._relations if heads[relation] & heads[other] and tails[relation] & tails[other]
+            )
+            for relation in self._relations
         }
 
-    def _kinds(self, part: int) -> dict[str, set[str]]:
-        """What stands at one end of each relation: categories, or the entities themselves where there are none."""
-        found: dict[str, set[str]] = defaultdict(set)
+    def _categories_by_relation(self, part: int) -> dict[str, set[str]]:
+        """Return the categories of each relation's heads or tails; an entity without any counts as its own."""
+        categories: dict[str, set[str]] = defaultdict(set)
         for triple in self.graph.triples:
-            found[triple.relation].update(self.graph.categories.get(triple[part]) or (triple[part],))
-        return found
+            categories[triple.relation].update(self.graph.categories.get(triple[part]) or (triple[part],))
+        return categories

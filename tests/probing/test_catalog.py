@@ -12,7 +12,7 @@ from threading import Thread
 
 import pytest
 
-from probing.catalog import CATALOG, Entry, download, entry, open_benchmark
+from probing.catalog import CATALOG, KnownBenchmark, download, known_benchmark, open_benchmark
 from probing.errors import BadInput, DigestMismatch, NoSpace, SourceUnavailable
 from probing.files import archives
 from probing.formats import FORMATS, bear
@@ -20,7 +20,7 @@ from probing.probes import PROBES
 from probing.settings import Settings
 from tests.conftest import BearFolder
 
-Serve = Callable[[bytes], Entry]
+Serve = Callable[[bytes], KnownBenchmark]
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -35,16 +35,16 @@ def serve(tmp_path: Path, bear_folder: BearFolder, monkeypatch: pytest.MonkeyPat
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "served")))
     Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
-    def put(archive: bytes) -> Entry:
+    def put(archive: bytes) -> KnownBenchmark:
         (tmp_path / "served" / "archive.tar.gz").write_bytes(archive)
-        known = replace(
+        benchmark = replace(
             CATALOG["bear"],
             archive=f"http://127.0.0.1:{server.server_port}/archive.tar.gz",
             digest=bear.read(bear_folder.write()).digest,
             paths=("small",),
         )
-        monkeypatch.setitem(CATALOG, "bear", known)
-        return known
+        monkeypatch.setitem(CATALOG, "bear", benchmark)
+        return benchmark
 
     yield put
     server.shutdown()
@@ -68,13 +68,13 @@ def member(name: str, **fields: object) -> tarfile.TarInfo:
     return info
 
 
-def test_each_entry_names_what_exists() -> None:
-    for slug, known in CATALOG.items():
-        assert slug == known.slug
-        assert known.format in FORMATS
-        assert known.probe in PROBES
-        assert Settings.from_json(known.settings)
-        assert known.description and known.licence
+def test_each_known_benchmark_names_what_exists() -> None:
+    for slug, benchmark in CATALOG.items():
+        assert slug == benchmark.slug
+        assert benchmark.format in FORMATS
+        assert benchmark.probe in PROBES
+        assert Settings.from_json(benchmark.settings)
+        assert benchmark.description and benchmark.licence
 
 
 def test_the_real_bear_has_the_digest_of_the_catalog(real_bear: Path) -> None:
@@ -100,7 +100,7 @@ def test_it_says_what_it_knows_when_the_name_is_unknown() -> None:
     with pytest.raises(BadInput, match=r"neither a folder nor a known benchmark.*starter, .*bear"):
         open_benchmark("no-such-thing")
     with pytest.raises(BadInput, match="No benchmark is called"):
-        entry("no-such-thing")
+        known_benchmark("no-such-thing")
 
 
 def test_it_downloads_and_checks(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_a_broken_off_download_leaves_nothing(serve: Serve, bear_folder: BearFol
 
 
 def test_without_a_network_it_says_what_to_do(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = serve(b"")
-    monkeypatch.setitem(CATALOG, "bear", replace(known, archive="http://127.0.0.1:9/archive.tar.gz"))
+    benchmark = serve(b"")
+    monkeypatch.setitem(CATALOG, "bear", replace(benchmark, archive="http://127.0.0.1:9/archive.tar.gz"))
     with pytest.raises(SourceUnavailable) as caught:
         download("bear", tmp_path / "bear")
     assert not caught.value.permanent

@@ -7,7 +7,7 @@ from django.conf import settings
 
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
-from probing.catalog import download, entry
+from probing.catalog import download, known_benchmark
 
 
 class Command(PlainCommand):
@@ -19,5 +19,5 @@ class Command(PlainCommand):
     def run(self, *, slug: str, **options: Any) -> None:
         folder = settings.DATA / "benchmarks" / slug
         download(slug, folder)
-        benchmark, _ = benchmarks.install(entry(slug).format, folder, slug)
+        benchmark, _ = benchmarks.install(known_benchmark(slug).format, folder, slug)
         self.say(f"{benchmark}: {benchmark.relations} relations, {benchmark.items} items.")

@@ -12,8 +12,9 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.sides import Sides, objects_of, pair_title, predicate_cell
 from leaderboard.stored import benchmarks
+from probing.analysis.breakdown import ALL
 from probing.analysis.culture import west_last
-from probing.analysis.entropy import ALL, COLUMNS, entropies, totals
+from probing.analysis.entropy import ENTROPY_COLUMNS, entropies, totals
 from probing.errors import ProbingError
 
 NOTE = (
@@ -104,7 +105,7 @@ def variety(benchmark: int) -> tuple[list[Variety], tuple[str, ...]]:
     relations = entropies(content)
     rows: dict[tuple[object, ...], Variety] = {}
     table = pd.concat([relations, totals(relations)])
-    for (pair, language, objects, relation), part in table.groupby(COLUMNS[:4], sort=False):
+    for (pair, language, objects, relation), part in table.groupby(ENTROPY_COLUMNS[:4], sort=False):
         both = zip(part.culture, part["items"], part.entropy, strict=True)
         sides = tuple(sorted(both, key=lambda side: west_last(side[0])))
         if len(sides) == 2:

@@ -1,4 +1,4 @@
-"""What is asked about geography: 23 fact types under three heads (methods 5.1; the paper's Tables 6 and 7).
+"""The 23 fact types of geography under three heads (methods 5.1; the paper's Tables 6 and 7).
 
 In templates, {S} is the subject, {O} the object, {O1} and {O2} two of several objects.
 """
@@ -12,10 +12,10 @@ FACILITIES = "Public and Industrial Facilities"
 
 @dataclass(frozen=True)
 class FactType:
-    """A property of a kind of place, and how it is worded.
+    """A property of a kind of place, with the templates that word it.
 
-    `single`: the wording where a template wants two objects and only one is known (ours, methods 5).
-    `masks_subject`: the subject is also asked for, given the object.
+    `single`: the template for subjects with one object, if the others need two (our addition, methods 5).
+    `masks_subject`: whether there are also sentences in which the subject is masked.
     """
 
     key: str

@@ -1,6 +1,6 @@
 """The sentence generator: from a subject and its objects to masked sentences with their answers (methods 5).
 
-Deterministic: a sentence follows from its fact alone, and its id from the sentence and its answer.
+It is deterministic: a sentence depends on its fact alone, and its id on the sentence and its answer.
 """
 
 import hashlib
@@ -8,20 +8,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from probing.statements.geography.fact_types import FactType
-from probing.statements.geography.wording import GENERIC, MUTED, SLOT, agreeing, muted, split, words
+from probing.statements.geography.wording import GENERIC, MUTED_WORDS, SLOT, agreeing, muted, split, words
 from probing.template import ANSWER_SLOT, upper_first
 
 # Sentences of more words are marked as long.
 LONG = 20
-SINGLE = "single"
-# Words that name the kind of a place; seeing them beside the blank gives nothing away.
-KINDS = (
+SINGLE_OBJECT = "single"  # the number of the template for one object
+# Words that name the kind of a place; beside the blank they do not give the answer away.
+KIND_WORDS = (
     GENERIC
-    | {word for suffixes in MUTED.values() for suffix in suffixes for word in suffix.split()}
+    | {word for suffixes in MUTED_WORDS.values() for suffix in suffixes for word in suffix.split()}
     | {"of", "and", "ocean", "strait", "channel"}
 )
-# Words without content, which may stand twice.
-SMALL = {
+# Function words, which may occur twice in a sentence.
+FUNCTION_WORDS = {
     *("the", "of", "and", "a", "an", "in", "on", "by", "is", "as", "its", "it"),
     *("de", "la", "le", "les", "du", "el", "al", "do", "da"),
 }
@@ -29,7 +29,7 @@ SMALL = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """`text` has [Y] where `answer`, a word of `name`, was taken out; `template` is its number or "single".
+    """A masked sentence: `text` has [Y] in place of `answer`, a word of `name`; `template` is its number or "single".
 
     `leaky`: the rest of the sentence gives the answer away. `repeated`: a word of the template also stands in a name.
     `long`: more than 20 words. All three are flags; nothing is left out for them (methods 5.4).
@@ -47,12 +47,12 @@ class Sentence:
 
     @property
     def blank_last(self) -> bool:
-        """Whether a text can simply be continued: what generative models need."""
+        """True if the blank ends the sentence, so that generative models can continue the text before it."""
         return self.text.endswith(f"{ANSWER_SLOT}.")
 
 
 def sentences(fact_type: FactType, subject: str, objects: tuple[str, ...]) -> Iterator[Sentence]:
-    """Every sentence about one subject, each once."""
+    """Yield every distinct sentence about one subject."""
     seen = set()
     for number, template in enumerate(fact_type.templates):
         for sentence in _realisations(fact_type, str(number), template, subject, objects):
@@ -64,14 +64,17 @@ def sentences(fact_type: FactType, subject: str, objects: tuple[str, ...]) -> It
 def _realisations(
     fact_type: FactType, number: str, template: str, subject: str, objects: tuple[str, ...]
 ) -> Iterator[Sentence]:
-    """Two of several objects in turn, or each object by itself; then the subject, where it is asked for too."""
+    """Yield the sentences of a template: with each of the first two objects masked, or one for each single object.
+
+    Sentences in which the subject is masked follow where the fact type has them.
+    """
     if "{O2}" not in template:
         yield from _with_each_object(fact_type, number, template, subject, objects)
     elif len(objects) > 1:
         names = {"S": subject, "O1": objects[0], "O2": objects[1]}
-        yield from (_sentence(fact_type, number, template, names, slot) for slot in ("O1", "O2"))
+        yield from (_masked_sentence(fact_type, number, template, names, slot) for slot in ("O1", "O2"))
     elif fact_type.single:
-        yield from _with_each_object(fact_type, SINGLE, fact_type.single, subject, objects)
+        yield from _with_each_object(fact_type, SINGLE_OBJECT, fact_type.single, subject, objects)
 
 
 def _with_each_object(
@@ -80,20 +83,22 @@ def _with_each_object(
     for name in objects:
         names = {"S": subject, "O": name}
         for slot in ("O", "S") if fact_type.masks_subject else ("O",):
-            yield _sentence(fact_type, number, template, names, slot)
+            yield _masked_sentence(fact_type, number, template, names, slot)
 
 
-def _sentence(fact_type: FactType, number: str, template: str, names: Mapping[str, str], asked: str) -> Sentence:
-    """The template with all names in it, but for one word of the name in the slot `asked`."""
+def _masked_sentence(
+    fact_type: FactType, number: str, template: str, names: Mapping[str, str], masked: str
+) -> Sentence:
+    """Return the template with all names filled in, and one word of the name in the slot `masked` left blank."""
     template = agreeing(muted(template, names), names["S"])
-    before, answer, after = split(names[asked])
-    shown = {**names, asked: before + ANSWER_SLOT + after}
-    text = upper_first(SLOT.sub(lambda slot: shown[slot[1]], template))
+    before, answer, after = split(names[masked])
+    texts = {**names, masked: before + ANSWER_SLOT + after}
+    text = upper_first(SLOT.sub(lambda slot: texts[slot[1]], template))
     return Sentence(
-        id=_id(fact_type.key, text, answer),
+        id=_sentence_id(fact_type.key, text, answer),
         text=text,
         answer=answer,
-        name=names[asked],
+        name=names[masked],
         subject=names["S"],
         template=number,
         leaky=_leaky(text, answer, before + after),
@@ -102,17 +107,18 @@ def _sentence(fact_type: FactType, number: str, template: str, names: Mapping[st
     )
 
 
-def _id(key: str, text: str, answer: str) -> str:
+def _sentence_id(key: str, text: str, answer: str) -> str:
     digest = hashlib.sha256(f"{text} {answer}".encode()).hexdigest()
     return f"{key}-{digest[:10]}"
 
 
 def _leaky(text: str, answer: str, beside: str) -> bool:
-    """The answer stands elsewhere in the sentence, or a telling word of its name stands beside the blank."""
+    """Return whether the answer occurs elsewhere, or a word of its name beside the blank gives it away."""
     visible = words(text.replace(ANSWER_SLOT, " "))
-    return answer.casefold() in visible or bool(set(words(beside)) - KINDS)
+    return answer.casefold() in visible or bool(set(words(beside)) - KIND_WORDS)
 
 
 def _repeated(template: str, names: Mapping[str, str]) -> bool:
-    own = set(words(SLOT.sub(" ", template))) - SMALL
+    """Return whether a word of the template, other than a function word, also occurs in a name."""
+    own = set(words(SLOT.sub(" ", template))) - FUNCTION_WORDS
     return any(own & set(words(name)) for name in names.values())

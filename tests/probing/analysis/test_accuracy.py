@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from scipy.stats import sem
 
-from probing.analysis.accuracy import COLUMNS
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.formats import bear
-from probing.probes.multiple_choice import MultipleChoice, row
+from probing.probes.multiple_choice import MultipleChoice, choice_row
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
@@ -21,20 +21,20 @@ PROBE = MultipleChoice()
 
 @pytest.fixture
 def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
-    relations = [(relation, template) for relation in benchmark.relations for template in range(3)]
-    frames = [PROBE.frame(list(PROBE.rows(model, *asked, Settings()))) for asked in relations]
+    parts = [(relation, template) for relation in benchmark.relations for template in range(3)]
+    frames = [PROBE.frame(list(PROBE.rows(model, relation, template, Settings()))) for relation, template in parts]
     return pd.concat(frames, ignore_index=True)
 
 
 def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    found = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    assert len(found) == 1
-    return float(found["value"].iloc[0])
+    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
+    assert len(matching) == 1
+    return float(matching["value"].iloc[0])
 
 
 def test_scores_are_tidy(rows: pd.DataFrame) -> None:
     scores = PROBE.scores(rows)
-    assert list(scores.columns) == COLUMNS
+    assert list(scores.columns) == SCORE_COLUMNS
     assert not scores.duplicated(["metric", "dimension", "group"]).any()
     assert set(scores["dimension"]) == {"overall", "template", "relation", "domain", "cardinality"}
 
@@ -83,7 +83,7 @@ def test_rows_read_back_from_parquet_give_the_same_scores(rows: pd.DataFrame) ->
 def test_the_real_bear_has_the_papers_supports_and_chance(real_bear: Path) -> None:
     rows = [
         {"relation": relation.id, "template": 0}
-        | row(
+        | choice_row(
             relation,
             prompt(relation.templates[0], item.subject),
             item,

@@ -1,4 +1,4 @@
-"""Macro-averages over fact types, against the obvious way and by hand."""
+"""Macro-averages over fact types, against a straightforward computation and by hand."""
 
 from typing import Any
 
@@ -32,8 +32,8 @@ def table(*rows: dict[str, Any]) -> pd.DataFrame:
 
 
 def scores(rows: pd.DataFrame) -> pd.DataFrame:
-    found = cloze_scores(rows, [name for name in ("fact_type", "head", "leak") if name in rows])
-    return found.set_index(["metric", "dimension", "group"])
+    table = cloze_scores(rows, [name for name in ("fact_type", "head", "leak") if name in rows])
+    return table.set_index(["metric", "dimension", "group"])
 
 
 ROWS = table(
@@ -45,69 +45,69 @@ ROWS = table(
 
 
 def test_it_is_the_mean_over_fact_types_of_the_mean_over_sentences() -> None:
-    found = scores(ROWS)["value"]
-    assert found["in_top_1", "overall", "all"] == pytest.approx((1 / 4 + 0 + 0) / 3)
-    assert found["in_top_5", "overall", "all"] == pytest.approx((2 / 4 + 1 + 1 / 2) / 3)
-    assert found["in_top_10", "overall", "all"] == pytest.approx((3 / 4 + 1 + 1 / 2) / 3)
-    assert found["accuracy", "overall", "all"] == found["in_top_5", "overall", "all"]
+    values = scores(ROWS)["value"]
+    assert values["in_top_1", "overall", "all"] == pytest.approx((1 / 4 + 0 + 0) / 3)
+    assert values["in_top_5", "overall", "all"] == pytest.approx((2 / 4 + 1 + 1 / 2) / 3)
+    assert values["in_top_10", "overall", "all"] == pytest.approx((3 / 4 + 1 + 1 / 2) / 3)
+    assert values["accuracy", "overall", "all"] == values["in_top_5", "overall", "all"]
 
 
 def test_it_is_taken_per_head_and_per_fact_type() -> None:
-    found = scores(ROWS)["value"]
-    assert found["in_top_5", "head", "Natural"] == pytest.approx((2 / 4 + 1) / 2)
-    assert found["in_top_5", "head", "Facilities"] == 1 / 2
-    assert found["in_top_5", "fact_type", "river"] == found["in_top_5", "relation", "river"] == 2 / 4
+    values = scores(ROWS)["value"]
+    assert values["in_top_5", "head", "Natural"] == pytest.approx((2 / 4 + 1) / 2)
+    assert values["in_top_5", "head", "Facilities"] == 1 / 2
+    assert values["in_top_5", "fact_type", "river"] == values["in_top_5", "relation", "river"] == 2 / 4
 
 
 def test_leaky_sentences_can_be_left_out() -> None:
-    found = scores(ROWS)["value"]
-    assert found["in_top_5", "leak", "not leaky"] == pytest.approx((2 / 4 + 1 / 2) / 2)
-    assert found["in_top_5", "leak", "leaky"] == 1
+    values = scores(ROWS)["value"]
+    assert values["in_top_5", "leak", "not leaky"] == pytest.approx((2 / 4 + 1 / 2) / 2)
+    assert values["in_top_5", "leak", "leaky"] == 1
 
 
-def test_what_is_left_of_a_fact_type_without_them_is_a_score_of_its_own() -> None:
+def test_leaky_and_other_sentences_of_a_fact_type_have_scores_of_their_own() -> None:
     leaky = [row("river", index, 1, leak="leaky") for index in range(12)]
-    found = scores(table(*leaky, *(row("river", index, 9) for index in range(12, 22)), row("sea", 0, 3)))
-    cells = found.xs("in_top_5")["value"]["fact_type_major_leak"]
+    by_metric = scores(table(*leaky, *(row("river", index, 9) for index in range(12, 22)), row("sea", 0, 3)))
+    cells = by_metric.xs("in_top_5")["value"]["fact_type_major_leak"]
     assert cells.to_dict() == {"river major leaky": 1, "river major not leaky": 0, "sea minor not leaky": 1}
 
 
 def test_a_fact_type_of_twenty_sentences_is_a_major_one() -> None:
     rows = table(*(row("river", index, 1) for index in range(20)), *(row("sea", index, 9) for index in range(19)))
-    found = scores(rows)["value"]
-    assert (found["in_top_5", "major", "major"], found["in_top_5", "major", "minor"]) == (1, 0)
+    values = scores(rows)["value"]
+    assert (values["in_top_5", "major", "major"], values["in_top_5", "major", "minor"]) == (1, 0)
 
 
 def test_an_answer_of_several_tokens_is_not_found_and_is_counted() -> None:
-    found = scores(ROWS)
-    assert found["value"]["not_one_token", "fact_type", "river"] == 1 / 4
-    assert found["value"]["in_top_10", "fact_type", "river"] == 3 / 4
-    assert found["n"]["in_top_10", "fact_type", "river"] == 4
+    by_metric = scores(ROWS)
+    assert by_metric["value"]["not_one_token", "fact_type", "river"] == 1 / 4
+    assert by_metric["value"]["in_top_10", "fact_type", "river"] == 3 / 4
+    assert by_metric["n"]["in_top_10", "fact_type", "river"] == 4
 
 
 def test_near_counts_up_to_fifteen_and_knows_no_tokens() -> None:
     rows = table(*(row("river", i, rank, method="near", one_token=None) for i, rank in enumerate([1, 6, 15, None])))
-    found = scores(rows)["value"]
-    assert [found[f"in_near_{k}", "overall", "all"] for k in (1, 5, 15)] == [1 / 4, 1 / 4, 3 / 4]
-    assert "not_one_token" not in found.index.get_level_values("metric")
+    values = scores(rows)["value"]
+    assert [values[f"in_near_{k}", "overall", "all"] for k in (1, 5, 15)] == [1 / 4, 1 / 4, 3 / 4]
+    assert "not_one_token" not in values.index.get_level_values("metric")
     assert "in_near_15" not in set(cloze_scores(rows, [], tokens=6)["metric"])
 
 
-def test_what_was_not_asked_counts_nowhere_but_for_major_types() -> None:
-    asked = [row("river", index, 1) for index in range(10)]
-    rows = table(*asked, *(row("river", index, None, correct=None, method="") for index in range(10, 20)))
-    found = scores(rows)
-    assert (found["value"]["accuracy", "major", "major"], found["n"]["accuracy", "major", "major"]) == (1, 10)
+def test_sentences_that_were_not_scored_count_only_for_major_types() -> None:
+    scored = [row("river", index, 1) for index in range(10)]
+    rows = table(*scored, *(row("river", index, None, correct=None, method="") for index in range(10, 20)))
+    by_metric = scores(rows)
+    assert (by_metric["value"]["accuracy", "major", "major"], by_metric["n"]["accuracy", "major", "major"]) == (1, 10)
 
 
-def test_where_nothing_was_asked_it_says_so() -> None:
+def test_it_refuses_rows_without_any_scored_sentence() -> None:
     with pytest.raises(BadInput, match="ends in its blank"):
         scores(table(row("river", 0, None, correct=None, method="")))
 
 
 def test_the_interval_of_one_fact_type_is_wilsons() -> None:
-    found = scores(ROWS).loc["in_top_5", "fact_type", "river"]
-    assert (found["low"], found["high"]) == pytest.approx(wilson(2 / 4, 4))
+    by_metric = scores(ROWS).loc["in_top_5", "fact_type", "river"]
+    assert (by_metric["low"], by_metric["high"]) == pytest.approx(wilson(2 / 4, 4))
 
 
 def test_the_interval_of_a_mean_covers_as_often_as_it_says() -> None:
@@ -120,14 +120,14 @@ def test_the_interval_of_a_mean_covers_as_often_as_it_says() -> None:
     assert 0.93 <= covered / 500 <= 0.98
 
 
-def test_it_equals_the_obvious_way_on_random_rows() -> None:
+def test_it_equals_a_straightforward_computation_on_random_rows() -> None:
     generator = np.random.default_rng(1)
     rows = table(*(row(f"r{i % 7}", i, int(generator.integers(1, 15)), head=f"h{i % 7 % 3}") for i in range(200)))
-    found = scores(rows)["value"]
+    values = scores(rows)["value"]
     for head in ("h0", "h1", "h2"):
         means = []
         for relation in sorted(set(rows["relation"])):
             hits = [r.rank <= 5 for r in rows.itertuples() if (r.relation, r.head) == (relation, head)]
             if hits:
                 means.append(sum(hits) / len(hits))
-        assert found["in_top_5", "head", head] == pytest.approx(sum(means) / len(means))
+        assert values["in_top_5", "head", head] == pytest.approx(sum(means) / len(means))

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from probing.analysis.comparison import Correctness, common, compare, holm
+from probing.analysis.comparison import SIDE_BOUNDS, Correctness, common_rows, compare, holm
+from probing.analysis.intervals import wilson
 from probing.errors import BadInput
 
 
@@ -43,7 +44,7 @@ def test_only_common_items_count() -> None:
 def test_nothing_in_common_is_bad_input() -> None:
     first = results([True] * 4)
     with pytest.raises(BadInput, match="no item in common"):
-        common({"first": first, "second": first.assign(relation="P9")})
+        common_rows({"first": first, "second": first.assign(relation="P9")})
 
 
 def test_templates_of_an_item_count_as_one_item() -> None:
@@ -62,11 +63,11 @@ def test_the_interval_is_that_of_a_plain_bootstrap() -> None:
     first, second = (generator.random(300) < share for share in (0.4, 0.5))
     row = overall(results(list(first)), results(list(second)))
     difference = second.astype(int) - first
-    drawn = difference[generator.integers(300, size=(4000, 300))].mean(axis=1)
-    assert [row["low"], row["high"]] == pytest.approx(np.quantile(drawn, [0.025, 0.975]), abs=0.01)
+    means = difference[generator.integers(300, size=(4000, 300))].mean(axis=1)
+    assert [row["low"], row["high"]] == pytest.approx(np.quantile(means, [0.025, 0.975]), abs=0.01)
 
 
-def test_an_item_that_one_of_them_was_not_asked_does_not_count() -> None:
+def test_an_item_that_one_of_them_could_not_answer_does_not_count() -> None:
     first = results([True, False, True, False])
     second = first.assign(correct=pd.array([None, True, True, False], dtype="boolean"))
     row = overall(first, second)
@@ -99,11 +100,11 @@ def test_every_further_result_is_compared_with_the_first_on_what_all_have() -> N
 
 def test_common_rows_come_in_the_order_of_the_first() -> None:
     first = results([True] * 6)
-    one, other = common({"first": first, "second": first.iloc[::-1]}).values()
+    one, other = common_rows({"first": first, "second": first.iloc[::-1]}).values()
     assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()
 
 
-EVEN = Correctness(macro=True)
+MACRO = Correctness(macro=True)
 
 
 def by_relation(**correct: str) -> pd.DataFrame:
@@ -118,46 +119,54 @@ def by_relation(**correct: str) -> pd.DataFrame:
 
 def test_relations_weigh_equally_where_the_probe_says_so() -> None:
     first, second = by_relation(P1="n" * 10, P2="yn"), by_relation(P1="n" * 10, P2="yy")
-    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    row = compare({"first": first, "second": second}, [], MACRO).iloc[0]
     assert (row["n"], row["first"], row["second"], row["difference"]) == (12, 0.25, 0.5, 0.25)
     assert overall(first, second)["difference"] == pytest.approx(1 / 12)
 
 
-def test_an_even_difference_is_that_of_the_even_means_on_common_items() -> None:
+def test_a_macro_difference_is_that_of_the_macro_averages_on_common_items() -> None:
     first, second = by_relation(P1="yyn-", P2="yn", P3="-"), by_relation(P1="nyyy", P2="ny", P3="y")
-    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
+    row = compare({"first": first, "second": second}, [], MACRO).iloc[0]
     assert row[["n", "first", "second"]].to_list() == pytest.approx([5, (2 / 3 + 1 / 2) / 2, (2 / 3 + 1 / 2) / 2])
 
 
-def test_with_one_relation_an_even_mean_is_any_mean() -> None:
+def test_with_one_relation_a_macro_average_is_the_mean_over_items() -> None:
     results = {"first": by_relation(P1="nnnnnnyyyy"), "second": by_relation(P1="yyyyyynyyy")}
-    pd.testing.assert_frame_equal(compare(results, [], EVEN), compare(results, []))
+    macro, over_items = (compare(results, [], right).drop(columns=SIDE_BOUNDS) for right in (MACRO, Correctness()))
+    pd.testing.assert_frame_equal(macro, over_items)
 
 
-def test_the_test_of_an_even_mean_swaps_results_at_random() -> None:
-    """Two relations of one size: a mean over items too, so that McNemar's exact test is what the swaps come to."""
+def test_each_share_of_items_has_wilsons_interval() -> None:
+    row = overall(results([True] * 6 + [False] * 14), results([True] * 13 + [False] * 7))
+    assert row[SIDE_BOUNDS].to_list() == [*wilson(0.3, 20), *wilson(0.65, 20)]
+
+
+def test_a_macro_average_over_relations_has_no_interval_of_its_own() -> None:
+    results = {"first": by_relation(P1="yyn", P2="yn"), "second": by_relation(P1="nyy", P2="ny")}
+    table = compare(results, [], MACRO).set_index(["dimension", "group"])
+    assert table.loc[("overall", "all"), SIDE_BOUNDS].isna().all()
+    assert table.loc[("relation", "P1"), SIDE_BOUNDS].to_list() == [*wilson(2 / 3, 3)] * 2
+
+
+def test_the_test_of_a_macro_average_swaps_results_at_random() -> None:
+    """With two relations of the same size the macro-average is the mean over items, so McNemar's exact test applies."""
     first, second = by_relation(P1="n" * 6 + "y" * 4, P2="n" * 5 + "y" * 5), by_relation(P1="y" * 10, P2="y" * 8 + "nn")
-    even = compare({"first": first, "second": second}, [], EVEN).iloc[0]
-    assert even["p"] == pytest.approx(overall(first, second)["p"], abs=0.01)
+    macro = compare({"first": first, "second": second}, [], MACRO).iloc[0]
+    assert macro["p"] == pytest.approx(overall(first, second)["p"], abs=0.01)
 
 
-def test_the_interval_of_an_even_mean_draws_within_relations() -> None:
+def test_the_interval_of_a_macro_average_resamples_within_relations() -> None:
     generator = np.random.default_rng(2)
     answers = [generator.random((2, n)) < 0.5 for n in (40, 200)]
     first, second = (
         by_relation(
-            **{
-                f"P{place}": "".join("ny"[hit] for hit in drawn[side].astype(int))
-                for place, drawn in enumerate(answers)
-            }
+            **{f"P{place}": "".join("ny"[hit] for hit in hits[side].astype(int)) for place, hits in enumerate(answers)}
         )
         for side in (0, 1)
     )
-    row = compare({"first": first, "second": second}, [], EVEN).iloc[0]
-    means = [
-        (each := drawn[1].astype(int) - drawn[0])[generator.integers(len(each), size=(4000, len(each)))].mean(axis=1)
-        for drawn in answers
-    ]
+    row = compare({"first": first, "second": second}, [], MACRO).iloc[0]
+    changes = [hits[1].astype(int) - hits[0] for hits in answers]
+    means = [change[generator.integers(len(change), size=(4000, len(change)))].mean(axis=1) for change in changes]
     assert [row["low"], row["high"]] == pytest.approx(np.quantile(np.mean(means, axis=0), [0.025, 0.975]), abs=0.012)
 
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from probing.analysis.culture import CROSSED, common_predictions, gaps, ranking_scores, z_test
+from probing.analysis.crossed import BY_CULTURE
+from probing.analysis.culture import common_predictions, gaps, ranking_scores, z_test
 from probing.analysis.intervals import newcombe
 
 DIMENSIONS = ["culture_pair", "language", "culture"]
@@ -50,8 +51,8 @@ ROWS = table(
 
 
 def value(scores: pd.DataFrame, metric: str, dimension: str, group: str) -> float:
-    found = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    (only,) = found["value"]
+    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
+    (only,) = matching["value"]
     return float(only)
 
 
@@ -119,7 +120,7 @@ def test_rows_without_cultures_have_the_plain_figures() -> None:
 def test_every_interval_holds_its_value() -> None:
     scores = ranking_scores(ROWS, DIMENSIONS).dropna(subset="low")
     assert (scores["low"] <= scores["value"] + 1e-12).all() and (scores["value"] <= scores["high"] + 1e-12).all()
-    assert set(CROSSED) < set(scores["dimension"])
+    assert set(BY_CULTURE) < set(scores["dimension"])
 
 
 def test_a_single_item_has_no_interval_for_its_reciprocal_rank() -> None:
@@ -128,9 +129,9 @@ def test_a_single_item_has_no_interval_for_its_reciprocal_rank() -> None:
 
 
 def test_common_predictions_are_shares_of_all_predictions() -> None:
-    found = common_predictions(ROWS, most=1)
+    predictions = common_predictions(ROWS, most=1)
     columns = ["culture", "correct", "prediction_label", "share"]
-    assert found[columns].to_numpy().tolist() == [
+    assert predictions[columns].to_numpy().tolist() == [
         ["Arab", True, "Arabic", pytest.approx(2 / 3)],
         ["Arab", False, "French", pytest.approx(1 / 3)],
         ["West", True, "French", 1 / 5],

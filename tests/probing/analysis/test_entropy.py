@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probing.analysis.entropy import COLUMNS, entropies, entropy, totals
+from probing.analysis.entropy import ENTROPY_COLUMNS, entropies, entropy, totals
 from probing.formats import dlama
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -29,22 +29,22 @@ def test_it_is_what_one_computes_by_hand(objects: list[list[str]], bits: float) 
 
 
 def test_it_has_one_line_per_relation_and_culture(tmp_path: Path) -> None:
-    found = entropies(dlama.read(DlamaFolder(tmp_path / "pairs").write()))
-    assert found[["relation", "culture", "items"]].to_numpy().tolist() == [["P37", "Arab", 2], ["P37", "West", 3]]
-    assert found["entropy"].tolist() == pytest.approx([0.0, 0.918296], abs=1e-6)
+    table = entropies(dlama.read(DlamaFolder(tmp_path / "pairs").write()))
+    assert table[["relation", "culture", "items"]].to_numpy().tolist() == [["P37", "Arab", 2], ["P37", "West", 3]]
+    assert table["entropy"].tolist() == pytest.approx([0.0, 0.918296], abs=1e-6)
 
 
 def test_arab_countries_have_one_official_language_in_the_sample(real_dlama: Path) -> None:
-    found = entropies(dlama.read(real_dlama / "sample")).set_index(["relation", "culture", "language"])
-    assert found.loc[("P37", "Arab", "en"), "entropy"] == 0.0
-    assert found.loc[("P37", "Arab", "ar"), "entropy"] == 0.0
-    assert found.loc[("P36", "Arab", "en"), "entropy"] == pytest.approx(2.3219, abs=1e-4)  # five capitals
+    table = entropies(dlama.read(real_dlama / "sample")).set_index(["relation", "culture", "language"])
+    assert table.loc[("P37", "Arab", "en"), "entropy"] == 0.0
+    assert table.loc[("P37", "Arab", "ar"), "entropy"] == 0.0
+    assert table.loc[("P36", "Arab", "en"), "entropy"] == pytest.approx(2.3219, abs=1e-4)  # five capitals
 
 
 def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_changed(real_dlama: Path) -> None:
     """Table 2 of the paper; the later release has the same 22 Arab countries."""
-    found = entropies(dlama.read(real_dlama / "cultlama_v1.tar.gz"))
-    chosen = found[(found.culture_pair == "arab-west") & (found.language == "en") & (found.objects == "raw")]
+    table = entropies(dlama.read(real_dlama / "cultlama_v1.tar.gz"))
+    chosen = table[(table.culture_pair == "arab-west") & (table.language == "en") & (table.objects == "raw")]
     entropy_of = chosen.set_index(["relation", "culture"])["entropy"].round(1)
     expected = {("P36", "Arab"): 4.5, ("P36", "West"): 4.2, ("P37", "Arab"): 0.0, ("P47", "Arab"): 2.5}
     assert {key: entropy_of[key] for key in expected} == expected
@@ -65,10 +65,10 @@ def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_rel
 
 
 def test_all_relations_together_have_the_sum_of_items_and_the_plain_mean() -> None:
-    about = {"culture_pair": "arab-west", "language": "en", "objects": "augmented"}
+    tags = {"culture_pair": "arab-west", "language": "en", "objects": "augmented"}
     sides = [("P30", "Arab", 10, 1.0), ("P30", "West", 20, 2.0), ("P37", "Arab", 30, 0.0), ("P37", "West", 40, 3.0)]
-    found = pd.DataFrame([{**about, **dict(zip(COLUMNS[3:], side, strict=True))} for side in sides])
-    whole = totals(found)
+    by_relation = pd.DataFrame([{**tags, **dict(zip(ENTROPY_COLUMNS[3:], side, strict=True))} for side in sides])
+    whole = totals(by_relation)
     assert whole[["relation", "culture", "items", "entropy"]].to_numpy().tolist() == [
         ["all", "Arab", 40, 0.5],
         ["all", "West", 60, 2.5],

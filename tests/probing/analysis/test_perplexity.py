@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_ind
 
-from probing.analysis.accuracy import COLUMNS
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.perplexity import perplexity_scores, samples, summary
 
 # The paper's tables 3 and 4: mean, standard deviation, median, spread.
@@ -26,8 +26,8 @@ TABLES = {
 
 
 def rows(*lines: tuple[str, bool, float, list[int]]) -> pd.DataFrame:
-    found = pd.DataFrame(lines, columns=["relation", "true", "perplexity", "repetitions"])
-    return found.assign(tokens=2, log_prob=-2 * np.log(found["perplexity"]))
+    table = pd.DataFrame(lines, columns=["relation", "true", "perplexity", "repetitions"])
+    return table.assign(tokens=2, log_prob=-2 * np.log(table["perplexity"]))
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def two_repetitions() -> pd.DataFrame:
 
 
 def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    found = scores[(scores["metric"] == metric) & (scores["dimension"] == dimension) & (scores["group"] == group)]
-    (only,) = found["value"]
+    matching = scores[(scores["metric"] == metric) & (scores["dimension"] == dimension) & (scores["group"] == group)]
+    (only,) = matching["value"]
     return float(only)
 
 
@@ -92,7 +92,7 @@ def test_perplexities_are_told_by_truth_as_median_and_of_all_together(two_repeti
 
 def test_scores_are_tidy_and_finite(two_repetitions: pd.DataFrame) -> None:
     scores = perplexity_scores(two_repetitions)
-    assert list(scores.columns) == COLUMNS
+    assert list(scores.columns) == SCORE_COLUMNS
     assert np.isfinite(scores["value"]).all()
     assert not scores.duplicated(["metric", "dimension", "group"]).any()
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind
 
-from probing.analysis.two_samples import cohens_d, log_p, log_p_less, superiority
-from probing.analysis.two_samples import tests as significance
+from probing.analysis.two_samples import cohens_d, difference_tests, log_p, log_p_less, superiority
 
 samples = st.lists(st.integers(0, 20), min_size=3, max_size=12).map(lambda values: np.array(values, dtype=float))
 varied = samples.filter(lambda values: values.std() > 0)
@@ -17,7 +16,7 @@ varied = samples.filter(lambda values: values.std() > 0)
 
 @given(varied, varied)
 def test_p_values_are_scipys(first: np.ndarray, second: np.ndarray) -> None:
-    found = significance(first, second)
+    p_values = difference_tests(first, second)
     expected = {
         "": ttest_ind(first, second).pvalue,
         "less": ttest_ind(first, second, alternative="less").pvalue,
@@ -25,11 +24,11 @@ def test_p_values_are_scipys(first: np.ndarray, second: np.ndarray) -> None:
         "mann_whitney": mannwhitneyu(first, second, method="asymptotic").pvalue,
     }
     for name, value in expected.items():
-        assert found[name].value == pytest.approx(value, rel=1e-9), name
-        assert found[name].log10 == pytest.approx(log10(value), rel=1e-9, abs=1e-9), name
+        assert p_values[name].value == pytest.approx(value, rel=1e-9), name
+        assert p_values[name].log10 == pytest.approx(log10(value), rel=1e-9, abs=1e-9), name
 
 
-def test_the_logarithm_goes_on_where_the_p_value_becomes_zero() -> None:
+def test_the_logarithm_is_exact_where_the_p_value_becomes_zero() -> None:
     """Checked against 50-digit arithmetic: t = 60 with 1,998 degrees of freedom has log p = -1033.03785514856."""
     assert log_p(60, 1998) == pytest.approx(-1033.03785514856, abs=1e-9)
     assert log_p(-60, 1998) == log_p(60, 1998)
@@ -37,7 +36,7 @@ def test_the_logarithm_goes_on_where_the_p_value_becomes_zero() -> None:
     assert log_p(200, 1998) == pytest.approx(-3046.4313637165, abs=1e-9)
 
 
-def test_the_two_ways_of_computing_it_meet() -> None:
+def test_both_computations_of_the_logarithm_agree_where_they_meet() -> None:
     below, above = log_p(44.2, 1998), log_p(44.6, 1998)
     steps = [log_p(t, 1998) for t in np.linspace(44.2, 44.6, 41)]
     assert below > -690 > above
@@ -46,17 +45,17 @@ def test_the_two_ways_of_computing_it_meet() -> None:
 
 def test_an_underflowing_difference_keeps_its_logarithms() -> None:
     first, second = np.linspace(0, 1, 1000), np.linspace(5, 6, 1000)
-    found = significance(first, second)
-    assert found[""].value == 0.0
-    assert found[""].log10 < -1000
-    assert found["mann_whitney"].log10 == pytest.approx(-326.9, abs=0.5)
+    p_values = difference_tests(first, second)
+    assert p_values[""].value == 0.0
+    assert p_values[""].log10 < -1000
+    assert p_values["mann_whitney"].log10 == pytest.approx(-326.9, abs=0.5)
 
 
 def test_samples_that_do_not_vary_have_a_p_value_all_the_same() -> None:
     same, other = np.ones(5), np.full(5, 2.0)
-    assert significance(same, same)[""].value == 1.0
-    assert significance(same, same)["mann_whitney"].value == 1.0
-    assert significance(same, other)["welch"].log10 < -100
+    assert difference_tests(same, same)[""].value == 1.0
+    assert difference_tests(same, same)["mann_whitney"].value == 1.0
+    assert difference_tests(same, other)["welch"].log10 < -100
     assert cohens_d(same, other)[0] == 0.0
 
 
@@ -69,23 +68,23 @@ def test_cohens_d_by_hand() -> None:
 
 def test_superiority_by_hand() -> None:
     """Of nine pairs six have the lower one first and one is a tie."""
-    found, low, high = superiority(np.array([1.0, 3.0, 4.0]), np.array([2.0, 4.0, 5.0]))
-    assert found == pytest.approx(6.5 / 9)
-    assert 0 < low < found < high < 1
+    estimate, low, high = superiority(np.array([1.0, 3.0, 4.0]), np.array([2.0, 4.0, 5.0]))
+    assert estimate == pytest.approx(6.5 / 9)
+    assert 0 < low < estimate < high < 1
 
 
 def test_the_ends_of_the_interval_are_196_errors_away() -> None:
     """Of Newcombe's method 5 at the lower end, with his formula written out."""
     first, second = np.arange(10.0), np.arange(10.0) + 3.5
-    found, low, _ = superiority(first, second)
+    estimate, low, _ = superiority(first, second)
     m = n = 10
     spread = 1 + ((m + n) / 2 - 1) * ((1 - low) / (2 - low) + low / (1 + low))
-    assert found - low == pytest.approx(1.959964 * (low * (1 - low) / (m * n) * spread) ** 0.5, rel=1e-5)
+    assert estimate - low == pytest.approx(1.959964 * (low * (1 - low) / (m * n) * spread) ** 0.5, rel=1e-5)
 
 
 def test_complete_separation_has_an_interval_too() -> None:
-    found, low, high = superiority(np.arange(20.0), np.arange(20.0) + 100)
-    assert (found, high) == (1.0, 1.0)
+    estimate, low, high = superiority(np.arange(20.0), np.arange(20.0) + 100)
+    assert (estimate, high) == (1.0, 1.0)
     assert 0.8 < low < 0.95
     assert superiority(np.arange(20.0) + 100, np.arange(20.0)) == pytest.approx((0.0, 0.0, 1 - low))
 

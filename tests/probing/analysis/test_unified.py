@@ -7,16 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.unified import common, correlation, mean_correlation, shares
+from probing.analysis.unified import common_pairs, correlation, mean_correlation, unified_scores
 from probing.errors import BadInput
 
 
 def result(specific: str, relation: str = "P1", **columns: Any) -> pd.DataFrame:
     """One pair per letter: y specific, n not, - not a single token."""
-    about = {"template": 0, "answer_label": "Lyon", "coarse_label": "France"}
+    defaults = {"template": 0, "answer_label": "Lyon", "coarse_label": "France"}
     rows = [
         {"relation": relation, "index": i, "specific": {"y": True, "n": False, "-": None}[letter], "best": ["Lyon"]}
-        | about
+        | defaults
         | columns
         for i, letter in enumerate(specific)
     ]
@@ -27,25 +27,25 @@ WORDS = {"Lyon": "Lyon", "France": "France"}
 
 
 def test_only_pairs_that_count_in_all_results_are_kept() -> None:
-    kept = common({"a": result("y-ny"), "b": result("yy-n"), "c": result("yyyy")}, WORDS)
+    kept = common_pairs({"a": result("y-ny"), "b": result("yy-n"), "c": result("yyyy")}, WORDS)
     assert [rows["index"].tolist() for rows in kept.values()] == [[0, 3]] * 3
 
 
 def test_both_answers_must_be_among_the_words() -> None:
     rows = pd.concat([result("y"), result("y", "P2", coarse_label="Gaul")])
-    kept = common({"a": rows, "b": rows}, WORDS)
+    kept = common_pairs({"a": rows, "b": rows}, WORDS)
     assert kept["a"]["relation"].tolist() == ["P1"]
 
 
 def test_results_without_a_common_pair_are_refused() -> None:
     with pytest.raises(BadInput, match="no item in common"):
-        common({"a": result("y-"), "b": result("-y")}, WORDS)
+        common_pairs({"a": result("y-"), "b": result("-y")}, WORDS)
     with pytest.raises(BadInput, match="No pair counts in all results"):
-        common({"a": result("y"), "b": result("y")}, {"Lyon"})
+        common_pairs({"a": result("y"), "b": result("y")}, {"Lyon"})
 
 
 def test_shares_are_those_of_the_kept_pairs() -> None:
-    table = shares(common({"a": result("yyn"), "b": result("yn-")}, WORDS), {"a": WORDS, "b": WORDS})
+    table = unified_scores(common_pairs({"a": result("yyn"), "b": result("yn-")}, WORDS), {"a": WORDS, "b": WORDS})
     table = table[table["metric"] == "specificity"]
     overall = table[table["dimension"] == "overall"].set_index("result")
     assert overall["value"].to_dict() == {"a": 1.0, "b": 0.5}
@@ -55,7 +55,7 @@ def test_shares_are_those_of_the_kept_pairs() -> None:
 def acc(best: list[str], words: Mapping[str, str]) -> dict[str, tuple[float, float]]:
     rows = result("y")
     rows["best"] = [best]
-    table = shares({"a": rows}, {"a": words})
+    table = unified_scores({"a": rows}, {"a": words})
     table = table[table["dimension"] == "overall"].set_index("metric")
     return {metric: (line["value"], line["n"]) for metric, line in table.iterrows()}
 
@@ -82,11 +82,11 @@ def test_a_pair_whose_stored_words_do_not_tell_does_not_count() -> None:
 
 
 def test_the_correlation_is_that_of_the_relations() -> None:
-    def several(*shares_of_ten: int) -> pd.DataFrame:
+    def of_relations(*shares_of_ten: int) -> pd.DataFrame:
         return pd.concat([result("y" * k + "n" * (10 - k), f"P{i}") for i, k in enumerate(shares_of_ten)])
 
-    results = {"a": several(1, 5, 9), "b": several(2, 6, 10), "c": several(9, 5, 1)}
-    table = shares(results, dict.fromkeys(results, WORDS))
+    results = {"a": of_relations(1, 5, 9), "b": of_relations(2, 6, 10), "c": of_relations(9, 5, 1)}
+    table = unified_scores(results, dict.fromkeys(results, WORDS))
     matrix = correlation(table)
     assert list(matrix) == ["a", "b", "c"]
     assert matrix.loc["a", "b"] == pytest.approx(1)

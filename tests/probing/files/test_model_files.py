@@ -67,9 +67,9 @@ def test_weights_must_be_safetensors() -> None:
 def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("not loaded")
-    found = locate(str(tmp_path))
-    assert (found.folder, found.source) == (tmp_path, "folder")
-    assert found.digests() == {"config.json": hashlib.sha256(b"{}").hexdigest()}
+    files = locate(str(tmp_path))
+    assert (files.folder, files.source) == (tmp_path, "folder")
+    assert files.digests() == {"config.json": hashlib.sha256(b"{}").hexdigest()}
 
 
 def test_a_file_of_a_folder_is_no_model(tmp_path: Path) -> None:
@@ -81,9 +81,9 @@ def test_a_file_of_a_folder_is_no_model(tmp_path: Path) -> None:
 def test_a_gguf_file_is_found_alone_or_in_its_folder(tmp_path: Path) -> None:
     (tmp_path / "small.gguf").write_bytes(b"GGUF")
     for name in (tmp_path, tmp_path / "small.gguf"):
-        found = locate(str(name))
-        assert (found.source, found.gguf) == ("gguf", "small.gguf")
-        assert list(found.digests()) == ["small.gguf"]
+        files = locate(str(name))
+        assert (files.source, files.gguf) == ("gguf", "small.gguf")
+        assert list(files.digests()) == ["small.gguf"]
 
 
 def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ class DlamaFolder:
 
     def contents(self) -> dict[str, bytes]:
         files = {**self.facts, **{f"templates/{lang}/templates.jsonl": lines for lang, lines in self.templates.items()}}
-        found = {name: "".join(json.dumps(line) + "\n" for line in lines).encode() for name, lines in files.items()}
+        contents = {name: "".join(json.dumps(line) + "\n" for line in lines).encode() for name, lines in files.items()}
         if self.questions is not None:
-            found["templates/questions.json"] = json.dumps(self.questions).encode()
-        return found
+            contents["templates/questions.json"] = json.dumps(self.questions).encode()
+        return contents

@@ -58,9 +58,9 @@ def test_it_reads_an_answer_by_index_alone(bear_folder: BearFolder) -> None:
 
 
 def test_it_reads_the_older_answer_space_without_ids(bear_folder: BearFolder) -> None:
-    about = bear_folder.metadata["P30"]
-    del about["answer_space_ids"]
-    about["answer_space"] = about.pop("answer_space_labels")
+    description = bear_folder.metadata["P30"]
+    del description["answer_space_ids"]
+    description["answer_space"] = description.pop("answer_space_labels")
     relation = bear.read(bear_folder.write())["P30"]
     assert relation.answer_space == ("Africa", "Asia", "Europe")
     assert [item.answers for item in relation.items] == [(0,), (0,), (1,), (2,)]
@@ -184,7 +184,7 @@ def test_no_relations_are_a_fault(bear_folder: BearFolder) -> None:
 
 def test_a_relation_file_without_metadata_is_a_fault(bear_folder: BearFolder) -> None:
     del bear_folder.metadata["P36"]
-    fault(bear_folder, "P36.jsonl has no entry")
+    fault(bear_folder, "The relation of P36.jsonl is missing in metadata_relations.json")
 
 
 def test_metadata_without_their_file_are_a_fault(bear_folder: BearFolder) -> None:

@@ -82,11 +82,11 @@ def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
     folder.facts = {f"{name}/dlama/en/P37.jsonl": [fact(1, "There", {"Q2": "That"}, "SOUTH_AMERICA")]}
     benchmark = dlama.read(folder.write())
     assert benchmark.relations[0].tags["culture_pair"] == "south-america-west"
-    asked = [
+    normalised_settings = [
         normalised(Settings(probe="ranking", options={"pair": pair}), benchmark)
         for pair in (name, "south-america-west")
     ]
-    assert asked[0] == asked[1]
+    assert normalised_settings[0] == normalised_settings[1]
 
 
 def test_a_pair_of_ones_own_keeps_its_name() -> None:
@@ -163,13 +163,13 @@ def test_what_a_mac_or_an_attacker_adds_to_an_archive_is_passed_over(folder: Dla
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = folder.pack()
-    monkeypatch.setattr(dlama, "LARGEST", 100)
+    monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
     with pytest.raises(BadBenchmark, match="unpacks to more than 100 bytes"):
         dlama.read(archive)
 
 
 def test_a_folder_that_holds_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dlama, "LARGEST", 100)
+    monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
     with pytest.raises(BadBenchmark, match="larger than 100 bytes"):
         dlama.read(folder.write())
 
@@ -252,7 +252,7 @@ def test_it_reads_the_real_archive(real_dlama: Path) -> None:
     for relation in benchmark.relations:
         if relation.tags["language"] == "en":
             culture = [str(item.tags["culture"]) for item in relation.items]
-            facts.update((relation.tags["objects"], relation.tags["culture_pair"], each) for each in culture)
+            facts.update((relation.tags["objects"], relation.tags["culture_pair"], name) for name in culture)
     assert facts == {
         (objects, *rest): count
         for objects in ("augmented", "raw")

@@ -11,7 +11,7 @@ import pytest
 
 from probing.errors import BadBenchmark
 from probing.formats import format_of
-from probing.formats.graph_sample import Plan, read_sampling, store
+from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import plain_id, read, read_graph
 from probing.statements.sampling import Sampling, draw
 
@@ -75,10 +75,10 @@ def fault(folder: GraphFolder, message: str) -> None:
 
 
 def test_it_reads_triples_names_templates_and_categories(graph: GraphFolder) -> None:
-    found = read_graph(graph.write())
-    assert found.sentence(found.triples[0]) == "The capital of Norway is Oslo"
-    assert found.categories["pe"] == ("country", "andean")
-    assert "osl" not in found.categories
+    parsed = read_graph(graph.write())
+    assert parsed.sentence(parsed.triples[0]) == "The capital of Norway is Oslo"
+    assert parsed.categories["pe"] == ("country", "andean")
+    assert "osl" not in parsed.categories
 
 
 def test_it_reads_commas_as_well_as_tabs(graph: GraphFolder) -> None:
@@ -148,15 +148,18 @@ def test_a_folder_with_relation_templates_is_known_as_a_graph(graph: GraphFolder
 
 
 def test_wordnet_synsets_name_themselves(wordnet: GraphFolder) -> None:
-    found = read_graph(wordnet.write())
-    assert found.names["land_reform.n.01"] == "land reform"
-    assert found.names["st._louis.n.01"] == "st"  # as published: the part before the first full stop
+    parsed = read_graph(wordnet.write())
+    assert parsed.names["land_reform.n.01"] == "land reform"
+    assert parsed.names["st._louis.n.01"] == "st"  # as published: the part before the first full stop
 
 
 def test_all_splits_are_merged_and_repeated_triples_counted(wordnet: GraphFolder) -> None:
-    found = read_graph(wordnet.write())
-    assert len(found.triples) == 3
-    assert found.notes == ("Read from train.txt, valid.txt, test.txt.", "Triples left out: 1: it is there twice.")
+    parsed = read_graph(wordnet.write())
+    assert len(parsed.triples) == 3
+    assert parsed.notes == (
+        "Read from train.txt, valid.txt, test.txt.",
+        "Triples left out: 1: it is there twice.",
+    )
 
 
 def test_a_graph_without_all_its_splits_says_so_in_its_version(wordnet: GraphFolder) -> None:
@@ -167,9 +170,9 @@ def test_a_graph_without_all_its_splits_says_so_in_its_version(wordnet: GraphFol
 
 
 def test_freebase_triples_that_cannot_be_said_are_counted_by_reason(freebase: GraphFolder) -> None:
-    found = read_graph(freebase.write())
-    assert [found.sentence(triple) for triple in found.triples] == ["Alien is a Film"]
-    assert found.notes[1] == (
+    parsed = read_graph(freebase.write())
+    assert [parsed.sentence(triple) for triple in parsed.triples] == ["Alien is a Film"]
+    assert parsed.notes[1] == (
         "Triples left out: 2: an entity has no name, 1: the relation's template has not each slot once, "
         "1: the relation has no template."
     )
@@ -254,12 +257,12 @@ def test_a_broken_archive_is_a_fault(graph: GraphFolder) -> None:
 
 
 def test_a_stored_sample_is_the_same_items(graph: GraphFolder, tmp_path: Path) -> None:
-    drawn = read(graph.write())
-    content, plan = read_graph(graph.path), Plan(Sampling(3, 2), ("Drawn for a test.",))
+    benchmark = read(graph.write())
+    content, plan = read_graph(graph.path), SamplingPlan(Sampling(3, 2), ("Drawn for a test.",))
     store(tmp_path / "stored", content, draw(content, plan.sampling), plan)
     stored = read(tmp_path / "stored")
-    assert stored.relations == drawn.relations
-    assert stored.notes == ("Read from triples.tsv.", "Drawn for a test.", drawn.notes[1])
+    assert stored.relations == benchmark.relations
+    assert stored.notes == ("Read from triples.tsv.", "Drawn for a test.", benchmark.notes[1])
     assert read_sampling(tmp_path / "stored").sampling == plan.sampling
 
 
@@ -288,15 +291,19 @@ def real() -> Path:
 
 
 def test_it_reads_the_whole_of_wn18rr(real: Path) -> None:
-    found = read_graph(real / "wn18rr")
-    assert (len(found.triples), len(found.names), len(found.templates)) == (93_003, 41_105, 11)
-    assert Counter(triple.relation for triple in found.triples)["_hypernym"] == 37_221
-    assert found.notes == ("Read from train.txt, valid.txt, test.txt.",)
+    parsed = read_graph(real / "wn18rr")
+    assert (len(parsed.triples), len(parsed.names), len(parsed.templates)) == (
+        93_003,
+        41_105,
+        11,
+    )
+    assert Counter(triple.relation for triple in parsed.triples)["_hypernym"] == 37_221
+    assert parsed.notes == ("Read from train.txt, valid.txt, test.txt.",)
 
 
 def test_it_reads_what_there_is_of_fb15k237(real: Path) -> None:
     """37,016 triples have names at both ends; 28 of them have the one faulty template."""
-    found = read_graph(real / "fb15k237")
-    assert len(found.triples) == 17_087 + 19_929 - 28
-    assert "985: an entity has no name, 28: the relation's template" in found.notes[1]
+    parsed = read_graph(real / "fb15k237")
+    assert len(parsed.triples) == 17_087 + 19_929 - 28
+    assert "985: an entity has no name, 28: the relation's template" in parsed.notes[1]
     assert read(real / "fb15k237").version.startswith("valid+test+")

@@ -30,8 +30,8 @@ def write(folder: Path, relations: list[dict[str, Any]] = RELATIONS, lists: str 
 
 @pytest.mark.parametrize("lists", ["", "TREx"])
 def test_it_reads_the_relations_that_have_a_list(lists: str, tmp_path: Path) -> None:
-    found = read(write(tmp_path, lists=lists))
-    (capital,) = found.relations
+    benchmark = read(write(tmp_path, lists=lists))
+    (capital,) = benchmark.relations
     assert format_of(tmp_path) == "lama"
     assert (capital.id, capital.name, capital.tags) == ("P36", "capital", {"cardinality": "1-1"})
     assert capital.templates == ("The capital of [X] is [Y] .",)
@@ -41,7 +41,7 @@ def test_it_reads_the_relations_that_have_a_list(lists: str, tmp_path: Path) -> 
         ("Egypt", (1,), "Q79"),
         ("Bokmål", (0,), ""),
     ]
-    assert found.probe == "cloze"
+    assert benchmark.probe == "cloze"
 
 
 def test_a_template_without_a_slot_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats import dlama
-from probing.probes.answering import Answering, normalised, row
+from probing.probes.answering import Answering, normalised_text, response_row
 from probing.results.result import Result
 from probing.runner import run
 from probing.settings import Settings
@@ -38,8 +38,8 @@ def pairs(tmp_path: Path) -> Benchmark:
 
 def answered(response: str, *labels: str) -> tuple[bool, bool, bool]:
     relation = Relation("P37", (), labels, ())
-    found = row(relation, Item(0, "it", tuple(range(len(labels)))), "What?", response)
-    return found["correct"], found["correct_normalised"], found["correct_exact"]
+    columns = response_row(relation, Item(0, "it", tuple(range(len(labels)))), "What?", response)
+    return columns["correct"], columns["correct_normalised"], columns["correct_exact"]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_other_scripts_are_matched_as_they_are() -> None:
 
 def test_composed_and_decomposed_letters_are_the_same_once_normalised() -> None:
     assert answered("Bogota\u0301", "Bogotá") == (False, True, False)
-    assert normalised("STRASSE") == normalised("Straße")
+    assert normalised_text("STRASSE") == normalised_text("Straße")
 
 
 def test_the_question_goes_through_the_chat_template_after_the_system_message(pairs: Benchmark) -> None:
@@ -83,11 +83,11 @@ def test_the_question_goes_through_the_chat_template_after_the_system_message(pa
 
 def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: Path) -> None:
     result = run(Says(), pairs, probe="answering", out=tmp_path / "out", progress=False)
-    found = result.scores.set_index(["metric", "dimension", "group"])["value"]
-    assert found["accuracy_substring", "overall", "all"] == pytest.approx(2 / 5)
-    assert found["accuracy_substring", "relation_culture", "P37 Arab"] == 1.0
-    assert found["accuracy_exact", "culture", "West"] == 0.0
-    assert found["culture_gap", "culture_pair", "arab-west"] == 1.0
+    values = result.scores.set_index(["metric", "dimension", "group"])["value"]
+    assert values["accuracy_substring", "overall", "all"] == pytest.approx(2 / 5)
+    assert values["accuracy_substring", "relation_culture", "P37 Arab"] == 1.0
+    assert values["accuracy_exact", "culture", "West"] == 0.0
+    assert values["culture_gap", "culture_pair", "arab-west"] == 1.0
 
 
 def test_predicates_without_a_question_are_skipped_and_counted(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, Request
-from probing.probes.cloze import INSTRUCTIONS, Cloze, near
+from probing.probes.cloze import INSTRUCTIONS, Cloze, tokens_to_answer
 from probing.probes.probe import Row, tag_columns
 from probing.runner import probe_part
 from probing.settings import Part, Settings
@@ -168,7 +168,7 @@ def test_a_chat_model_is_asked_through_its_template() -> None:
 def test_an_answer_is_near_once_its_last_token_stands_as_a_whole_word(
     tokens: tuple[str, ...], answer: str, place: int | None
 ) -> None:
-    assert near(written(*tokens), answer) == place
+    assert tokens_to_answer(written(*tokens), answer) == place
 
 
 def test_a_score_that_is_no_number_names_the_item() -> None:

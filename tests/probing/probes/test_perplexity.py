@@ -92,8 +92,8 @@ def test_its_options_are_read_from_the_command_line() -> None:
 
 
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:
-    asked = relation(item(0, "Oslo is fine", "true"), item(1, "Rome is fine", "false"))
-    first, second = Perplexity().rows(model, asked, 0, Settings())
+    statements = relation(item(0, "Oslo is fine", "true"), item(1, "Rome is fine", "false"))
+    first, second = Perplexity().rows(model, statements, 0, Settings())
     assert first.keys() == PerplexityColumns.__annotations__.keys()
     assert (first["statement"], first["true"], first["repetitions"]) == ("Oslo is fine", True, [1, 1, 3])
     assert (second["index"], second["true"], second["words"], second["tokens"]) == (1, False, 3, 3)
@@ -107,38 +107,38 @@ def test_a_benchmark_without_true_and_false_statements_is_refused(benchmark: Ben
 
 
 def test_a_statement_stays_as_it_is(model: FakeModel) -> None:
-    asked = FakeModel(knows=["oslo is fine"])
-    assert next(Perplexity().measure(asked, ["oslo is fine"])).perplexity == pytest.approx(1.0, abs=1e-5)
+    sure = FakeModel(knows=["oslo is fine"])
+    assert next(Perplexity().measure(sure, ["oslo is fine"])).perplexity == pytest.approx(1.0, abs=1e-5)
     assert next(Perplexity().measure(model, ["Oslo is fine"])) != next(Perplexity().measure(model, ["oslo is fine"]))
 
 
 @pytest.mark.parametrize("build", [build_gpt2, build_llama])
 def test_causal_perplexity_is_the_librarys_loss(build: object, tmp_path: Path) -> None:
     model = load(str(build(tmp_path)), device="cpu")  # type: ignore[operator]
-    for found in Perplexity().measure(model, SENTENCES):
-        ids = [model.tokenizer.bos_token_id, *model.tokenizer(found.text, add_special_tokens=False).input_ids]
+    for measured in Perplexity().measure(model, SENTENCES):
+        ids = [model.tokenizer.bos_token_id, *model.tokenizer(measured.text, add_special_tokens=False).input_ids]
         tensor = torch.tensor([ids])
         loss = model.network(input_ids=tensor, labels=tensor).loss.item()
-        assert found.perplexity == pytest.approx(exp(loss), rel=1e-4)
-        assert found.tokens == len(ids) - 1
+        assert measured.perplexity == pytest.approx(exp(loss), rel=1e-4)
+        assert measured.tokens == len(ids) - 1
 
 
 def test_pseudo_perplexity_is_the_librarys_loss_token_by_token(tmp_path: Path) -> None:
     model = load(str(build_bert(tmp_path)), device="cpu")
-    for found in Perplexity().measure(model, SENTENCES):
-        ids = torch.tensor([model.tokenizer(found.text).input_ids])
+    for measured in Perplexity().measure(model, SENTENCES):
+        ids = torch.tensor([model.tokenizer(measured.text).input_ids])
         losses = []
         for position in range(1, ids.shape[1] - 1):
             hidden, labels = ids.clone(), torch.full_like(ids, -100)
             hidden[0, position], labels[0, position] = model.tokenizer.mask_token_id, ids[0, position]
             losses.append(model.network(input_ids=hidden, labels=labels).loss.item())
-        assert found.perplexity == pytest.approx(exp(np.mean(losses)), rel=1e-4)
-        assert found.tokens == len(losses)
+        assert measured.perplexity == pytest.approx(exp(np.mean(losses)), rel=1e-4)
+        assert measured.tokens == len(losses)
 
 
 def test_the_public_code_is_the_librarys_loss_without_the_last_token(tmp_path: Path) -> None:
     model = load(str(build_gpt2(tmp_path)), device="cpu")
-    for found in Perplexity(public_code=True).measure(model, SENTENCES):
-        ids = torch.tensor([model.tokenizer(found.text).input_ids])
+    for measured in Perplexity(public_code=True).measure(model, SENTENCES):
+        ids = torch.tensor([model.tokenizer(measured.text).input_ids])
         loss = model.network(input_ids=ids[:, :-1], labels=ids[:, :-1]).loss.item()
-        assert found.perplexity == pytest.approx(exp(loss * (ids.shape[1] - 1) / ids.shape[1]), rel=1e-4)
+        assert measured.perplexity == pytest.approx(exp(loss * (ids.shape[1] - 1) / ids.shape[1]), rel=1e-4)

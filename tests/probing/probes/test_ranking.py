@@ -1,7 +1,6 @@
 """Ranking: what is asked, what a row holds, two rules kept apart."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from probing.language_model import OptionScores
 from probing.probes.ranking import Ranking, answer_means
 from probing.runner import run
 from probing.settings import Settings, parts
+from probing.uniform_model import UniformModel
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -57,7 +57,7 @@ def test_what_is_not_there_is_named_with_what_is(pairs: Benchmark, options: dict
 
 def test_what_is_not_there_beside_another_choice_is_named_with_it(pairs: Benchmark) -> None:
     arabic = {"culture_pair": "other-west", "language": "ar"}
-    left = tuple(each for each in pairs.relations if not arabic.items() <= each.tags.items())
+    left = tuple(relation for relation in pairs.relations if not arabic.items() <= relation.tags.items())
     with pytest.raises(BadInput, match=r"no culture pair 'other-west' with language 'ar'. Choose from: arab-west"):
         asked(replace(pairs, relations=left), pair="other-west", language="ar")
 
@@ -68,10 +68,10 @@ def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, m
     assert len(result.items) == 20
     columns = ["culture_pair", "culture", "language", "relation", "subject_id", "answers", "prediction", "correct"]
     assert set(columns) <= set(result.items.columns)
-    found = set(zip(result.scores["metric"], result.scores["dimension"], strict=True))
+    metrics = set(zip(result.scores["metric"], result.scores["dimension"], strict=True))
     assert {(metric, dimension) for metric in ("p_at_1", "p_at_1_statement") for dimension in (
         "overall", "culture_pair", "culture", "relation", "language"
-    )} <= found  # fmt: skip
+    )} <= metrics  # fmt: skip
 
 
 def test_what_the_rules_leave_no_choice_of_is_on_record(pairs: Benchmark, model: FakeModel) -> None:
@@ -112,14 +112,6 @@ def test_a_candidate_without_tokens_is_refused() -> None:
 
 
 def test_equal_candidates_are_won_by_the_first_label() -> None:
-    @dataclass
-    class UniformModel(FakeModel):
-        def score(self, asked: object, scoring: object) -> Iterator[OptionScores]:
-            for _, options in asked:
-                yield OptionScores(
-                    (np.zeros(1),) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool)
-                )
-
     relation = Relation("P1", ("[X] is [Y].",), ("ab", "b", "ba"), (Item(0, "it", (1,)),))
     row = next(Ranking().rows(UniformModel(), relation, 0, Settings()))
     assert (row["prediction_label"], row["rank"]) == ("ab", 2)

@@ -31,14 +31,14 @@ class Recorded(FakeModel):
     scored: list[Request] = field(default_factory=list)
 
     def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for each in asked:
-            self.filled.append(each)
-            yield from super().fill([each], k, words)
+        for request in asked:
+            self.filled.append(request)
+            yield from super().fill([request], k, words)
 
     def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for each in asked:
-            self.scored.append(each)
-            yield from super().score([each], scoring)
+        for request in asked:
+            self.scored.append(request)
+            yield from super().score([request], scoring)
 
 
 def rows(model: FakeModel, relation: Relation = RELATION, **options: object) -> list[Row]:
@@ -46,10 +46,10 @@ def rows(model: FakeModel, relation: Relation = RELATION, **options: object) -> 
 
 
 def test_it_yields_one_row_per_pair_with_the_columns_it_promises() -> None:
-    found = rows(FakeModel())
-    assert [row["index"] for row in found] == [0, 1, 2]
-    assert all(row.keys() == SpecificityColumns.__annotations__.keys() for row in found)
-    assert (found[0]["answer_label"], found[0]["coarse_label"], found[0]["prompting"]) == (
+    all_rows = rows(FakeModel())
+    assert [row["index"] for row in all_rows] == [0, 1, 2]
+    assert all(row.keys() == SpecificityColumns.__annotations__.keys() for row in all_rows)
+    assert (all_rows[0]["answer_label"], all_rows[0]["coarse_label"], all_rows[0]["prompting"]) == (
         "France",
         "Europe",
         "vanilla",
@@ -88,17 +88,17 @@ def test_a_prompt_and_the_same_without_its_subject_are_asked_side_by_side() -> N
     """So that a model can share the demonstrations before them."""
     model = Recorded()
     rows(model, prompting="few-shot", shots=2)
-    asked = [prompt.fill("_", "?").text for prompt, _ in model.filled]
-    assert len(asked) == 2 * len(ITEMS)
-    for item, whole, bare in zip(ITEMS, asked[::2], asked[1::2], strict=True):
-        shown = whole.removesuffix(f"{item.subject} lies in _.")
-        assert bare == f"{shown}? lies in _."
+    texts = [prompt.fill("_", "?").text for prompt, _ in model.filled]
+    assert len(texts) == 2 * len(ITEMS)
+    for item, whole, bare in zip(ITEMS, texts[::2], texts[1::2], strict=True):
+        demonstrations = whole.removesuffix(f"{item.subject} lies in _.")
+        assert bare == f"{demonstrations}? lies in _."
 
 
 def test_few_shot_stores_its_demonstrations() -> None:
-    found = rows(FakeModel(), prompting="few-shot", shots=2)
-    assert sorted([*found[1]["demonstrations"], 1]) == [0, 1, 2]
-    assert "Lyon lies in France, " in found[1]["statement"] or "Lyon lies in Gaul, " in found[1]["statement"]
+    all_rows = rows(FakeModel(), prompting="few-shot", shots=2)
+    assert sorted([*all_rows[1]["demonstrations"], 1]) == [0, 1, 2]
+    assert "Lyon lies in France, " in all_rows[1]["statement"] or "Lyon lies in Gaul, " in all_rows[1]["statement"]
 
 
 def test_a_causal_models_cascade_is_scored_over_the_clause_too() -> None:
@@ -161,9 +161,10 @@ class Damaged(FakeModel):
             )
 
     def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for found in super().score(asked, scoring):
+        for scores in super().score(asked, scoring):
             damaged = self.place == "clause" and scoring.span == "statement"
-            yield replace(found, log_probs=tuple(each * (np.inf if damaged else 1) for each in found.log_probs))
+            factor = np.inf if damaged else 1
+            yield replace(scores, log_probs=tuple(tokens * factor for tokens in scores.log_probs))
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         return (vector * (np.nan if self.place == "vector" else 1) for vector in super().embed(texts))
@@ -178,5 +179,5 @@ def test_no_number_that_was_asked_for_may_be_missing(place: str) -> None:
 
 def test_the_frame_has_the_same_types_whatever_is_missing() -> None:
     probe = Specificity()
-    whole, part = (probe.frame(found) for found in (rows(FakeModel()), rows(FakeModel())[1:2]))
+    whole, part = (probe.frame(part_rows) for part_rows in (rows(FakeModel()), rows(FakeModel())[1:2]))
     assert whole.dtypes.to_dict() == part.dtypes.to_dict()

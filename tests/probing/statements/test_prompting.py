@@ -17,7 +17,7 @@ RELATION = Relation(
 def test_vanilla_is_the_template_alone() -> None:
     first = next(vanilla(RELATION, 0, 10, 0))
     assert first.prompt.fill("Town 0").text == "Place 0 lies in Town 0."
-    assert first.shown == ()
+    assert first.demonstrations == ()
 
 
 def test_the_bare_prompt_hides_the_subject_and_scores_the_answer() -> None:
@@ -38,25 +38,25 @@ def test_a_relation_without_a_cascade_says_so() -> None:
 
 def test_few_shot_shows_fine_answers_and_then_asks() -> None:
     question = next(few_shot(RELATION, 0, 2, 0))
-    before, after = (f"Place {i} lies in Town {i}" for i in question.shown)
+    before, after = (f"Place {i} lies in Town {i}" for i in question.demonstrations)
     assert question.prompt.fill("Town 0").text == f"{before}, {after}, Place 0 lies in Town 0."
 
 
 def test_few_shot_shows_others_than_the_item_asked_about() -> None:
     for question in few_shot(RELATION, 0, 10, 0):
-        assert len(set(question.shown)) == 10
-        assert question.item.index not in question.shown
+        assert len(set(question.demonstrations)) == 10
+        assert question.item.index not in question.demonstrations
 
 
 def test_few_shot_draws_as_one_generator_from_all_others() -> None:
     generator = Random(3)
     for place, question in enumerate(few_shot(RELATION, 0, 10, 3)):
-        assert list(question.shown) == generator.sample([i for i in range(14) if i != place], 10)
+        assert list(question.demonstrations) == generator.sample([i for i in range(14) if i != place], 10)
 
 
 def test_the_seed_decides_what_is_shown() -> None:
     def shown(seed: int) -> list[tuple[int, ...]]:
-        return [question.shown for question in few_shot(RELATION, 0, 10, seed)]
+        return [question.demonstrations for question in few_shot(RELATION, 0, 10, seed)]
 
     assert shown(0) == shown(0) != shown(1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from probing.errors import BadBenchmark, BadInput
 from probing.statements.graph import Graph, Triple
-from probing.statements.sampling import Sampling, Sentence, draw
+from probing.statements.sampling import GraphStatement, Sampling, draw
 
 CAPITALS = {"norway": "oslo", "kenya": "nairobi", "peru": "lima", "japan": "tokyo"}
 RIVERS = {"rhine": "norway", "tana": "kenya", "amazon": "peru"}
@@ -26,7 +26,7 @@ GRAPH = Graph(NAMES, TEMPLATES, TRIPLES)
 WITH_CATEGORIES = Graph(NAMES, TEMPLATES, TRIPLES, CATEGORIES)
 
 
-def false_ones(graph: Graph, **options: int | bool) -> list[Sentence]:
+def false_ones(graph: Graph, **options: int | bool) -> list[GraphStatement]:
     sampling = Sampling(samples=200, repetitions=1, **options)  # type: ignore[arg-type]
     return [sentence for sentence in draw(graph, sampling) if not sentence.true]
 
@@ -46,32 +46,32 @@ def test_a_name_may_hold_a_slot() -> None:
 
 
 def test_true_sentences_are_those_of_the_graph_and_no_false_one_is() -> None:
-    said = {GRAPH.sentence(triple) for triple in TRIPLES}
-    drawn = draw(GRAPH, Sampling(samples=7, repetitions=20))
-    assert {sentence.text for sentence in drawn if sentence.true} == said
-    assert said.isdisjoint(sentence.text for sentence in drawn if not sentence.true)
+    true_texts = {GRAPH.sentence(triple) for triple in TRIPLES}
+    statements = draw(GRAPH, Sampling(samples=7, repetitions=20))
+    assert {sentence.text for sentence in statements if sentence.true} == true_texts
+    assert true_texts.isdisjoint(sentence.text for sentence in statements if not sentence.true)
 
 
 def test_a_repetition_draws_as_many_false_as_true_ones() -> None:
-    drawn = draw(GRAPH, Sampling(samples=5, repetitions=3))
-    counts = Counter((r, sentence.true) for sentence in drawn for r in sentence.repetitions)
+    statements = draw(GRAPH, Sampling(samples=5, repetitions=3))
+    counts = Counter((r, sentence.true) for sentence in statements for r in sentence.repetitions)
     assert counts == {(repetition, true): 5 for repetition in (1, 2, 3) for true in (True, False)}
 
 
 def test_true_triples_come_once_a_repetition_if_there_are_enough() -> None:
-    drawn = draw(GRAPH, Sampling(samples=7, repetitions=1))
-    assert all(sentence.repetitions == (1,) for sentence in drawn if sentence.true)
+    statements = draw(GRAPH, Sampling(samples=7, repetitions=1))
+    assert all(sentence.repetitions == (1,) for sentence in statements if sentence.true)
 
 
 def test_true_triples_come_again_if_there_are_too_few() -> None:
-    drawn = draw(GRAPH, Sampling(samples=50, repetitions=1))
-    assert sum(len(sentence.repetitions) for sentence in drawn if sentence.true) == 50
+    statements = draw(GRAPH, Sampling(samples=50, repetitions=1))
+    assert sum(len(sentence.repetitions) for sentence in statements if sentence.true) == 50
 
 
 def test_a_sentence_of_several_repetitions_is_there_once() -> None:
-    drawn = draw(GRAPH, Sampling(samples=7, repetitions=4))
-    assert len({(sentence.text, sentence.true) for sentence in drawn}) == len(drawn)
-    assert {sentence.repetitions for sentence in drawn if sentence.true} == {(1, 2, 3, 4)}
+    statements = draw(GRAPH, Sampling(samples=7, repetitions=4))
+    assert len({(sentence.text, sentence.true) for sentence in statements}) == len(statements)
+    assert {sentence.repetitions for sentence in statements if sentence.true} == {(1, 2, 3, 4)}
 
 
 def test_the_seed_decides_what_is_drawn() -> None:

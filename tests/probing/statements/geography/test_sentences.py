@@ -50,10 +50,12 @@ def test_there_are_the_papers_fact_types_and_templates() -> None:
 
 
 def test_every_template_has_sentences_written_by_hand() -> None:
-    shown = {(key, each.template) for key, subject, objects, _ in blocks() for each in worded(key, subject, *objects)}
+    covered = {
+        (key, sentence.template) for key, subject, objects, _ in blocks() for sentence in worded(key, subject, *objects)
+    }
     for fact_type in FACT_TYPES.values():
-        wanted = [*map(str, range(len(fact_type.templates))), *(["single"] if fact_type.single else [])]
-        assert {(fact_type.key, number) for number in wanted} <= shown
+        numbers = [*map(str, range(len(fact_type.templates))), *(["single"] if fact_type.single else [])]
+        assert {(fact_type.key, number) for number in numbers} <= covered
 
 
 @pytest.mark.parametrize(("key", "subject", "objects", "expected"), cases())
@@ -68,11 +70,11 @@ def test_the_sample_gives_the_sentences_written_by_hand() -> None:
     if not data:
         pytest.skip("CLOZEBOARD_TEST_DATA is not set: no sample of triples at hand")
     triples = read_triples(Path(data) / "geography" / "triples_sample.jsonl")
-    found = [
-        [key, *(told(each) for triple in group for each in worded(key, triple.subject, *triple.objects))]
+    generated = [
+        [key, *(told(sentence) for triple in group for sentence in worded(key, triple.subject, *triple.objects))]
         for key, group in groupby(triples, lambda triple: triple.fact_type.key)
     ]
-    assert found == [block.splitlines() for block in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
+    assert generated == [block.splitlines() for block in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
 
 
 def test_only_a_text_that_ends_in_its_blank_can_be_continued() -> None:

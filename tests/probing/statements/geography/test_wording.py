@@ -2,10 +2,10 @@
 
 import pytest
 
-from probing.statements.geography.wording import MUTED, agreeing, muted, split
+from probing.statements.geography.wording import MUTED_WORDS, agreeing, muted, split
 
 
-@pytest.mark.parametrize(("word", "suffix"), [(word, suffix) for word, all_ in MUTED.items() for suffix in all_])
+@pytest.mark.parametrize(("word", "suffix"), [(word, suffix) for word, all_ in MUTED_WORDS.items() for suffix in all_])
 def test_a_word_is_muted_behind_each_of_its_suffixes(word: str, suffix: str) -> None:
     template = f"The {{S}} {word} is here."
     assert muted(template, {"S": f"Old {suffix.title()}"}) == "The {S} is here."
