@@ -15,6 +15,7 @@ from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats import FORMATS
+from probing.probes import probe_named
 
 
 def current(slug: str) -> Benchmark:
@@ -40,15 +41,20 @@ def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
     return replace(content, slug=slug)
 
 
-def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple[Benchmark, bool]:
+def install(format: str, folder: Path, slug: str = "", title: str = "", probe: str = "") -> tuple[Benchmark, bool]:
     """Copy a folder's files into the data folder as the current version of `slug`.
 
-    Returns False as the second value if these files are the current version already, and then changes nothing.
+    Models are asked by `probe`, or by the probe that is usual for the benchmark. Returns False as the second value if
+    these files are the current version already, and then changes nothing. Raises `BadInput` if the slug has another
+    probe, as figures of different probes never share a board.
     """
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
     content = FORMATS[format](folder)
     slug = slug or folder.resolve().name.lower().split(".")[0]
+    if probe:
+        _refuse_other_probe(slug, probe_named(probe).name)
+    facts = _facts(format, content, slug, title, probe)
     same = Benchmark.objects.filter(slug=slug, digest=content.digest)
     if same.filter(current=True).exclude(path="").exists():
         return same.get(current=True), False
@@ -56,19 +62,28 @@ def install(format: str, folder: Path, slug: str = "", title: str = "") -> tuple
     with transaction.atomic():
         Benchmark.objects.filter(slug=slug, current=True).update(current=False)
         benchmark, _ = Benchmark.objects.update_or_create(
-            slug=slug, version=content.version, defaults=_facts(format, content, slug, title) | {"path": path}
+            slug=slug, version=content.version, defaults=facts | {"path": path}
         )
         chance.store_chance(benchmark, content, benchmark.settings_with({}))
     return benchmark, True
 
 
-def _facts(format: str, content: Content, slug: str, title: str) -> dict[str, object]:
+def _refuse_other_probe(slug: str, probe: str) -> None:
+    current = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
+    if current and current.probe != probe:
+        raise BadInput(
+            f"Benchmark {slug} is imported for the probe {current.probe}.",
+            f"Choose another name for it: --slug {slug}-{probe.replace('_', '-')}.",
+        )
+
+
+def _facts(format: str, content: Content, slug: str, title: str, probe: str) -> dict[str, object]:
     entry = catalog.CATALOG.get(slug)
     facts = {
         "title": title or (entry.title if entry else slug),
         "digest": content.digest,
         "format": format,
-        "probe": entry.probe if entry else content.probe,
+        "probe": probe or (entry.probe if entry else content.probe),
         "settings": dict(entry.settings) if entry else {},
         "relations": len(content.relations),
         "items": content.size,

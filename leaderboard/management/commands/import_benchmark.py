@@ -17,8 +17,9 @@ class Command(PlainCommand):
         parser.add_argument("folder", type=Path)
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
+        parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
 
-    def run(self, *, format: str, folder: Path, slug: str, title: str, **options: Any) -> None:
-        benchmark, new = benchmarks.install(format, folder, slug, title)
+    def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
+        benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")

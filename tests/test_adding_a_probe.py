@@ -1,0 +1,89 @@
+"""docs/adding-a-probe.md, followed to the letter in a copy of the project: from the shell to every kind of page."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tiny_models import build_gpt2
+
+ROOT = Path(__file__).parent.parent
+DOCUMENT = (ROOT / "docs" / "adding-a-probe.md").read_text(encoding="utf-8")
+COPIED = ("docs", "leaderboard", "probing", "static", "templates", "manage.py")
+VISIT = Path(__file__).with_name("visit_contrast.py")
+
+
+def code_blocks() -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
+
+
+def add_lines(file: Path, imported: str, entry: str) -> None:
+    """Put the import behind the last one, and the entry at the end of the registry."""
+    text = file.read_text(encoding="utf-8")
+    *_, last_import = re.finditer(r"^(?:from|import) .*\n", text, re.MULTILINE)
+    text = text[: last_import.end()] + imported + text[last_import.end() :]
+    end = re.search(r"^(    \)|})$", text, re.MULTILINE)
+    assert end, f"{file} has no registry"
+    file.write_text(text[: end.start()] + entry + text[end.start() :], encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project with the probe of the document."""
+    copy = tmp_path_factory.mktemp("project")
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(source, copy / name)
+    (copy / "fixtures").symlink_to(ROOT / "fixtures")
+    probe, probe_import, probe_entry, pages, pages_import, pages_entry = code_blocks()
+    (copy / "probing" / "probes" / "contrast.py").write_text(probe, encoding="utf-8")
+    add_lines(copy / "probing" / "probes" / "__init__.py", probe_import, probe_entry)
+    (copy / "leaderboard" / "probe_pages" / "contrast.py").write_text(pages, encoding="utf-8")
+    add_lines(copy / "leaderboard" / "probe_pages" / "__init__.py", pages_import, pages_entry)
+    build_gpt2(copy / "models" / "org" / "tiny")
+    return copy
+
+
+def python(project: Path, *arguments: str) -> str:
+    environment = os.environ | {
+        "PYTHONPATH": str(project),
+        "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
+        "CLOZEBOARD_DATA": str(project / "var"),
+        "CLOZEBOARD_MODELS": str(project / "models"),
+        "DATABASE_URL": "",
+        "REDIS_URL": "",
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_document_names_every_file_that_it_changes() -> None:
+    for name in ("probing/probes/", "leaderboard/probe_pages/"):
+        assert f"`{name}contrast.py`" in DOCUMENT
+        assert f"`{name}__init__.py`" in DOCUMENT
+
+
+def test_the_command_line_runs_shows_and_compares_it(project: Path) -> None:
+    model = str(project / "models" / "org" / "tiny")
+    for distance in ("1", "2"):
+        asked = ["--benchmark", "starter", "--relation", "country_continent", "--limit", "6", "--probe", "contrast"]
+        out = str(project / f"result-{distance}")
+        python(project, "-m", "probing", "run", model, *asked, "--set", f"distance={distance}", "--out", out)
+    assert "preference" in python(project, "-m", "probing", "show", str(project / "result-1"))
+    compared = python(project, "-m", "probing", "compare", str(project / "result-1"), str(project / "result-2"))
+    assert "contrast, distance=2" in compared
+
+
+def test_every_page_shows_it(project: Path) -> None:
+    """The submit form, a worker's run, leaderboard, run, items, item, comparison, CSV and API."""
+    python(project, str(VISIT))

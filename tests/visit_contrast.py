@@ -1,0 +1,76 @@
+"""Measure the example probe of docs/adding-a-probe.md on a site and look at every kind of page.
+
+Run by tests/test_adding_a_probe.py in a copy of the project, in a process of its own.
+"""
+
+import io
+
+import django
+
+django.setup()
+
+import pandas as pd
+from django.conf import settings
+from django.core.management import call_command
+from django.test import Client
+
+from leaderboard.intake import queue
+from leaderboard.models import Run
+from leaderboard.worker.jobs import probe_run
+from probing.catalog import EMBEDDED
+
+settings.ALLOWED_HOSTS = ["testserver"]
+SLUG = "starter-contrast"
+client = Client()
+
+
+def page(address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, (address, response.status_code)
+    return response.content.decode()
+
+
+def table(address: str) -> pd.DataFrame:
+    response = client.get(address)
+    assert response.status_code == 200, (address, response.status_code)
+    return pd.read_csv(io.BytesIO(response.getvalue()))
+
+
+queue.enqueue = lambda run_id: True  # no queue server: the jobs are called below
+call_command("migrate", verbosity=0)
+call_command("import_benchmark", "bear", str(EMBEDDED / "starter"), "--slug", SLUG, "--probe", "contrast")
+
+assert "distance" in page(f"/submit/?benchmark={SLUG}")
+for distance in ("1", "2"):
+    sent = {"model": "org/tiny", "benchmark": SLUG, "set-distance": distance}
+    response = client.post("/submit/", sent)
+    assert response.status_code == 302, response.content.decode()
+first, second = Run.objects.order_by("pk")
+for run in (first, second):
+    probe_run(run.pk)
+    run.refresh_from_db()
+    assert run.state == Run.State.FINISHED, (run.state, run.message)
+
+assert "Preference for the truth" in page(f"/?benchmark={SLUG}")
+board = table(f"/?benchmark={SLUG}&format=csv")
+assert board["preference"].between(0, 1).all() and len(board) == 2
+assert "distance 2" in set(board["settings"])
+run_page = page(f"/runs/{first.pk}/")
+assert "Close calls" in run_page and "Preference for the truth by domain" in run_page
+assert len(table(f"/runs/{first.pk}/?format=csv&table=close-calls")) == 10
+assert "--probe contrast" in page(f"/runs/{second.pk}/")
+items = table(f"/runs/{first.pk}/items/?format=csv")
+assert {"false_label", "log_odds", "correct"} <= set(items.columns)
+assert "the true statement is more probable" in page(f"/runs/{first.pk}/items/?correct=no")
+item = items.iloc[0]
+shown = page(f"/runs/{first.pk}/items/{item.relation}/{item.template}/{item['index']}/")
+assert "False answer" in shown and "Log odds" in shown
+assert "Preference for the truth" in page(f"/compare/?m={first.pk}&m={second.pk}")
+answers = table(f"/compare/?m={first.pk}&m={second.pk}&format=csv&table=disagreements")
+assert {"first", "second"} <= set(answers.columns)
+assert "Preference for the truth" in page(f"/benchmarks/{SLUG}/")
+assert page(f"/benchmarks/{SLUG}/relations/country_continent/")
+assert page("/models/org/tiny/")
+rows = client.get(f"/api/v1/leaderboard?benchmark={SLUG}").json()["rows"]
+assert {row["score"]["metric"] for row in rows} == {"preference"}
+assert client.get(f"/api/v1/runs/{first.pk}/items").json()["items"][0]["log_odds"] is not None
