@@ -1,13 +1,9 @@
 """Measure the example probe of docs/adding-a-probe.md on a site and look at every kind of page.
 
-Run by tests/test_adding_a_probe.py in a copy of the project, in a process of its own.
+tests/test_adding_a_probe.py runs it in a copy of the project, in a process of its own in which Django is set up.
 """
 
 import io
-
-import django
-
-django.setup()
 
 import pandas as pd
 from django.conf import settings
