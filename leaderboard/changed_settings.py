@@ -1,33 +1,37 @@
-"""What sets the runs of one model apart: settings other than the benchmark's usual ones."""
+"""The settings of a run that differ from the benchmark's usual ones."""
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from probing.probes import probe_named
-from probing.settings import Settings
-
-# The settings that choose which items are asked.
-PART = frozenset({"relations", "limit", "language", "pair", "objects"})
+from probing.probes.probe import declared_options
+from probing.settings import SETTINGS, Settings
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
-    """By name, in words; published runs have a probe's options beside its settings."""
-    defaults = {option.name: option.default for option in fields(probe_named(usual.probe))}
+    """Map the name of each changed setting or option, with spaces, to its value as text."""
+    return {name.replace("_", " "): _in_words(value) for name, value in _changed(settings, usual).items()}
+
+
+def asks_other_items(settings: Mapping[str, Any], usual: Settings) -> bool:
+    """Tell whether one of the changed settings and options chooses the items that are asked."""
+    options = {**declared_options(probe_named(usual.probe)), **SETTINGS}
+    return any(name in options and options[name].chooses_items for name in _changed(settings, usual))
+
+
+def _changed(settings: Mapping[str, Any], usual: Settings) -> dict[str, Any]:
+    defaults = {name: option.default for name, option in declared_options(probe_named(usual.probe)).items()}
     expected = defaults | _flat(usual.to_json())
-    return {
-        name.replace("_", " "): _in_words(value)
-        for name, value in _flat(settings).items()
-        if _plain(value) != _plain(expected.get(name))
-    }
+    return {name: value for name, value in _flat(settings).items() if _listed(value) != _listed(expected.get(name))}
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The probe's own options beside the settings."""
-    return {name: value for name, value in settings.items() if name != "options"} | settings.get("options", {})
+    """Return the settings with the probe's own options beside them."""
+    return {**{name: value for name, value in settings.items() if name != "options"}, **settings.get("options", {})}
 
 
-def _plain(value: Any) -> Any:
+def _listed(value: Any) -> Any:
+    """Return a tuple as the list that JSON makes of it."""
     return list(value) if isinstance(value, tuple) else value
 
 

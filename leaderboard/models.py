@@ -14,9 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import PART, differences
+from leaderboard.changed_settings import asks_other_items, differences
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
+from probing.probes.probe import declared_options
 from probing.settings import Settings
 
 LEASE = timedelta(seconds=30)  # how long a part stays with a worker that gives no sign of life
@@ -96,7 +97,7 @@ class Benchmark(models.Model):
         return probe_named(self.probe).main_metric
 
     def settings_with(self, options: Mapping[str, Any]) -> Settings:
-        """What a run uses, with these options of the probe over the usual ones."""
+        """Return the settings of a run with these options of the probe; otherwise the benchmark's usual ones."""
         usual = Settings.from_json({**self.settings, "probe": self.probe, **probe_named(self.probe).fixed})
         return replace(usual, options={**usual.options, **options})
 
@@ -198,10 +199,6 @@ class Run(models.Model):
         """Tell whether its figures come from a paper."""
         return self.provenance == Run.Provenance.PUBLISHED
 
-    def option(self, name: str, default: Any = None) -> Any:
-        """Return one of the options of its probe."""
-        return {**self.settings, **self.settings.get("options", {})}.get(name, default)
-
     @cached_property
     def differences(self) -> dict[str, str]:
         """The settings that differ from the benchmark's usual ones, with their values as text."""
@@ -216,7 +213,13 @@ class Run(models.Model):
     @property
     def asks_a_part(self) -> bool:
         """Tell whether it was asked other items than usual; its figures are then shown but not ranked."""
-        return not PART.isdisjoint(self.differences)
+        return asks_other_items(self.settings, self.benchmark.settings_with({}))
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """Return an option of the probe; `default` where it is neither stored nor declared by the probe."""
+        declared = declared_options(probe_named(self.benchmark.probe))
+        values = {option.name: option.default for option in declared.values()} | self.settings.get("options", {})
+        return values.get(name, default)
 
     @property
     def name(self) -> str:

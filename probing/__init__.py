@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-# Found on first use: they load torch, which `import probing` must not.
+# Imported on first use, because these modules load torch, which `import probing` must not do.
 LAZY = {
     "run": "probing.runner",
     "load": "probing.scoring.load",
@@ -14,7 +14,7 @@ LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    """`probing.run` and the like."""
+    """Import a public name, such as `run`, on first use."""
     if name in LAZY:
         return getattr(importlib.import_module(LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -79,6 +79,7 @@ class Benchmark:
 
     Copies of these files in one folder are the same benchmark.
     `probe`: the name of the probe that is used by default.
+    `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
     `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
     """
 
@@ -88,6 +89,7 @@ class Benchmark:
     relations: tuple[Relation, ...]
     title: str = ""
     probe: str = "multiple_choice"
+    usual_tags: Tags = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
 

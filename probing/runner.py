@@ -5,15 +5,16 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import reduce
 from importlib.metadata import version
 from operator import or_
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import torch
@@ -22,16 +23,32 @@ from tqdm import tqdm
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
-from probing.estimate.work import BAR, estimate_work
+from probing.estimate.work import BAR, WorkEstimate, estimate_work
 from probing.files.folders import alone
-from probing.language_model import PLL, LanguageModel, Reduction
-from probing.probes import normalised, probe_of
+from probing.language_model import LanguageModel, Usage
+from probing.probes import probe_of
+from probing.probes.normalise import chosen_settings
+from probing.probes.parts import Part, parts, skipped
 from probing.results.checkpoint import Partial
-from probing.results.result import Cost, Result, check_complete, join
+from probing.results.result import Result, check_complete, join
 from probing.scoring.load import load
-from probing.settings import Part, Settings, parts, skipped
+from probing.settings import Settings
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
+
+
+class PartResult(NamedTuple):
+    """The rows of a part and the record of how they were made: what run.json holds, of this part."""
+
+    rows: pd.DataFrame
+    record: dict[str, Any]
+
+
+class Start(NamedTuple):
+    """When a process began with a run (UTC), and for how long it loaded the model."""
+
+    time: datetime
+    load_seconds: float
 
 
 def run(
@@ -39,58 +56,33 @@ def run(
     benchmark: str | Path | Benchmark,
     *,
     out: str | Path | None = None,
-    probe: str = "",
-    relations: str | Sequence[str] = (),
-    templates: int | Sequence[int] = (0,),
-    limit: int | None = None,
-    language: str = "",
-    decide: bool = False,
-    pll: PLL = "within_word_l2r",
-    reduction: Reduction = "sum",
     commit: str = "",
     device: str = "auto",
-    dtype: str = "float32",
     batch_tokens: int | None = None,
-    seed: int = 0,
     progress: bool = True,
-    **probe_options: Any,
+    **settings_and_options: Any,
 ) -> Result:
     """Probe a model (hub id, folder, GGUF file or loaded) on a benchmark (slug, folder or loaded).
 
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
-    the same call goes on from there. Empty `relations` or `templates` mean all, an empty `probe` the benchmark's usual
-    one. `probe_options` are the probe's own.
+    the same call goes on from there. `settings_and_options`: the fields of `Settings`, such as `limit=10`, and the
+    probe's own options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     """
     content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-    settings = Settings(
-        probe=probe or content.probe,
-        relations=(relations,) if isinstance(relations, str) else tuple(relations),
-        templates=(templates,) if isinstance(templates, int) else tuple(templates),
-        limit=limit,
-        language=language,
-        pll=pll,
-        reduction=reduction,
-        decide=decide,
-        dtype=dtype,
-        seed=seed,
-        options=probe_options,
-    )
-    settings = normalised(settings, content)
+    settings = chosen_settings(content, settings_and_options)
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
         with alone(target):
-            start, begin = datetime.now(UTC), time.perf_counter()
-            loaded = (
-                load(str(model), commit=commit, device=device, dtype=dtype, batch_tokens=batch_tokens)
-                if isinstance(model, str | Path)
-                else model
-            )
-            load_seconds = time.perf_counter() - begin
-            settings = replace(settings, dtype=loaded.dtype)
-            partial = _open_partial(target, loaded, content, settings)
-            current = _Run(loaded, content, settings, partial, start, load_seconds)
-            current.probe(progress)
-            result = current.result()
+            begin, start_time = time.perf_counter(), datetime.now(UTC)
+            if isinstance(model, str | Path):
+                model = load(str(model), commit=commit, device=device, dtype=settings.dtype, batch_tokens=batch_tokens)
+            start = Start(start_time, time.perf_counter() - begin)
+            settings = replace(settings, dtype=model.dtype)
+            partial = _open_partial(target, model, content, settings)
+            _probe_missing(model, content, settings, start, partial, progress)
+            covered = parts(content, settings)
+            finished = [PartResult(partial.rows(part), partial.record(part)) for part in covered]
+            result = joined(finished, content, settings)
             if out is not None:
                 result.save(target)
                 partial.remove()
@@ -102,41 +94,79 @@ def probe_part(
     benchmark: Benchmark,
     settings: Settings,
     part: Part,
+    *,
+    start: Start | None = None,
+    work: WorkEstimate | None = None,
     on_share: Callable[[float], None] = lambda share: None,
-) -> pd.DataFrame:
-    """The rows of one part; `on_share` hears, batch by batch, what share of its work is done by now."""
+) -> PartResult:
+    """Probe one part.
+
+    `on_share` is called after each batch with the share of the part's work that is done. `work`: the estimate that
+    this share rests on, computed here if it is not given.
+    """
+    start = start or Start(datetime.now(UTC), 0.0)
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
     probe, usage = probe_of(settings), model.usage
-    before, ahead = dict(usage.by_verb), estimate_work(benchmark, settings, part, model.card.kind)
-
-    def tell() -> None:
-        on_share(ahead.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
-
-    usage.on_work = tell
-    try:
+    estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
+    before, begin = replace(usage), time.perf_counter()
+    with _reported(usage, estimate, on_share):
         rows = list(probe.rows(model, relation, part.template, settings))
-    finally:
-        usage.on_work = None
     if len(rows) != part.items:
         raise Incomplete(
             f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again; if it stays so, report it.",
         )
     on_share(1)
-    return probe.frame(rows)
+    cost = _cost(before, usage, start, time.perf_counter() - begin)
+    return PartResult(probe.frame(rows), _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)})
 
 
-def record(
-    model: LanguageModel,
-    benchmark: Benchmark,
-    settings: Settings,
-    *,
-    cost: Cost,
-    start: datetime,
-    load_seconds: float,
-    items: int,
-) -> dict[str, Any]:
-    """What run.json holds, of one part. Times are UTC; memory is the largest that this process has held, in bytes."""
+@contextmanager
+def _reported(usage: Usage, work: WorkEstimate, on_share: Callable[[float], None]) -> Iterator[None]:
+    """Call `on_share` after each batch with the share of the work that is done since this block began."""
+    before = dict(usage.by_verb)
+
+    def report() -> None:
+        on_share(work.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
+
+    usage.on_work = report
+    try:
+        yield
+    finally:
+        usage.on_work = None
+
+
+def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
+    """Return the result that all parts make; raise `Incomplete` where rows are missing."""
+    rows = join(part.rows for part in finished)
+    check_complete(rows, benchmark, settings)
+    return Result(rows, probe_of(settings).scores(rows), merged(part.record for part in finished))
+
+
+def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one record from those of the parts, which several processes may have made.
+
+    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest part's.
+    """
+    by_age = sorted(records, key=lambda record: record["end"])
+    whole = dict(by_age[-1])
+    for name in ("statements", "positions", "padding", "items_done"):
+        whole[name] = sum(record[name] for record in by_age)
+    loads = {(record["start"], record["timing"]["load_seconds"]) for record in by_age}
+    times = {
+        "load_seconds": sum(seconds for _, seconds in loads),
+        "score_seconds": sum(record["timing"]["score_seconds"] for record in by_age),
+    }
+    whole["start"] = min(start for start, _ in loads)
+    whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
+    notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
+    whole["batch"] = {**whole["batch"], "notes": list(notes)}
+    whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
+    return whole
+
+
+def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+    """Return which model was probed on which benchmark, how, and with which software."""
     return {
         "model": asdict(model.card),
         "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
@@ -150,106 +180,57 @@ def record(
         "device": model.device,
         "dtype": model.dtype,
         "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "start": start.isoformat(timespec="seconds"),
-        "end": datetime.now(UTC).isoformat(timespec="seconds"),
-        "timing": {"load_seconds": round(load_seconds, 3), "score_seconds": round(cost.score_seconds, 3)},
-        "statements": round(cost.statements),
-        "positions": cost.positions,
-        "padding": cost.padding,
-        "items_done": items,
-        "items_skipped": [each._asdict() for each in skipped(benchmark, settings)],
+        "items_skipped": [relation._asdict() for relation in skipped(benchmark, settings)],
         "peak_memory": peak_memory(model.device),
     }
 
 
-def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """One record from those of the parts, which several processes may have made.
-
-    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest's.
-    """
-    found = sorted(records, key=lambda each: each["end"])
-    whole = dict(found[-1])
-    for name in ("statements", "positions", "padding", "items_done"):
-        whole[name] = sum(each[name] for each in found)
-    loads = {(each["start"], each["timing"]["load_seconds"]) for each in found}
-    times = {
-        "load_seconds": sum(seconds for _, seconds in loads),
-        "score_seconds": sum(each["timing"]["score_seconds"] for each in found),
+def _cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> dict[str, Any]:
+    """Return times (UTC), and the work between two readings of a model's usage."""
+    return {
+        "start": start.time.isoformat(timespec="seconds"),
+        "end": datetime.now(UTC).isoformat(timespec="seconds"),
+        "timing": {"load_seconds": round(start.load_seconds, 3), "score_seconds": round(score_seconds, 3)},
+        "statements": round(now.statements - before.statements),
+        "positions": now.positions - before.positions,
+        "padding": now.padding - before.padding,
     }
-    whole["start"] = min(start for start, _ in loads)
-    whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
-    notes = dict.fromkeys(note for each in found for note in each["batch"]["notes"])
-    whole["batch"] = {**whole["batch"], "notes": list(notes)}
-    whole["peak_memory"] = dict(reduce(or_, (Counter(each["peak_memory"]) for each in found)))
-    return whole
 
 
 def peak_memory(device: str) -> dict[str, int]:
+    """Return the largest memory that this process has held, in bytes, and that on its accelerator."""
     unit = 1 if sys.platform == "darwin" else 1024
-    found = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
+    memory = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
     if device.startswith("cuda"):
-        found["device"] = torch.cuda.max_memory_allocated(device)
-    return found
+        memory["device"] = torch.cuda.max_memory_allocated(device)
+    return memory
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A run in progress: what is asked of whom, and the parts that are done."""
+def _probe_missing(
+    model: LanguageModel, benchmark: Benchmark, settings: Settings, start: Start, partial: Partial, progress: bool
+) -> None:
+    """Probe and store each part that is not stored yet, with a progress bar that goes by estimated work."""
+    work = {part: estimate_work(benchmark, settings, part, model.card.kind) for part in parts(benchmark, settings)}
+    missing = {part: estimate for part, estimate in work.items() if not partial.has(part)}
+    bar = tqdm(
+        total=sum(estimate.positions for estimate in work.values()),
+        initial=sum(estimate.positions for part, estimate in work.items() if part not in missing),
+        bar_format=BAR,
+        smoothing=0,
+        disable=None if progress else True,
+    )
+    with bar:
+        for part, estimate in missing.items():
+            bar.set_postfix_str(part.relation, refresh=False)
+            advance = _advance(bar, estimate.positions)
+            done = probe_part(model, benchmark, settings, part, start=start, work=estimate, on_share=advance)
+            partial.store(part, done.rows, done.record)
 
-    model: LanguageModel
-    benchmark: Benchmark
-    settings: Settings
-    partial: Partial
-    start: datetime
-    load_seconds: float
 
-    def probe(self, progress: bool) -> None:
-        """Probe and store each part that is not there yet; the bar's time left is by expected work."""
-        asked, kind = parts(self.benchmark, self.settings), self.model.card.kind
-        work = {part: estimate_work(self.benchmark, self.settings, part, kind).positions for part in asked}
-        done = [part for part in asked if self.partial.has(part)]
-        bar = tqdm(
-            total=sum(work.values()),
-            initial=sum(work[part] for part in done),
-            bar_format=BAR,
-            smoothing=0,
-            disable=None if progress else True,
-        )
-        with bar:
-            for part in asked:
-                if part not in done:
-                    bar.set_postfix_str(part.relation, refresh=False)
-                    self._probe_part(part, work[part], bar)
-
-    def _probe_part(self, part: Part, work: float, bar: tqdm) -> None:
-        """Probe and store a part whose work is so much of the bar."""
-        done, before, begin = bar.n, replace(self.model.usage), time.perf_counter()
-
-        def advance(share: float) -> None:
-            bar.update(done + share * work - bar.n)
-
-        rows = probe_part(self.model, self.benchmark, self.settings, part, advance)
-        cost = Cost.since(before, self.model.usage, time.perf_counter() - begin)
-        self.partial.store(part, rows, self._record(cost, len(rows)))
-
-    def _record(self, cost: Cost, items: int) -> dict[str, Any]:
-        return record(
-            self.model,
-            self.benchmark,
-            self.settings,
-            cost=cost,
-            start=self.start,
-            load_seconds=self.load_seconds,
-            items=items,
-        )
-
-    def result(self) -> Result:
-        """All parts together, checked to be complete."""
-        asked = parts(self.benchmark, self.settings)
-        rows = join(self.partial.rows(part) for part in asked)
-        check_complete(rows, self.benchmark, self.settings)
-        facts = merged(self.partial.record(part) for part in asked)
-        return Result(rows, probe_of(self.settings).scores(rows), facts)
+def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:
+    """Return the function that moves the bar to a share of the part that is next, which takes so many positions."""
+    begin = bar.n
+    return lambda share: bar.update(begin + share * positions - bar.n)
 
 
 def _open_partial(out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings) -> Partial:

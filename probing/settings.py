@@ -1,49 +1,41 @@
-"""How a benchmark is asked: everything that can change a number, and nothing that cannot."""
+"""The settings of a run: everything that can change a number, and nothing that cannot."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.language_model import PLL, Reduction, Scoring
+from probing.options import Option, declared, option
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Two runs with equal settings on the same model and benchmark version give the same rows.
+    """The one list of a run's settings: command line, `probing.run` and the site derive theirs from it.
 
-    Device and batch size are left out: they change the time, not the result (beyond rounding). `decide` keeps
-    predictions and replaces the scores of options that cannot win by upper bounds. An empty `relations` or
-    `templates` means all of them. `options` are the probe's own (`--set name=value`).
+    Two runs with equal settings on the same model and benchmark version give the same rows. Device and batch size are
+    left out: they change the time, not the result (beyond rounding). `decide` keeps predictions and replaces the scores
+    of options that cannot win by upper bounds. Empty `relations` or `templates` mean all of them. `options` are those
+    of the probe (`--set name=value`).
     """
 
-    probe: str = "multiple_choice"
-    relations: tuple[str, ...] = ()
-    templates: tuple[int, ...] = (0,)
-    limit: int | None = None
-    language: str = ""
-    pll: PLL = "within_word_l2r"
-    reduction: Reduction = "sum"
-    decide: bool = False
-    dtype: str = "float32"
-    seed: int = 0
+    probe: str = option("multiple_choice", "how the model is asked; default: the benchmark's usual probe")
+    relations: tuple[str, ...] = option((), "ids of relations; default: all", flag="relation", chooses_items=True)
+    templates: tuple[int, ...] = option((0,), "numbers of templates; default: 0", flag="template")
+    limit: int | None = option(None, "ask only the first N items of each relation", chooses_items=True)
+    language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
+    pll: PLL = option("within_word_l2r", "which tokens a masked model hides together")
+    reduction: Reduction = option("sum", "how token log-probabilities become one score")
+    decide: bool = option(False, "score no further than the best option needs (multiple choice, ranking)")
+    dtype: str = option("float32", "number format of the model's weights; default: float32")
+    seed: int = option(0, "seed of everything that is drawn at random; default: 0")
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def scoring(self) -> Scoring:
         return Scoring(pll=self.pll, reduction=self.reduction, decide=int(self.decide))
-
-    @property
-    def tags(self) -> dict[str, str]:
-        """Which relations are asked, by tag, where a benchmark has them in several versions (methods 4)."""
-        return {
-            "language": self.language,
-            "culture_pair": str(self.options.get("pair", "")),
-            "objects": str(self.options.get("objects", "augmented")),
-        }
 
     @property
     def digest(self) -> str:
@@ -59,56 +51,8 @@ class Settings:
         unknown = set(values) - set(cls.__dataclass_fields__)
         if unknown:
             raise BadInput(f"Unknown setting {', '.join(sorted(unknown))}.")
-        lists = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        return cls(**{**values, **lists})
+        tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+        return cls(**{**values, **tuples})
 
 
-class Part(NamedTuple):
-    """One relation with one template: the unit of storage, resumption and sharing between workers."""
-
-    relation: str
-    template: int
-    items: int
-
-
-def narrowed(benchmark: Benchmark, settings: Settings) -> Benchmark:
-    """What of a benchmark a run is about."""
-    return benchmark.select(settings.relations, settings.limit, settings.tags)
-
-
-class Skipped(NamedTuple):
-    """A relation that is chosen and cannot be asked, and why."""
-
-    relation: str
-    items: int
-    why: str
-
-
-def skipped(benchmark: Benchmark, settings: Settings) -> list[Skipped]:
-    """Answers by generation need a question, which not every relation has in every language (methods 4.6)."""
-    chosen = narrowed(benchmark, settings).relations if settings.probe == "answering" else ()
-    return [
-        Skipped(relation.id, len(relation.items), f"no question in {relation.tags.get('language', 'any language')}")
-        for relation in chosen
-        if not relation.questions
-    ]
-
-
-def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:
-    """Every part that a complete run covers, in benchmark order."""
-    unasked = {each.relation: each.why for each in skipped(benchmark, settings)}
-    chosen = narrowed(benchmark, settings).relations
-    asked = [relation for relation in chosen if relation.id not in unasked]
-    if chosen and not asked:
-        reasons = "; ".join(dict.fromkeys(unasked.values()))
-        raise BadInput(f"None of these relations can be asked: {reasons}.", "Choose others, or another language.")
-    found = []
-    for relation in asked:
-        for template in settings.templates or range(len(relation.templates)):
-            if not 0 <= template < len(relation.templates):
-                raise BadInput(
-                    f"Relation {relation.id} has no template {template}.",
-                    f"Choose from 0 to {len(relation.templates) - 1}.",
-                )
-            found.append(Part(relation.id, template, len(relation.items)))
-    return found
+SETTINGS: Mapping[str, Option] = declared(Settings)

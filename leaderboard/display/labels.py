@@ -34,7 +34,11 @@ OPTIONS = {
     "by": "Perplexity per",
     "chat": "Use the chat template",
     "closed": "Rank only the relation's answers",
+    "k": "Counted answers",
+    "pair": "Culture pair",
     "public_code": "Compute as the paper's public code",
+    "shots": "Demonstrations",
+    "tokens": "Tokens to write",
 }
 
 

@@ -8,8 +8,9 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
 from probing.benchmark import Benchmark as Content
 from probing.probes import probe_named
+from probing.probes.parts import parts
 from probing.probes.probe import make
-from probing.settings import Settings, parts
+from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
 HUB_ID = UniformModel.card.id

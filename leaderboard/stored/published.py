@@ -1,4 +1,4 @@
-"""Figures from papers, as runs that nobody measured here: marked published, with where they stand."""
+"""Figures from papers, stored as runs of provenance "published", with the place where each was published."""
 
 import hashlib
 import json
@@ -14,12 +14,13 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.crossed import CULTURE
 from probing.analysis.culture import west_last
 from probing.errors import BadInput
+from probing.settings import SETTINGS
 
 Json = Mapping[str, Any]
 
 
 def load(folder: Path) -> int:
-    """Make the published rows those of the folder's files; returns how many there are."""
+    """Replace all published runs by those of the folder's files; return how many there are."""
     with transaction.atomic():
         runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path)]
         reported = [Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]
@@ -31,20 +32,20 @@ def _load_file(path: Path) -> list[int]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         benchmark = _benchmark(content["benchmark"], content["source"])
-        return [_run(benchmark, content["source"], row).pk for row in content["rows"]]
+        return [_store_run(benchmark, content["source"], row).pk for row in content["rows"]]
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
 
 
-def _benchmark(about: Json, source: Json) -> Benchmark:
-    """The version that the figures are about; imported files may join it later."""
-    current = Benchmark.objects.filter(slug=about["slug"], current=True)
+def _benchmark(facts: Json, source: Json) -> Benchmark:
+    """Return the version that the figures are about; its files may be imported later."""
+    current = Benchmark.objects.filter(slug=facts["slug"], current=True)
     benchmark, _ = Benchmark.objects.get_or_create(
-        slug=about["slug"],
-        version=about["version"],
+        slug=facts["slug"],
+        version=facts["version"],
         defaults={
-            "title": about["title"],
-            "probe": about["probe"],
+            "title": facts["title"],
+            "probe": facts["probe"],
             "source": source["url"],
             "current": not current.exists(),
         },
@@ -53,9 +54,9 @@ def _benchmark(about: Json, source: Json) -> Benchmark:
 
 
 def _in_our_terms(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
-    """Published scores under the names of measured ones too, so that they stand in the same column.
+    """Yield published scores under the names of measured ones too, so that both are in the same column.
 
-    The logarithm of a median p-value; what cloze calls accuracy, which is the answer within five; figures of one
+    These are the logarithm of a median p-value, the accuracy of cloze (the answer is among five), and figures of one
     culture pair in one language.
     """
     if "pair" in settings:
@@ -68,7 +69,7 @@ def _in_our_terms(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
 
 
 def _in_pairs(pair: str, language: str, scores: Iterable[Json]) -> Iterator[Json]:
-    """P@1 of cultures where measured runs have it, and the gaps between them, which have no interval."""
+    """Yield P@1 of cultures under the groups of measured runs, and the gaps between cultures, without an interval."""
     both = f"{pair} {language}"
     places = {
         CULTURE: {"culture_pair": pair, "culture_pair_language": both},
@@ -80,14 +81,21 @@ def _in_pairs(pair: str, language: str, scores: Iterable[Json]) -> Iterator[Json
         for dimension, where in places.get(score["dimension"], {}).items():
             yield {**score, "dimension": f"{dimension}_culture", "group": f"{where} {score['group']}"}
             sides[dimension, " ".join([where, *relation])][culture] = score
-    for (dimension, group), found in sides.items():
-        if len(found) == 2:
-            first, second = (found[culture] for culture in sorted(found, key=west_last))
+    for (dimension, group), by_culture in sides.items():
+        if len(by_culture) == 2:
+            first, second = (by_culture[culture] for culture in sorted(by_culture, key=west_last))
             gap = {"metric": "culture_gap", "dimension": dimension, "group": group, "low": None, "high": None}
             yield {**gap, "value": first["value"] - second["value"], "n": first["n"] + second["n"]}
 
 
-def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
+def nested(settings: Json) -> dict[str, Any]:
+    """Return settings with everything that is no setting of the library under `options`, as measured runs store it."""
+    own = {name: value for name, value in settings.items() if name in SETTINGS}
+    options = {name: value for name, value in settings.items() if name not in SETTINGS}
+    return {**own, "options": options} if options else own
+
+
+def _store_run(benchmark: Benchmark, source: Json, row: Json) -> Run:
     model, _ = Model.objects.update_or_create(
         hub_id=row["model"],
         commit="",
@@ -102,7 +110,7 @@ def _run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         benchmark=benchmark,
         settings_digest=hashlib.sha256(question.encode()).hexdigest(),
         defaults={
-            "settings": row["settings"],
+            "settings": nested(row["settings"]),
             "state": Run.State.FINISHED,
             "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
             "reference": where[:300],

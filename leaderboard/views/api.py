@@ -200,28 +200,27 @@ def _filter(form: ItemsForm) -> ItemFilter:
 
 @answers("POST")
 def submit_json(request: HttpRequest) -> Json:
-    """What came of a submission: the checks, and the run that measures the model."""
-    asked = _body(request)
-    benchmark = benchmarks.current(str(asked.get("benchmark", "starter")))
-    settings = benchmark.settings_with(asked.get("options", {}))
-    done = submit(str(asked["model"]), benchmark.slug, settings=settings, submitter=submitter(request))
+    """Submit a model; return the checks, and the run that measures the model."""
+    body = _body(request)
+    benchmark = benchmarks.current(str(body.get("benchmark", "starter")))
+    done = submit(str(body["model"]), benchmark, body.get("options", {}), submitter=submitter(request))
     checks = [{"name": c.name, "state": c.state, "message": c.message, "next_step": c.next_step} for c in done.checks]
     return {"run": done.run.pk if done.run else None, "duplicate": done.duplicate_of is not None, "checks": checks}
 
 
 def _body(request: HttpRequest) -> Json:
     try:
-        asked = json.loads(request.body)
+        body = json.loads(request.body)
     except ValueError:
-        asked = None
-    if request.content_type != "application/json" or not isinstance(asked, dict) or "model" not in asked:
+        body = None
+    if request.content_type != "application/json" or not isinstance(body, dict) or "model" not in body:
         raise BadInput(
             "The body is not a JSON object with a model.",
             'Send {"model": "org/name", "benchmark": "starter"} as application/json.',
         )
-    if not isinstance(asked.get("options", {}), dict):
+    if not isinstance(body.get("options", {}), dict):
         raise BadInput("The options are not a JSON object.", 'Write them as {"prompting": "few-shot"}.')
-    return asked
+    return body
 
 
 @csrf_exempt

@@ -1,6 +1,7 @@
 """What forms ask: they only validate; a wrong filter is left out and said."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from django import forms
 from django.urls import reverse_lazy
@@ -12,19 +13,26 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import ColumnValues
 from leaderboard.stored.item_rows import ItemFilter
-from probing.probes import (
-    probe_named,
-)
-from probing.probes.probe import Probe, choices, parse, tag_columns
+from probing.errors import BadInput
+from probing.options import Option
+from probing.probes import probe_named, probe_of
+from probing.probes.probe import declared_options, tag_columns
 
 TRUTH = {"yes": True, "no": False}
 YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 
-OPTION = "set-"  # in front of the name of a probe's option
+OPTION = "set-"  # prefix of the fields that hold a probe's options
+
+
+class BenchmarkField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django has no such class at run time
+    """A choice among benchmarks, each shown with its number of items."""
+
+    def label_from_instance(self, benchmark: Benchmark) -> str:
+        return f"{benchmark.title} ({benchmark.items:,} items)"
 
 
 class SubmitForm(forms.Form):
-    """A model's id, the benchmark to measure it on, and those options of its probe that have only a few values."""
+    """A model's id, the benchmark to measure it on, and the options of the benchmark's probe."""
 
     model = forms.CharField(
         label="Model id",
@@ -34,7 +42,7 @@ class SubmitForm(forms.Form):
             attrs={"list": "local-models", "autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),
     )
-    benchmark = forms.ModelChoiceField(
+    benchmark = BenchmarkField(
         Benchmark.objects.none(),
         to_field_name="slug",
         empty_label=None,
@@ -49,41 +57,66 @@ class SubmitForm(forms.Form):
         ),
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, label_suffix="", **kwargs)
-        field = self.fields["benchmark"]
-        field.queryset = runs.benchmarks().exclude(path="")
-        field.label_from_instance = lambda benchmark: f"{benchmark.title} ({benchmark.items:,} items)"
-        asked = field.queryset.filter(slug=self["benchmark"].value()).first() or field.queryset.first()
-        if asked:
-            self.fields |= {f"{OPTION}{name}": field for name, field in option_fields(asked).items()}
+    def __init__(self, data: Any = None, *, initial: Mapping[str, Any]) -> None:
+        super().__init__(data, initial=dict(initial), label_suffix="")
+        benchmarks = runs.benchmarks().exclude(path="")
+        cast(BenchmarkField, self.fields["benchmark"]).queryset = benchmarks
+        benchmark = benchmarks.filter(slug=self["benchmark"].value()).first() or benchmarks.first()
+        if benchmark:
+            self.fields |= {f"{OPTION}{name}": field for name, field in option_fields(benchmark).items()}
 
     def options(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name.startswith(OPTION)]
 
     def chosen(self) -> dict[str, Any]:
-        """The options that were sent along, by name."""
-        sent = {name: self.cleaned_data[name] for name in self.fields if name.startswith(OPTION)}
-        texts = [f"{name.removeprefix(OPTION)}={value}" for name, value in sent.items() if value]
-        return parse(probe_of(self.cleaned_data["benchmark"]), texts)
+        """Return the options that were sent along, by name; an empty text is a value, an empty number is not."""
+        declared = declared_options(probe_named(self.cleaned_data["benchmark"].probe))
+        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in declared if f"{OPTION}{name}" in self.data}
+        return {
+            name: declared[name].parse(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if value is not None and (value or not declared[name].choices)
+        }
+
+    def clean(self) -> None:
+        """Check the options together; an error that one of them has by itself is shown at its field."""
+        benchmark = self.cleaned_data.get("benchmark")
+        if self.errors or benchmark is None:
+            return
+        chosen = self.chosen()
+        if problem := problem_of(benchmark, chosen):
+            alone = {name: problem_of(benchmark, {name: value}) for name, value in chosen.items()}
+            single = {f"{OPTION}{name}": text for name, text in alone.items() if text}
+            for name, text in single.items() or [(None, problem)]:
+                self.add_error(name, text)
 
 
-def option_fields(benchmark: Benchmark) -> dict[str, forms.ChoiceField]:
-    """A choice for each option of the benchmark's probe that has only a few values."""
-    probe, usual = probe_of(benchmark), benchmark.settings_with({}).options
-    return {
-        name: forms.ChoiceField(
-            required=False,
-            label=labels.option(name),
-            choices=[(str(value), labels.choice(value)) for value in values],
-            initial=str(usual.get(name, getattr(probe, name))),
-        )
-        for name, values in choices(probe).items()
-    }
+def problem_of(benchmark: Benchmark, options: Mapping[str, Any]) -> str:
+    """Return what is wrong with these options of the benchmark's probe, or an empty text."""
+    try:
+        probe_of(benchmark.settings_with(options))
+    except BadInput as error:
+        return str(error)
+    return ""
 
 
-def probe_of(benchmark: Benchmark) -> type[Probe]:
-    return probe_named(benchmark.probe)
+def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
+    """Return a field for each option of the benchmark's probe, with the benchmark's usual value."""
+    options, usual = declared_options(probe_named(benchmark.probe)), benchmark.settings_with({}).options
+    return {name: option_field(option, usual.get(name, option.default)) for name, option in options.items()}
+
+
+def option_field(option: Option, initial: Any) -> forms.Field:
+    """Return a choice for an option with few values, and otherwise a number or a text."""
+    label = labels.option(option.name)
+    common: dict[str, Any] = {"required": False, "label": label, "help_text": option.help}
+    if option.choices:
+        choices = [(str(value), labels.choice(value)) for value in option.choices]
+        return forms.ChoiceField(choices=choices, initial=str(initial), **common)
+    if option.value_type is str:
+        return forms.CharField(max_length=100, initial=initial, **common)
+    number, name = (forms.IntegerField, "whole number") if option.value_type is int else (forms.FloatField, "number")
+    return number(initial=initial, error_messages={"invalid": f"Give a {name}."}, **common)
 
 
 class ItemsForm(forms.Form):

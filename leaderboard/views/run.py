@@ -17,6 +17,7 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.breakdowns import dimension_section
 from leaderboard.views.page import probe_sections, show, switch_links
 from probing.catalog import CATALOG
+from probing.command_line.settings_flags import settings_words
 from probing.settings import Settings
 
 STATE = Run.State
@@ -88,22 +89,12 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
 
 
 def command(run: Run) -> str:
-    """The command line that measures the same."""
-    settings = Settings.from_json(run.settings)
+    """Return the command line that measures the same."""
     benchmark = run.benchmark.slug if run.benchmark.slug in CATALOG else f"path/to/{run.benchmark.slug}"
-    words_ = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", benchmark]
-    words_ += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
-    words_ += [word for name in settings.relations for word in ("--relation", name)]
-    words_ += [word for number in settings.templates for word in ("--template", str(number))]
-    words_ += ["--limit", str(settings.limit)] if settings.limit else []
-    words_ += ["--decide"] if settings.decide else []
-    changed = [(name, getattr(settings, name)) for name in ("probe", "language", "pll", "reduction", "dtype", "seed")]
-    words_ += [w for name, value in changed if value != getattr(DEFAULTS, name) for w in (f"--{name}", str(value))]
-    words_ += [word for name, value in settings.options.items() for word in ("--set", f"{name}={value}")]
-    return shlex.join([*words_, "--out", f"run-{run.pk}"])
-
-
-DEFAULTS = Settings()
+    words = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", benchmark]
+    words += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
+    words += settings_words(Settings.from_json(run.settings))
+    return shlex.join([*words, "--out", f"run-{run.pk}"])
 
 
 def skipped(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""/submit/ : a model id, a benchmark and options of its probe go in; the checks, or the run, come out."""
+"""/submit/ : take a model id, a benchmark and options of its probe; show the checks, or go to the run."""
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
@@ -22,11 +22,10 @@ def submit_view(request: HttpRequest) -> HttpResponseBase:
 
 
 def _submit(request: HttpRequest, form: SubmitForm) -> Submission | None:
-    """What came of it; what cannot even be checked is an error of the form."""
+    """Return the outcome of the submission, or None where the form has an error."""
     model, benchmark = form.cleaned_data["model"], form.cleaned_data["benchmark"]
     try:
-        settings = benchmark.settings_with(form.chosen())
-        return submit(model, benchmark.slug, settings=settings, submitter=submitter(request))
+        return submit(model, benchmark, form.chosen(), submitter=submitter(request))
     except ProbingError as error:
         form.add_error(None, str(error))
         return None

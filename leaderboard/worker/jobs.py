@@ -1,7 +1,7 @@
-"""The worker's side: claim a part, probe it, store its rows; with the last one, aggregate and finish.
+"""The worker's jobs: claim a part, probe it, store its rows; after the last one, aggregate and finish the run.
 
-Everything can stop at any moment. What is stored is never made again, what is claimed comes back when its lease
-runs out, and a run is finished only in the one transaction that also writes its scores.
+A worker may stop at any moment. Stored parts are not probed again, the claim to a part ends with its lease, and a run
+is finished only in the transaction that also writes its scores.
 """
 
 import logging
@@ -11,7 +11,7 @@ import time
 import traceback
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.db import transaction
 from django.utils import timezone
@@ -24,19 +24,19 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker.lease import LeasedPart, heartbeat
 from probing.errors import ProbingError
 from probing.language_model import LanguageModel
-from probing.probes import probe_of
-from probing.results.result import Cost, Result, check_complete, join
-from probing.runner import merged, probe_part, record
+from probing.probes.parts import Part
+from probing.results.result import Result
+from probing.runner import PartResult, Start, joined, probe_part
 from probing.scoring.load import load
-from probing.settings import Part, Settings
+from probing.settings import Settings
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # workers that one part may cost before its run fails
-ORDER = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
+ATTEMPTS = 3  # workers that may be lost on one part before its run fails
+ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
 
 
 class LostWorker(ProbingError):
-    """Workers died on the same part again and again."""
+    """Several workers in a row were lost on the same part."""
 
     code = "lost-worker"
 
@@ -48,11 +48,11 @@ class TookTooLong(ProbingError):
 
 
 class Ended(Exception):
-    """Somebody else has ended the run or put it off."""
+    """The run was ended or made to wait by another process."""
 
 
 def probe_run(run_id: int) -> None:
-    """The job: go on with this run as far as there is something to do. Whatever happens becomes its state."""
+    """Probe what is left of a run: the job that a worker takes from the queue. Every error becomes the run's state."""
     run = Run.objects.select_related("model", "benchmark").filter(pk=run_id).first()
     if run is None or run.state in Run.FINAL:
         return
@@ -60,7 +60,7 @@ def probe_run(run_id: int) -> None:
         if run.state not in (Run.State.WAITING, Run.State.CHECKING) or submissions.recheck(run):
             work_on(run)
     except Ended:
-        log.info("Run %s was ended by somebody else.", run_id)
+        log.info("Run %s was ended by another process.", run_id)
     except ProbingError as error:
         stop(run, error)
     except JobTimeoutException:
@@ -73,7 +73,7 @@ def probe_run(run_id: int) -> None:
 
 
 def stop(run: Run, error: ProbingError, trace: str = "") -> None:
-    """Failed, or waiting where trying again later may succeed."""
+    """End a run as failed, or let it wait where trying again later may succeed."""
     run.refresh_from_db(fields=["state"])
     if run.state in Run.FINAL:
         return
@@ -84,14 +84,14 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
 
 
 def work_on(run: Run) -> None:
-    """Probe part after part while there is a free one; whoever did the last finishes the run."""
+    """Probe part after part while one is free; the worker that finds all of them done finishes the run."""
     worker = worker_name()
-    with heartbeat() as hand:
-        hand.take(RunPart.objects.claim(run, worker))
-        probing = Probing(run, hand) if hand.part else None
-        while hand.part:
-            probing.probe(hand.part)
-            hand.take(RunPart.objects.claim(run, worker))
+    with heartbeat() as leased:
+        part = leased.take(RunPart.objects.claim(run, worker))
+        probing = Probing(run, leased, part) if part else None
+        while probing and part:
+            probing.probe(part)
+            part = leased.take(RunPart.objects.claim(run, worker))
     if not run.parts.filter(done=False).exists():
         aggregate(run)
 
@@ -102,7 +102,7 @@ def worker_name() -> str:
 
 
 def reach(run: Run, state: Run.State) -> None:
-    """Move on to `state` unless another worker has; stop where the run has been ended or put off."""
+    """Move the run on to `state` unless another worker has; raise `Ended` where it was ended or made to wait."""
     if run.state in ORDER and ORDER.index(run.state) < ORDER.index(state):
         Run.objects.move(run, state)
     run.refresh_from_db(fields=["state"])
@@ -113,55 +113,47 @@ def reach(run: Run, state: Run.State) -> None:
 class Probing:
     """A run's model and benchmark, loaded once for all the parts that this worker takes."""
 
-    def __init__(self, run: Run, hand: LeasedPart) -> None:
-        refuse_poison(hand.part)
+    def __init__(self, run: Run, leased: LeasedPart, first: RunPart) -> None:
+        refuse_lost(first)
         self.run = run
-        self.hand = hand
+        self.leased = leased
         self.settings = Settings.from_json(run.settings)
         self.content = benchmarks.read(run.benchmark)
         reach(run, Run.State.DOWNLOADING)
         listing = hub.find(run.model.hub_id, run.model.commit)
         path = hub.download(listing)
         queue.enqueue_if_idle(run.pk)
-        self.start = timezone.now()
-        begin = time.perf_counter()
+        start_time, begin = timezone.now(), time.perf_counter()
         self.model = load_model(path, listing, self.settings)
-        self.load_seconds = time.perf_counter() - begin
-        self.note_facts()
-        reach(run, Run.State.SCORING)  # after loading: the time left is told by the time since
+        self.start = Start(start_time, time.perf_counter() - begin)
+        self.store_facts()
+        reach(run, Run.State.SCORING)  # after loading: the time left is computed from the time since then
 
-    def note_facts(self) -> None:
-        """What only the loaded model tells."""
+    def store_facts(self) -> None:
+        """Store what is known only of a loaded model, and when the run started."""
         card = self.model.card
         facts = {"kind": card.kind, "architecture": card.architecture, "parameters": card.parameters}
         Model.objects.filter(pk=self.run.model_id).update(**facts)
-        Run.objects.filter(pk=self.run.pk, started=None).update(started=self.start)
+        Run.objects.filter(pk=self.run.pk, started=None).update(started=self.start.time)
 
     def probe(self, part: RunPart) -> None:
         """Probe and store one part."""
-        refuse_poison(part)
+        refuse_lost(part)
         reach(self.run, Run.State.SCORING)
-        asked = Part(part.relation, part.template, part.items)
-        before, begin = replace(self.model.usage), time.perf_counter()
-        rows = probe_part(self.model, self.content, self.settings, asked, self.hand.progress)
-        cost = Cost.since(before, self.model.usage, time.perf_counter() - begin)
-        artefacts.store_part(part, rows)
-        RunPart.objects.finish(part, self.record(cost, part.items))
-
-    def record(self, cost: Cost, items: int) -> dict[str, Any]:
-        return record(
+        done = probe_part(
             self.model,
             self.content,
             self.settings,
-            cost=cost,
+            Part(part.relation, part.template, part.items),
             start=self.start,
-            load_seconds=self.load_seconds,
-            items=items,
+            on_share=self.leased.progress,
         )
+        artefacts.store_part(part, done.rows)
+        RunPart.objects.finish(part, done.record)
 
 
-def refuse_poison(part: RunPart) -> None:
-    """A part that has cost several workers their lives is not given another."""
+def refuse_lost(part: RunPart) -> None:
+    """Raise `LostWorker` where several workers were lost on this part before."""
     if part.attempts > ATTEMPTS:
         raise LostWorker(
             f"{ATTEMPTS} workers were lost on {part}.",
@@ -170,32 +162,32 @@ def refuse_poison(part: RunPart) -> None:
 
 
 def load_model(path: Path, listing: hub.Listing, settings: Settings) -> LanguageModel:
-    """The model from its files, under the id and commit by which it was submitted."""
+    """Load the model from its files, under the id and commit by which it was submitted."""
     model = load(str(path), dtype=settings.dtype)
     model.card = replace(model.card, id=listing.hub_id, commit=listing.commit)
     return model
 
 
 def aggregate(run: Run) -> None:
-    """All parts are there: check that nothing is missing, compute the scores, finish."""
+    """Check that no row is missing, compute the scores and finish the run."""
     reach(run, Run.State.AGGREGATING)
     settings, content = Settings.from_json(run.settings), benchmarks.read(run.benchmark)
     parts = list(run.parts.select_related("run").order_by("pk"))
-    rows = join(map(artefacts.read_part, parts))
-    check_complete(rows, content, settings)
-    result = Result(rows, probe_of(settings).scores(rows), merged([part.record for part in parts]))
+    finished = [PartResult(artefacts.read_part(part), part.record) for part in parts]
+    result = joined(finished, content, settings)
     artefacts.store_result(run, result)
     if finish(run, result):
         artefacts.remove_parts(run)
 
 
 def finish(run: Run, result: Result) -> bool:
-    """Scores and state in one transaction; False if another worker has finished the run."""
-    scores = result.scores.astype(object).where(result.scores.notna(), None)
+    """Write scores and state in one transaction; return False if another worker has finished the run."""
+    table = result.scores.astype(object).where(result.scores.notna(), None)
+    scores = cast(list[dict[str, Any]], table.to_dict("records"))
     facts = {"provenance_record": result.record, "artefact": artefacts.folder(run), "finished": timezone.now()}
     with transaction.atomic():
         if not Run.objects.move(run, Run.State.FINISHED, f"{len(result.items)} rows.", **facts):
             return False
         run.scores.all().delete()
-        Score.objects.bulk_create(Score(run=run, **score) for score in scores.to_dict("records"))
+        Score.objects.bulk_create(Score(run=run, **score) for score in scores)
     return True

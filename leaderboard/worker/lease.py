@@ -1,4 +1,4 @@
-"""Signs of life: a worker keeps the lease of the part it has in hand for as long as its process lives."""
+"""Leases: a worker keeps the claim to its part for as long as its process lives."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,18 +8,20 @@ from django.db import connection
 
 from leaderboard.models import RunPart
 
-BEAT = 2  # seconds between two signs of life
+INTERVAL = 2  # seconds between two renewals of a lease
 
 
 class LeasedPart:
-    """The part that this worker has in hand, and what share of its work is done."""
+    """The part that this worker has claimed, if any, and the share of its work that is done."""
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
         self.share = 0.0
 
-    def take(self, part: RunPart | None) -> None:
+    def take(self, part: RunPart | None) -> RunPart | None:
+        """Make this the part whose lease is kept, and return it."""
         self.part, self.share = part, 0.0
+        return part
 
     def progress(self, share: float) -> None:
         self.share = share
@@ -27,23 +29,24 @@ class LeasedPart:
 
 @contextmanager
 def heartbeat() -> Iterator[LeasedPart]:
-    """A hand that is kept leased by a thread; what it still holds at the end is given back unharmed."""
-    hand, over = LeasedPart(), Event()
-    thread = Thread(target=_beat, args=(hand, over), daemon=True)
+    """Keep the leased part in a thread; at the end, give back a part that is not done."""
+    leased, stop = LeasedPart(), Event()
+    thread = Thread(target=_keep, args=(leased, stop), daemon=True)
     thread.start()
     try:
-        yield hand
+        yield leased
     finally:
-        over.set()
+        stop.set()
         thread.join()
-        if hand.part:
-            RunPart.objects.release(hand.part)
+        if leased.part:
+            RunPart.objects.release(leased.part)
 
 
-def _beat(hand: LeasedPart, over: Event) -> None:
+def _keep(leased: LeasedPart, stop: Event) -> None:
+    """Renew the lease again and again until `stop` is set."""
     try:
-        while not over.wait(BEAT):
-            if part := hand.part:
-                RunPart.objects.renew(part, int(hand.share * part.items))
+        while not stop.wait(INTERVAL):
+            if part := leased.part:
+                RunPart.objects.renew(part, int(leased.share * part.items))
     finally:
         connection.close()

@@ -1,4 +1,4 @@
-"""A language model that knows nothing and counts what answering would take: how a probe's work is told beforehand."""
+"""A language model without a network that counts the work of answering, for estimates before a run."""
 
 import math
 import re
@@ -23,28 +23,28 @@ from probing.language_model import (
 )
 from probing.template import Statement
 
-# About as much text as a token.
+# About as much text as a token holds.
 PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
-# Deciding computes what so many options share; beside it the more rivals run on, the more options there are. Fitted to
-# what models did on BEAR and on the starter benchmark.
+# Pruning computes the prefixes that at least SHARED options have in common, and the rest of the options that stay
+# possible, about RIVALS * options ** GROWTH of them. Fitted to what models did on BEAR and on the starter benchmark.
 SHARED = 6
 RIVALS, GROWTH = 0.5, 0.75
 BLANK = "_"
-# The tokens of every answer: enough for whatever a probe computes from them.
+# The log-probabilities of every answer: enough tokens for everything that a probe computes from them.
 TOKENS = np.zeros(8)
 
 
 class VerbLoad(NamedTuple):
-    """What is asked of one verb: statements, prompts or texts, and the token positions that they take."""
+    """The work of one verb: statements, prompts or texts, and the token positions that they take."""
 
     statements: float = 0.0
     positions: float = 0.0
 
 
 class CountingModel:
-    """Answers without a network; `loads` says what would have been asked of one.
+    """A model that answers every request with zeros; `loads` is the work that a network would have had.
 
-    What was asked before is not counted again, as the scoring core shares it.
+    Prefixes and inputs that were counted before are not counted again, as the scoring core shares them.
     """
 
     device, dtype, batch_tokens = "cpu", "float32", 0
@@ -84,14 +84,14 @@ class CountingModel:
 
     def _count(self, verb: Verb, statements: int, positions: int) -> None:
         self.usage.add(verb, statements, positions)
-        known = self.loads.get(verb, VerbLoad())
-        self.loads[verb] = VerbLoad(known.statements + statements, known.positions + positions)
+        before = self.loads.get(verb, VerbLoad())
+        self.loads[verb] = VerbLoad(before.statements + statements, before.positions + positions)
 
     def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Distinct prefixes that something follows; to decide, those that many share and what rivals add."""
+        """Return the number of distinct prefixes; with pruning, of the shared ones and an estimate of the rest."""
         texts = [s.text[: s.end] if scoring.span == "answer" else s.text for s in statements]
-        known = len(self._prefixes)
-        passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > known)
+        before = len(self._prefixes)
+        passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > before)
         if not scoring.decide:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
@@ -99,53 +99,58 @@ class CountingModel:
         return len(shared) + round(_rivals(len(texts)) * math.pow(own, 1.5))
 
     def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Distinct masked inputs; to decide, those with the option hidden and what rivals add."""
+        """Return the positions of distinct masked inputs.
+
+        With pruning: of those with the whole option hidden, and an estimate of the rest.
+        """
         whole = scoring.pll == "whole_answer" and scoring.span == "answer"
         if not whole and not scoring.decide:
-            return sum(self._new_inputs(_hidden(each, scoring.span), len(pieces(each.text))) for each in statements)
-        first = sum(self._new_inputs([_without_option(each)], len(pieces(each.text))) for each in statements)
-        inputs = sum(len(pieces(each.text)) ** 2 for each in statements) / len(statements)
+            return sum(self._new_inputs(_hidden(one, scoring.span), len(pieces(one.text))) for one in statements)
+        first = sum(self._new_inputs([_without_option(one)], len(pieces(one.text))) for one in statements)
+        inputs = sum(len(pieces(one.text)) ** 2 for one in statements) / len(statements)
         return first if whole else first + round(_rivals(len(statements)) * inputs)
 
     def _blank(self, empty: Statement) -> int:
-        """A masked model reads the whole text, a causal one as far as the blank."""
+        """Return a prompt's new positions: a masked model reads the whole text, a causal one only up to the blank."""
         if self.card.kind == "masked":
             return self._new_inputs([("fill", empty.text)], len(pieces(empty.text)))
-        known = len(self._prefixes)
+        before = len(self._prefixes)
         deque(self._path("fill", pieces(empty.text[: empty.start])), maxlen=0)
-        return len(self._prefixes) - known
+        return len(self._prefixes) - before
 
     def _path(self, verb: Verb, tokens: Iterable[str]) -> Iterator[int]:
-        """A number for each prefix, in the order in which they are first met; verbs do not share them."""
+        """Yield a number for each prefix, in the order in which prefixes first occur; verbs do not share them."""
         node: int | Verb = verb
         for token in tokens:
             node = self._prefixes.setdefault((node, token), len(self._prefixes) + 1)
             yield node
 
     def _new_inputs(self, inputs: Iterable[tuple[str, ...]], length: int) -> int:
-        """Positions of those inputs that were not asked before."""
+        """Return the positions of those inputs that were not counted before."""
         new = set(inputs) - self._inputs
         self._inputs |= new
         return length * len(new)
 
 
 def _rivals(options: int) -> float:
+    """Return how many of so many options stay possible, about."""
     return RIVALS * math.pow(options, GROWTH)
 
 
 def pieces(text: str) -> list[str]:
+    """Split a text into pieces that are about as long as tokens."""
     return PIECE.findall(text)
 
 
 def _without_option(statement: Statement) -> tuple[str, str, str]:
-    """The input that options of one length share."""
+    """Return the input that options of one length share: the text with the option hidden."""
     text, start, end = statement.text, statement.start, statement.end
     return text[:start], str(len(pieces(text[start:end]))), text[end:]
 
 
 def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:
-    """The input in which each piece is hidden in turn."""
+    """Yield the inputs in which each piece is hidden in turn."""
     text = statement.text
-    for start, end in (found.span() for found in PIECE.finditer(text)):
+    for start, end in (match.span() for match in PIECE.finditer(text)):
         if span == "statement" or (start < statement.end and end > statement.start):
             yield text[:start], text[end:]

@@ -34,6 +34,8 @@ WITHOUT_LABEL_OR_CULTURE = "a label or the culture is missing"
 
 # Spelled as in published figures; releases differ in their hyphens and underscores.
 CULTURE_PAIRS = ("arab-west", "asia-west", "south-america-west")
+# A release may hold the raw objects beside the augmented ones.
+USUAL_TAGS = {"objects": "augmented"}
 
 # Searched in this order in a file's name or a line's uuid; the rest, such as NORTH_AMERICA, is the West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
@@ -93,7 +95,7 @@ def read(path: Path) -> Benchmark:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
     notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
-    return Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes)
+    return Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
 
 
 def _facts_place(path: Path) -> Path:

@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from probing.analysis.comparison import CORRECT, Correctness
 from probing.analysis.culture import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel
+from probing.options import option
 from probing.probes.columns import VERSION_TAGS, RowColumns, tag_cells
-from probing.probes.probe import UNSCORED, Row, tag_columns
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 
@@ -40,28 +40,30 @@ class AnsweringColumns(RowColumns):
 
 
 @dataclass(frozen=True)
-class Answering:
-    """One row per item.
-
-    `chat`: through the model's chat template, after the benchmark's system message. `tokens`: how far to write.
-    `pair`, `objects`: as in ranking.
-    """
+class Answering(Probe):
+    """One row per item. With `chat`, the benchmark's system message stands before the question."""
 
     name: ClassVar[str] = "answering"
     main_metric: ClassVar[str] = "accuracy_substring"
     columns: ClassVar[frozenset[str]] = frozenset(AnsweringColumns.__annotations__) | VERSION_TAGS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
-    correctness: ClassVar[Correctness] = CORRECT
 
-    pair: str = ""
-    objects: str = "augmented"
-    chat: bool = True
-    tokens: int = 40
+    pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)
+    objects: str = option("augmented", "augmented, or raw: before superclasses were added", chooses_items=True)
+    chat: bool = option(True, "ask through the model's chat template")
+    tokens: int = option(40, "how many tokens the model may write")
 
     def __post_init__(self) -> None:
         if self.tokens < 1:
             raise BadInput(f"answering: tokens cannot be {self.tokens}.", "Give 1 or more.")
         object.__setattr__(self, "pair", pair_named(self.pair))
+
+    def relation_tags(self) -> Mapping[str, str]:
+        return {"culture_pair": self.pair, "objects": self.objects}
+
+    def why_not(self, relation: Relation) -> str:
+        """A question is needed, which not every relation has in every language (methods 4.6)."""
+        return "" if relation.questions else f"no question in {relation.tags.get('language', 'any language')}"
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]

@@ -16,8 +16,9 @@ from probing.analysis.comparison import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
+from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import UNSCORED, Row, tag_columns
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt, upper_first
 
@@ -60,24 +61,19 @@ class ClozeColumns(RowColumns):
 
 
 @dataclass(frozen=True)
-class Cloze:
-    """One row per item.
-
-    `k`: how near the answer must be to count as right. `closed`: rank only the relation's answers, not the whole
-    vocabulary; generators then fill the blank too. For generators, `instruction`: which of the paper's five, 0 for
-    none; `chat`: through the model's chat template; `tokens`: how far to write.
-    """
+class Cloze(Probe):
+    """One row per item. With `closed`, generators fill the blank too."""
 
     name: ClassVar[str] = "cloze"
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = frozenset(ClozeColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     correctness: ClassVar[Correctness] = Correctness(macro=True)
-    k: int = 5
-    closed: bool = False
-    instruction: int = 2
-    chat: bool = False
-    tokens: int = 15
+    k: int = option(5, "an answer among the first k counts as right")
+    closed: bool = option(False, "rank only the relation's answers, not the whole vocabulary")
+    instruction: int = option(2, "generators: which of the paper's five instructions; 0 for none")
+    chat: bool = option(False, "generators: ask through the model's chat template")
+    tokens: int = option(15, "generators: how many tokens the model may write")
 
     def __post_init__(self) -> None:
         if not 0 <= self.instruction < len(INSTRUCTIONS):

@@ -1,6 +1,6 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -9,12 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
-from probing.analysis.comparison import CORRECT, Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel, Request
 from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import Row, tag_columns
+from probing.probes.probe import Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt
 
@@ -49,7 +48,7 @@ class RankedOptions(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MultipleChoice:
+class MultipleChoice(Probe):
     """One row per item and template; the prediction is the best option, the first of equals.
 
     `rank`: place of the best-ranked right option, from 1. `margin`: best right option's score minus best wrong one's.
@@ -59,8 +58,6 @@ class MultipleChoice:
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
-    fixed: ClassVar[Mapping[str, Any]] = {}
-    correctness: ClassVar[Correctness] = CORRECT
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]

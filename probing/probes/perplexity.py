@@ -1,7 +1,7 @@
 """Perplexity (methods 3.3): how perplexing are true statements to the model, and how much more so false ones?"""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -15,8 +15,9 @@ from probing.analysis.perplexity import perplexity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
+from probing.options import option
 from probing.probes.columns import RowColumns
-from probing.probes.probe import Row
+from probing.probes.probe import Probe, Row
 from probing.settings import Settings
 from probing.template import Prompt
 
@@ -48,11 +49,10 @@ class Measured(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Perplexity:
+class Perplexity(Probe):
     """One row per distinct sentence: perplexity (causal, BOS in front), or pseudo-perplexity (masked, token by token).
 
-    `by`: what the log-probability is divided by, `token` or `word` (text between spaces).
-    `public_code`: compute it as the paper's public code does (methods 3.3), for comparison with published figures only.
+    `by`: words are text between spaces. `public_code` is for comparison with published figures only (methods 3.3).
     """
 
     name: ClassVar[str] = "perplexity"
@@ -60,8 +60,8 @@ class Perplexity:
     columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
-    by: By = "token"
-    public_code: bool = False
+    by: By = option("token", "what the log-probability of a sentence is divided by")
+    public_code: bool = option(False, "compute it as the paper's public code does")
 
     def __post_init__(self) -> None:
         if self.public_code and self.by != "token":
@@ -117,9 +117,6 @@ class Perplexity:
         if self.public_code:
             return public_code(log_probs, kind)
         return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
-
-    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
-        return pd.DataFrame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return perplexity_scores(rows)

@@ -1,15 +1,16 @@
-"""What a probe is, and how its options are given."""
+"""What every probe has: options, rows, scores, and what it can be asked about."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
-from typing import Any, ClassVar, Protocol, get_args
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from probing.analysis.comparison import Correctness
+from probing.analysis.comparison import CORRECT, Correctness
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
+from probing.options import Option, declared
 from probing.settings import Settings
 
 Row = dict[str, Any]
@@ -17,33 +18,41 @@ Row = dict[str, Any]
 UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
 
 
-class Probe(Protocol):
-    """A frozen dataclass whose fields are the probe's own options, with their types and defaults.
+class Probe(ABC):
+    """A way to ask a model about a relation. Subclasses are frozen dataclasses whose fields are the probe's options.
 
-    The values of an option that has only a few are its type, a `Literal`.
-    `fixed`: settings that it leaves no choice of, so that a run records what was done and another choice is refused.
     `main_metric`: the metric that models are ranked by. `correctness`: what two results are compared by.
     `columns`: the declared columns of the rows; any further column is a tag.
+    `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
+    refused.
     """
 
     name: ClassVar[str]
     main_metric: ClassVar[str]
     columns: ClassVar[frozenset[str]]
-    fixed: ClassVar[Mapping[str, Any]]
-    correctness: ClassVar[Correctness]
+    correctness: ClassVar[Correctness] = CORRECT
+    fixed: ClassVar[Mapping[str, Any]] = {}
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
+    @abstractmethod
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        """One row per item, as the model answers."""
-        ...
+        """Yield one row per item, in the items' order, as the model answers."""
+
+    @abstractmethod
+    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return tidy scores of stored rows."""
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
-        """The rows of a part, with the same column types whatever they hold."""
-        ...
+        """Return the rows of a part as a table whose column types do not depend on the values."""
+        return pd.DataFrame(rows)
 
-    def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Tidy scores of stored rows."""
-        ...
+    def relation_tags(self) -> Mapping[str, str]:
+        """Return the tags by which options choose among versions of a relation; an empty value stands for any."""
+        return {}
+
+    def why_not(self, relation: Relation) -> str:
+        """Return why this relation cannot be asked, or an empty text if it can."""
+        return ""
 
 
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
@@ -51,66 +60,36 @@ def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]
     return [column for column in columns if column not in probe.columns]
 
 
-def options(probe: Probe) -> dict[str, Any]:
-    """The options that differ from their defaults: what enters the settings digest."""
-    given = {option.name: getattr(probe, option.name) for option in fields(probe)}
-    return {option.name: given[option.name] for option in fields(probe) if given[option.name] != option.default}
+def declared_options(kind: type[Probe]) -> Mapping[str, Option]:
+    """Return the options that a probe declares, by name."""
+    return declared(kind, kind.name)
 
 
-def choices(kind: type[Probe]) -> dict[str, tuple[Any, ...]]:
-    """The options that have only a few values, with these."""
-    return {option.name: _choices(option.type) for option in fields(kind) if _choices(option.type)}
-
-
-def _choices(wanted: Any) -> tuple[Any, ...]:
-    return (False, True) if wanted is bool else get_args(wanted)
+def changed_options(probe: Probe) -> dict[str, Any]:
+    """Return the options that differ from their defaults: those that enter the settings digest."""
+    values = {name: getattr(probe, name) for name in declared_options(type(probe))}
+    return {name: value for name, value in values.items() if value != declared_options(type(probe))[name].default}
 
 
 def make(kind: type[Probe], values: Mapping[str, Any]) -> Probe:
-    """The probe with the given options, each checked against its declared type."""
-    declared = {option.name: option.type for option in fields(kind)}
-    for name, value in values.items():
-        _refuse_unknown(kind, name)
-        few = get_args(declared[name])
-        if value not in few if few else type(value) is not declared[name]:
-            raise _refused(kind, name, declared[name], value)
-    return kind(**values)
+    """Return the probe with these options, each checked against its declaration."""
+    return kind(**{name: _option(kind, name).check(value) for name, value in values.items()})
 
 
 def parse(kind: type[Probe], assignments: Sequence[str]) -> dict[str, Any]:
-    """`name=value` texts as the declared types."""
-    declared = {option.name: option.type for option in fields(kind)}
+    """Return the options that texts of the form `name=value` set, as values of the declared types."""
     values = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise BadInput(f"{assignment!r} is no option.", "Write it as name=value.")
-        _refuse_unknown(kind, name)
-        values[name] = _value(kind, name, declared[name], text)
+        values[name] = _option(kind, name).parse(text)
     return values
 
 
-def _refuse_unknown(kind: type[Probe], name: str) -> None:
-    known = [option.name for option in fields(kind)]
-    if name not in known:
-        step = f"Choose from: {', '.join(known)}." if known else "It has none."
+def _option(kind: type[Probe], name: str) -> Option:
+    options = declared_options(kind)
+    if name not in options:
+        step = f"Choose from: {', '.join(options)}." if options else "It has none."
         raise BadInput(f"The probe {kind.name} has no option {name!r}.", step)
-
-
-def _value(kind: type[Probe], name: str, wanted: Any, text: str) -> Any:
-    try:
-        few = {str(choice).lower(): choice for choice in _choices(wanted)}
-        return few[text.lower()] if few else wanted(text)
-    except (ValueError, KeyError):
-        raise _refused(kind, name, wanted, text) from None
-
-
-def _refused(kind: type[Probe], name: str, wanted: Any, value: Any) -> BadInput:
-    return BadInput(f"{kind.name}: {name} cannot be {value!r}.", _step(wanted))
-
-
-def _step(wanted: Any) -> str:
-    if few := get_args(wanted):
-        return f"Choose from: {', '.join(map(str, few))}."
-    words = {str: "text", int: "whole number", float: "number", bool: "true or false"}
-    return f"Give it a value of type {words[wanted]}."
+    return options[name]

@@ -18,6 +18,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
+from probing.options import option
 from probing.probes.columns import VERSION_TAGS
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
 from probing.probes.probe import Row, tag_columns
@@ -45,7 +46,6 @@ class Ranking(MultipleChoice):
 
     A masked model predicts all of them at once behind as many masks; a causal model is given the text left of them.
     The second rule, for causal models only, is the sum over the whole statement; `decide` leaves it out.
-    `pair`: one culture pair, else all. `objects`: "augmented", or "raw" as before their superclasses were added.
     """
 
     name: ClassVar[str] = "ranking"
@@ -53,11 +53,14 @@ class Ranking(MultipleChoice):
     columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
-    pair: str = ""
-    objects: str = "augmented"
+    pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)
+    objects: str = option("augmented", "augmented, or raw: before superclasses were added", chooses_items=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "pair", pair_named(self.pair))
+
+    def relation_tags(self) -> Mapping[str, str]:
+        return {"culture_pair": self.pair, "objects": self.objects}
 
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         if model.card.kind == "causal" and not settings.decide:

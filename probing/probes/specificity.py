@@ -17,8 +17,9 @@ from probing.analysis.specificity import specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
+from probing.options import option
 from probing.probes.multiple_choice import MultipleChoiceColumns, choice_row, non_finite
-from probing.probes.probe import Row
+from probing.probes.probe import Probe, Row
 from probing.probes.similarity import cosines
 from probing.settings import Settings
 from probing.statements.prompting import PROMPTINGS, PromptingName, Question
@@ -59,16 +60,16 @@ class SpecificityColumns(MultipleChoiceColumns):
 
 
 @dataclass(frozen=True)
-class Specificity:
-    """One row per pair. `shots`: demonstrations before each question of few-shot prompting."""
+class Specificity(Probe):
+    """One row per pair."""
 
     name: ClassVar[str] = "specificity"
     main_metric: ClassVar[str] = "specificity"
     columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
-    prompting: PromptingName = "vanilla"
-    shots: int = 10
+    prompting: PromptingName = option("vanilla", "how the question is put")
+    shots: int = option(10, "how many demonstrations stand before each question of few-shot prompting")
 
     def __post_init__(self) -> None:
         if self.shots < 1:

@@ -13,24 +13,24 @@ import pyarrow as pa
 
 from probing.errors import BadInput
 from probing.files.folders import new_file, new_folder
-from probing.settings import Part
+from probing.probes.parts import Part
 
 RUN = "run.json"
-AGAIN = "Remove it: the same command asks this part again."
+AGAIN = "Remove it: the same command probes this part again."
 
 
 @dataclass(frozen=True)
 class Partial:
-    """One Parquet file per part, its record beside it, and what run they belong to."""
+    """A folder with a Parquet file and a record for each finished part, and the identity of the run they belong to."""
 
     folder: Path
 
     @classmethod
     def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool) -> "Partial":
-        """The partial folder of the run that will be `out`.
+        """Open the partial folder of the run whose result will be the folder `out`.
 
-        Parts of another run are never mixed in or lost, and what is no run's is never touched.
-        Without `resume` it starts anew: a loaded model that says nothing of its weights may not be the same one.
+        A folder with parts of another run, or one that is not a partial run, is left alone and refused. Without
+        `resume` the run starts from nothing: a loaded model that does not name its weights may be another one.
         """
         folder = out.with_name(out.name + ".partial")
         if (folder / RUN).is_file():
@@ -40,15 +40,15 @@ class Partial:
                     return cls(folder)
             shutil.rmtree(folder)
         with new_folder(folder) as new:
-            _write(new / RUN, {"identity": identity})
+            _write_json(new / RUN, {"identity": identity})
         return cls(folder)
 
     def has(self, part: Part) -> bool:
         return all(self._path(part, suffix).is_file() for suffix in ("json", "parquet"))
 
     def store(self, part: Part, rows: pd.DataFrame, record: Mapping[str, Any]) -> None:
-        """A part that has both is done."""
-        _write(self._path(part, "json"), {"record": record})
+        """Write the record and then the rows: a part that has both files is finished."""
+        _write_json(self._path(part, "json"), {"record": record})
         with new_file(self._path(part, "parquet")) as path:
             rows.to_parquet(path, index=False)
 
@@ -60,7 +60,7 @@ class Partial:
     def record(self, part: Part) -> dict[str, Any]:
         path = self._path(part, "json")
         with _readable(path, AGAIN):
-            return dict(_read(path)["record"])
+            return dict(_read_json(path)["record"])
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -73,8 +73,8 @@ def _refuse_other(folder: Path, identity: Mapping[str, Any]) -> None:
     """Raise `BadInput` where the parts are those of another run."""
     remove = "Remove it or choose another --out."
     with _readable(folder, remove):
-        found = _read(folder / RUN)["identity"]
-    if found != identity:
+        stored = _read_json(folder / RUN)["identity"]
+    if stored != identity:
         raise BadInput(f"{folder} holds parts of a different run (other model, benchmark or settings).", remove)
 
 
@@ -86,10 +86,10 @@ def _readable(path: Path, next_step: str) -> Iterator[None]:
         raise BadInput(f"{path} cannot be read.", next_step) from error
 
 
-def _read(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _write(target: Path, values: Mapping[str, Any]) -> None:
+def _write_json(target: Path, values: Mapping[str, Any]) -> None:
     with new_file(target) as path:
         path.write_text(json.dumps(values, indent=1), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A result: one row per item and template, tidy scores, and the record of how they came about."""
+"""A result: one row per item and template, tidy scores, and the record of how they were made."""
 
 import json
 from collections.abc import Iterable
@@ -14,38 +14,18 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder
-from probing.language_model import Usage
-from probing.settings import Settings, parts
+from probing.probes.parts import parts
+from probing.settings import Settings
 
 ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
-# What each file must have, whatever the probe.
+# The columns or keys that each file must have, whatever the probe.
 NEEDED = {
     ITEMS: ROW_KEY,
     SCORES: SCORE_COLUMNS,
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What scoring took: seconds, statements asked, token positions computed and how many of them were padding."""
-
-    score_seconds: float = 0.0
-    statements: float = 0.0
-    positions: int = 0
-    padding: int = 0
-
-    @classmethod
-    def since(cls, before: Usage, now: Usage, seconds: float) -> "Cost":
-        """The work between two readings of a model's usage."""
-        return cls(
-            seconds,
-            now.statements - before.statements,
-            now.positions - before.positions,
-            now.padding - before.padding,
-        )
 
 
 @dataclass(frozen=True)
@@ -57,7 +37,7 @@ class Result:
     record: dict[str, Any]
 
     def save(self, folder: str | Path) -> None:
-        """Write the result folder; it appears whole, and never in the place of another."""
+        """Write the result folder: all of it or nothing, and never over another one."""
         with new_folder(Path(folder).resolve()) as new:
             self.items.to_parquet(new / ITEMS, index=False)
             self.scores.to_csv(new / SCORES, index=False)
@@ -79,8 +59,8 @@ class Result:
                 na_values={"value": [""], "low": [""], "high": [""]},
             )
             items = pd.read_parquet(folder / ITEMS)
-            for name, found in {ITEMS: items, SCORES: scores, RECORD: record}.items():
-                if missing := [needed for needed in NEEDED[name] if needed not in found]:
+            for name, content in {ITEMS: items, SCORES: scores, RECORD: record}.items():
+                if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
             return cls(items, scores, record)
         except (ValueError, TypeError, pa.ArrowException) as error:
@@ -88,33 +68,33 @@ class Result:
 
 
 def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all parts, in the order given."""
+    """Return the rows of all parts, in the order given."""
     return pd.concat(frames, ignore_index=True)
 
 
 def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> None:
-    """Raise `Incomplete` unless each item of each part is there exactly once, with finite scores.
+    """Raise `Incomplete` unless each item of each part has exactly one row, with finite scores.
 
     Rows of a probe that does not score options have no scores.
     """
     expected = _expected(benchmark, settings)
-    found = list(zip(*(rows[column].tolist() for column in ROW_KEY), strict=True)) if len(rows) else []
-    missing = expected.keys() - set(found)
+    keys = list(zip(*(rows[column].tolist() for column in ROW_KEY), strict=True)) if len(rows) else []
+    missing = expected.keys() - set(keys)
     if missing:
         first = next(key for key in expected if key in missing)
-        raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_name(first)}.", _AGAIN)
-    if len(found) != len(expected):
-        raise Incomplete(f"There are {len(found)} rows for {len(expected)} items and templates.", _AGAIN)
-    for key, scores in zip(found, rows["scores"], strict=True) if "scores" in rows else ():
+        raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_row(first)}.", _AGAIN)
+    if len(keys) != len(expected):
+        raise Incomplete(f"There are {len(keys)} rows for {len(expected)} items and templates.", _AGAIN)
+    for key, scores in zip(keys, rows["scores"], strict=True) if "scores" in rows else ():
         if len(scores) != expected[key] or not np.isfinite(np.asarray(scores, dtype=float)).all():
-            raise Incomplete(f"The scores of {_name(key)} are not all there.", _AGAIN)
+            raise Incomplete(f"The scores of {_row(key)} are not all there.", _AGAIN)
 
 
 _AGAIN = "Run it again: what is complete is not repeated."
 
 
 def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
-    """How many scores each row must have."""
+    """Return how many scores each row must have."""
     return {
         (relation.label, part.template, item.index): len(relation.options_of(item))
         for part in parts(benchmark, settings)
@@ -123,5 +103,5 @@ def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, 
     }
 
 
-def _name(key: tuple[str, int, int]) -> str:
+def _row(key: tuple[str, int, int]) -> str:
     return f"relation {key[0]}, template {key[1]}, item {key[2]}"

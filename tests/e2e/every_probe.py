@@ -16,10 +16,9 @@ from leaderboard.worker import jobs
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG, EMBEDDED
 from probing.language_model import BlankDistribution, Continuation, Request
-from probing.probes import normalised, probe_of
-from probing.results.result import Cost, Result, join
-from probing.runner import probe_part, record
-from probing.settings import parts
+from probing.probes.normalise import normalised
+from probing.probes.parts import parts
+from probing.runner import joined, probe_part
 from probing.template import prompt
 from tests.fakes import FAKE_CARD, FakeModel
 
@@ -74,9 +73,9 @@ def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
     """Store a finished run as a worker does."""
     limit = None if on.probe == "perplexity" else ITEMS  # what is false stands behind what is true
     settings = normalised(replace(on.settings_with({}), limit=limit), content)
-    rows = join(probe_part(pupil, content, settings, part) for part in parts(content, settings))
-    cost, now = Cost(0.1, pupil.usage.statements, pupil.usage.positions), datetime.now(UTC)
-    about = record(pupil, content, settings, cost=cost, start=now, load_seconds=0.1, items=len(rows))
+    now = datetime.now(UTC)
+    finished = [probe_part(pupil, content, settings, part) for part in parts(content, settings)]
+    result = joined(finished, content, settings)
     of, _ = Model.objects.get_or_create(
         hub_id=pupil.card.id,
         commit=pupil.card.commit,
@@ -90,6 +89,5 @@ def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
         settings_digest=settings.digest,
         started=now,
     )
-    result = Result(rows, probe_of(settings).scores(rows), about)
     artefacts.store_result(run, result)
     jobs.finish(run, result)

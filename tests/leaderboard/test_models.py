@@ -26,6 +26,12 @@ def test_only_the_first_of_two_changes_a_state(run: Run) -> None:
     assert [(event.state, event.message) for event in run.events.all()] == [("scoring", "Begun.")]
 
 
+def test_an_option_is_read_from_the_run_or_from_the_probes_defaults(pairs: Benchmark) -> None:
+    run = Run(benchmark=pairs, settings={"options": {"prompting": "few-shot", "reported": "paper"}})
+    assert (run.option("prompting"), run.option("shots")) == ("few-shot", 10)
+    assert (run.option("reported"), run.option("samples"), run.option("samples", 5)) == ("paper", None, 5)
+
+
 def test_an_ended_run_cannot_be_cancelled(run: Run) -> None:
     Run.objects.move(run, Run.State.FINISHED)
     assert not Run.objects.cancel(run, "Too late.")

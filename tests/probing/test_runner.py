@@ -2,20 +2,23 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 import probing
+from probing import runner
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
-from probing.language_model import ModelCard
-from probing.probes import normalised
+from probing.estimate.work import WorkEstimate, estimate_work
+from probing.language_model import Kind, ModelCard
+from probing.probes.normalise import normalised
+from probing.probes.parts import Part, parts
 from probing.results.result import Result
-from probing.runner import merged, probe_part, run
-from probing.settings import Part, Settings
+from probing.runner import Start, merged, probe_part, run
+from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 
@@ -231,13 +234,55 @@ def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) 
 
 def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
     heard: list[float] = []
-    rows = probe_part(model, benchmark, Settings(), Part("P30", 0, 4), heard.append)
+    probe_part(model, benchmark, Settings(), Part("P30", 0, 4), on_share=heard.append)
     assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
-    assert isinstance(rows, pd.DataFrame)
+
+
+def test_the_work_of_each_part_is_estimated_once(
+    benchmark: Benchmark, model: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimated: list[Part] = []
+
+    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind) -> WorkEstimate:
+        estimated.append(part)
+        return estimate_work(benchmark, settings, part, kind)
+
+    monkeypatch.setattr(runner, "estimate_work", count)
+    run(model, benchmark, templates=(), progress=False)
+    assert estimated == parts(benchmark, Settings(templates=()))
+
+
+def test_a_part_has_its_record(benchmark: Benchmark, model: FakeModel) -> None:
+    part, start = Part("P36", 0, 2), Start(datetime(2026, 11, 1, tzinfo=UTC), 2.5)
+    record = probe_part(model, benchmark, Settings(), part, start=start).record
+    assert (record["start"], record["timing"]["load_seconds"]) == ("2026-11-01T00:00:00+00:00", 2.5)
+    assert (record["statements"], record["items_done"]) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"colour": "red"}, r"no setting 'colour', and the probe multiple_choice has no option 'colour'. Settings: .*"),
+        ({"limit": "3"}, r"limit cannot be '3'. Give it a value of type whole number."),
+        ({"decide": 1}, r"decide cannot be 1. Give it a value of type true or false."),
+        ({"probe": "guess"}, r"No probe is called 'guess'"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_by_name(
+    change: dict, words: str, benchmark: Benchmark, model: FakeModel
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(model, benchmark, progress=False, **change)
+
+
+def test_a_single_relation_and_a_single_template_are_enough(benchmark: Benchmark, model: FakeModel) -> None:
+    settings = run(model, benchmark, relations="P36", templates=1, progress=False).record["settings"]
+    assert (settings["relations"], settings["templates"]) == (["P36"], [1])
 
 
 def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> None:
-    assert len(probe_part(model, benchmark, Settings(limit=2), Part("P30", 0, 2))) == 2
+    rows, record = probe_part(model, benchmark, Settings(limit=2), Part("P30", 0, 2))
+    assert (len(rows), record["items_done"]) == (2, 2)
 
 
 def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.settings import Part, Settings, parts
+from probing.probes.parts import Part, parts
+from probing.settings import Settings
 
 
 def test_settings_survive_json() -> None:

@@ -69,12 +69,12 @@ class Command(PlainCommand):
     def submit_more(self, model: str) -> None:
         """Submit the model to the other benchmarks that ship, one for each probe."""
         for entry in SHIPPED:
-            if entry.slug != BENCHMARK and submit(model, entry.slug).run:
+            if entry.slug != BENCHMARK and submit(model, benchmarks.current(entry.slug)).run:
                 self.say(f"{entry.title} is being measured in the background.")
 
     def measure(self, model: str, worker: Process) -> Run:
         """Submit the model and wait until the worker has finished its run."""
-        submission = submit(model, BENCHMARK)
+        submission = submit(model, benchmarks.current(BENCHMARK))
         if submission.run is None:
             problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state == "failed"]
             raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)

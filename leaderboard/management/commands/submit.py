@@ -25,9 +25,8 @@ class Command(PlainCommand):
         parser.add_argument("--wait", action="store_true", help="show the progress until a worker has finished it")
 
     def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
-        asked = benchmarks.current(benchmark)
-        chosen = parse(probe_named(asked.probe), options["set"])
-        submission = submit(model, benchmark, settings=asked.settings_with(chosen))
+        row = benchmarks.current(benchmark)
+        submission = submit(model, row, parse(probe_named(row.probe), options["set"]))
         for check in submission.checks:
             self.say(f"{MARKS[check.state]} {check.name}: {check.message} {check.next_step}".rstrip())
         if submission.run is None:

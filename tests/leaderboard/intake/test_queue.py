@@ -16,14 +16,13 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import artefacts, benchmarks
 from probing.catalog import EMBEDDED
 from probing.runner import run as probe
-from probing.settings import Settings
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import kill, manage, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-SHORT = Settings(limit=10)  # 31 parts of the starter benchmark, each taking a moment
+SHORT = {"limit": 10}  # 31 parts of the starter benchmark, each taking a moment
 
 
 def queued_ids() -> list[int]:
@@ -114,7 +113,7 @@ def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
 
 
 def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
-    run = submit("org/causal", "small").run  # no queue server yet: the worker starts it and enqueues the run
+    run = submit("org/causal", small).run  # no queue server yet: the worker starts it and enqueues the run
     with worker("--burst") as process:
         output = process.communicate(timeout=60)[0]
     run.refresh_from_db()
@@ -125,7 +124,7 @@ def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: 
 def test_a_killed_workers_run_is_finished_by_the_next(
     local_hub: Hub, data: Path, starter: Benchmark, tiny_models: dict[str, Path]
 ) -> None:
-    run = submit("org/causal", starter.slug, settings=SHORT).run
+    run = submit("org/causal", starter).run
     with worker() as first:
         until(lambda: run.parts.filter(done=True).count() >= 1)
         kill(first)
@@ -137,7 +136,7 @@ def test_a_killed_workers_run_is_finished_by_the_next(
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, output
     assert {pk: run.parts.get(pk=pk).attempts for pk in done} == done
-    whole = probe(str(tiny_models["org/causal"]), benchmarks.read(starter), limit=SHORT.limit, progress=False)
+    whole = probe(str(tiny_models["org/causal"]), benchmarks.read(starter), **SHORT, progress=False)
     stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, whole.items, check_exact=False, atol=1e-4)
 
@@ -145,13 +144,16 @@ def test_a_killed_workers_run_is_finished_by_the_next(
 @pytest.fixture
 def starter(transactional_db: None) -> Benchmark:
     """The starter benchmark, so that a run takes long enough to be interrupted."""
-    return benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")[0]
+    benchmark, _ = benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")
+    benchmark.settings = SHORT
+    benchmark.save()
+    return benchmark
 
 
 def test_two_workers_share_a_run(local_hub: Hub, starter: Benchmark) -> None:
     with queue.embedded_server(), worker("--name", "a"), worker("--name", "b"):
         until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 2)
-        run = submit("org/masked", starter.slug, settings=SHORT).run
+        run = submit("org/masked", starter).run
         until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 120)
     assert set(run.parts.values_list("worker", flat=True)) == {"a", "b"}
 

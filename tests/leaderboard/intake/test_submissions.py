@@ -1,5 +1,4 @@
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +8,11 @@ from leaderboard.intake import queue
 from leaderboard.intake.submissions import recheck, submit
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import BadInput
-from probing.settings import Settings
 from tests.hub.local_hub import Hub
 
 
 @pytest.fixture(autouse=True)
-def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def enqueued(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The runs that workers were called for."""
     calls: list[int] = []
     monkeypatch.setattr(queue, "enqueue", calls.append)
@@ -22,7 +20,7 @@ def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_it_creates_a_run_with_its_parts_at_the_pinned_commit(small: Benchmark, local_hub: Hub) -> None:
-    submission = submit(" org/causal ", "small", submitter="someone")
+    submission = submit(" org/causal ", small, submitter="someone")
     run = submission.run
     assert (run.state, run.submitter, submission.duplicate_of) == (Run.State.QUEUED, "someone", None)
     assert run.model.commit == local_hub.repositories["org/causal"].commit
@@ -32,39 +30,35 @@ def test_it_creates_a_run_with_its_parts_at_the_pinned_commit(small: Benchmark, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_it_rings_when_the_run_is_visible(small: Benchmark, local_hub: Hub, rung: list[int]) -> None:
-    assert rung == [submit("org/causal", "small").run.pk]
+def test_it_enqueues_the_run_once_the_run_is_stored(small: Benchmark, local_hub: Hub, enqueued: list[int]) -> None:
+    assert enqueued == [submit("org/causal", small).run.pk]
 
 
 def test_a_refused_model_leaves_no_trace(small: Benchmark, local_hub: Hub) -> None:
-    submission = submit("org/nothing", "small")
+    submission = submit("org/nothing", small)
     assert submission.run is None
     assert any(check.state == "failed" for check in submission.checks)
     assert not Run.objects.filter(model__hub_id="org/nothing").exists()
 
 
-def test_an_unknown_benchmark_is_bad_input(small: Benchmark) -> None:
-    with pytest.raises(BadInput, match="no benchmark 'other'"):
-        submit("org/causal", "other")
-
-
 def test_the_same_again_is_the_same_run(small: Benchmark, local_hub: Hub) -> None:
-    first = submit("org/causal", "small")
-    again = submit("causal", "small")
+    first = submit("org/causal", small)
+    again = submit("causal", small)
     assert again.run == again.duplicate_of == first.run
     assert first.run.events.count() == 1
 
 
-def test_other_settings_are_another_run(small: Benchmark, local_hub: Hub) -> None:
-    first = submit("org/causal", "small")
-    other = submit("org/causal", "small", settings=replace(Settings(), templates=(0, 1)))
+def test_a_benchmark_with_other_usual_settings_makes_another_run(small: Benchmark, local_hub: Hub) -> None:
+    first = submit("org/causal", small)
+    small.settings = {"templates": [0, 1]}
+    other = submit("org/causal", small)
     assert other.run != first.run
     assert other.run.parts.count() == 4
 
 
 def test_options_of_the_probe_are_part_of_the_question(pairs: Benchmark, local_hub: Hub) -> None:
     usual, shown, again, spelt = (
-        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+        submit("org/causal", pairs, options)
         for options in ({}, {"prompting": "few-shot"}, {"prompting": "few-shot"}, {"prompting": "vanilla", "shots": 10})
     )
     assert shown.run.settings["options"] == {"prompting": "few-shot"}
@@ -84,7 +78,7 @@ def test_options_of_the_probe_are_part_of_the_question(pairs: Benchmark, local_h
 )
 def test_a_bad_option_is_bad_input(pairs: Benchmark, local_hub: Hub, options: dict[str, object], words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        submit("org/causal", "pairs", settings=pairs.settings_with(options))
+        submit("org/causal", pairs, options)
     assert not Run.objects.filter(model__hub_id="org/causal").exists()
 
 
@@ -93,20 +87,20 @@ def test_another_commit_is_another_run(small: Benchmark, local_hub: Hub, data: P
     folder.mkdir(parents=True)
     for name, path in local_hub.repositories["org/causal"].files.items():
         (folder / name).write_bytes(path.read_bytes())
-    local = submit("org/causal", "small").run
+    local = submit("org/causal", small).run
     (folder / "README.md").write_text("changed")
-    assert submit("org/causal", "small").run != local
+    assert submit("org/causal", small).run != local
     assert local.model.source == Model.Source.LOCAL
 
 
 @pytest.mark.parametrize("state", [Run.State.FAILED, Run.State.CANCELLED])
 def test_a_failed_run_goes_back_to_the_queue_with_its_history(small: Benchmark, local_hub: Hub, state: str) -> None:
-    run = submit("org/causal", "small").run
+    run = submit("org/causal", small).run
     run.parts.filter(relation="P30").update(done=True, attempts=1)
     run.parts.filter(relation="P36").update(attempts=4)
     Run.objects.fail(run, "internal", "It broke.", "Wait.", "Traceback")
     Run.objects.filter(pk=run.pk).update(state=state)
-    again = submit("org/causal", "small")
+    again = submit("org/causal", small)
     again.run.refresh_from_db()
     assert (again.run, again.duplicate_of) == (run, None)
     assert (again.run.state, again.run.code, again.run.message, again.run.traceback) == (Run.State.QUEUED, "", "", "")
@@ -118,7 +112,7 @@ def test_a_failed_run_goes_back_to_the_queue_with_its_history(small: Benchmark, 
 def test_twenty_at_once_create_one_run(small: Benchmark, local_hub: Hub) -> None:
     def one(_: int) -> int:
         try:
-            return submit("org/causal", "small").run.pk
+            return submit("org/causal", small).run.pk
         finally:
             connection.close()
 
@@ -131,7 +125,7 @@ def test_twenty_at_once_create_one_run(small: Benchmark, local_hub: Hub) -> None
 
 def test_a_silent_hub_makes_the_run_wait(small: Benchmark, local_hub: Hub) -> None:
     local_hub.broken = 503
-    run = submit("org/causal", "small").run
+    run = submit("org/causal", small).run
     assert (run.state, run.model.commit) == (Run.State.WAITING, "")
     assert "does not answer" in run.events.get().message
 
@@ -161,7 +155,7 @@ def test_it_fails_if_the_model_turns_out_bad(small: Benchmark, local_hub: Hub) -
 
 def test_it_ends_if_the_run_turns_out_to_be_a_repetition(small: Benchmark, local_hub: Hub) -> None:
     run = waiting(local_hub)
-    twin = submit("org/causal", "small").run
+    twin = submit("org/causal", small).run
     assert not recheck(run)
     run.refresh_from_db()
     assert run.state == Run.State.CANCELLED
@@ -170,12 +164,12 @@ def test_it_ends_if_the_run_turns_out_to_be_a_repetition(small: Benchmark, local
 
 def waiting(hub: Hub, hub_id: str = "org/causal") -> Run:
     hub.broken = 503
-    run = submit(hub_id, "small").run
+    run = submit(hub_id, Benchmark.objects.get(slug="small")).run
     hub.broken = None
     return run
 
 
 def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:
-    submission = submit("org/causal", "small")
+    submission = submit("org/causal", small)
     assert submission.run.state == Run.State.QUEUED
     assert "queue server does not answer" in submission.checks[-1].message

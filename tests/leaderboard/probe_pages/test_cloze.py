@@ -339,7 +339,7 @@ def test_a_worker_measures_it(
 ) -> None:
     Benchmark.objects.update(settings={"options": {"instruction": 0}})
     monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
-    run = submit(hub_id, "geography").run
+    run = submit(hub_id, Benchmark.objects.get(slug="geography")).run
     probe_run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.message) == (Run.State.FINISHED, "")

@@ -19,9 +19,10 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
 from leaderboard.stored import benchmarks
 from leaderboard.stored.published import load
+from probing.probes.parts import parts
 from probing.probes.ranking import Ranking
 from probing.runner import probe_part
-from probing.settings import Settings, parts
+from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
@@ -41,7 +42,7 @@ def ranked(on: Benchmark, hub_id: str) -> Run:
     settings = Settings(probe="ranking")
     content = benchmarks.read(on)
     model = FakeModel(knows=["People of Egypt speak Arabic", "People of France speak Dutch"])
-    rows = pd.concat([probe_part(model, content, settings, part) for part in parts(content, settings)])
+    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
     done = make.run(make.model(hub_id), on, Run.State.FINISHED, settings=settings.to_json())
     done.artefact = f"runs/{done.pk}"
     done.save()

@@ -14,7 +14,8 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, item_rows, published
 from leaderboard.stored.item_rows import ItemFilter
-from probing.probes import normalised, probe_of
+from probing.probes import probe_of
+from probing.probes.normalise import normalised
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -133,7 +134,7 @@ def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measur
 
 
 def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
-    run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"prompting": "few-shot"})
+    run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"options": {"prompting": "few-shot"}})
     promptings, factors = run_sections(run)
     assert promptings.table and factors.table
     assert [column.title for column in promptings.table.columns if column.align == "score"] == [

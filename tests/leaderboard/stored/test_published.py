@@ -44,6 +44,22 @@ def test_it_makes_rows_with_their_source(tmp_path: Path) -> None:
     assert run.scores.get().value == 0.5
 
 
+@pytest.mark.parametrize(
+    ("reported", "stored"),
+    [
+        ({"prompting": "few-shot"}, {"options": {"prompting": "few-shot"}}),
+        ({"language": "ar", "pair": "arab-west"}, {"language": "ar", "options": {"pair": "arab-west"}}),
+        ({"language": "ar"}, {"language": "ar"}),
+        ({}, {}),
+    ],
+)
+def test_options_are_stored_as_those_of_measured_runs(
+    tmp_path: Path, reported: dict[str, str], stored: dict[str, Any]
+) -> None:
+    published.load(write(tmp_path, rows=[ROW | {"settings": reported}]))
+    assert Run.objects.get().settings == stored
+
+
 def test_it_does_the_same_twice_without_harm(tmp_path: Path) -> None:
     published.load(write(tmp_path))
     run = Run.objects.get()

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django import forms
 from django.test import Client
 
 from leaderboard.intake.checks import Check
@@ -10,7 +11,10 @@ from leaderboard.intake.submissions import Submission
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks
 from leaderboard.views import submit as view
+from leaderboard.views.forms import option_fields
 from probing.catalog import EMBEDDED
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
@@ -63,13 +67,13 @@ PAIRS = {"model": "org/causal", "benchmark": "pairs"}
 def shown(client: Client, **asked: str) -> dict[str, list[str]]:
     """The choices of each option on the page."""
     form = client.get("/submit/", asked).context["form"]
-    return {field.name: [value for value, _ in field.field.choices] for field in form.options()}
+    return {field.name: [value for value, _ in getattr(field.field, "choices", [])] for field in form.options()}
 
 
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
     benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
     assert shown(client, benchmark="small") == {}
-    assert shown(client, benchmark="pairs") == {"set-prompting": ["vanilla", "few-shot", "cascade"]}
+    assert shown(client, benchmark="pairs") == {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
     assert shown(client, benchmark="graph") == {"set-by": ["token", "word"], "set-public_code": ["False", "True"]}
     first = client.get("/submit/").context["form"].fields["benchmark"].queryset.first()
     assert shown(client) == shown(client, benchmark=first.slug) == shown(client, benchmark="nonsense")
@@ -80,6 +84,54 @@ def test_what_is_usual_is_chosen_beforehand(client: Client, pairs: Benchmark) ->
     assert '<option value="cascade" selected>' in client.get("/submit/?benchmark=pairs").content.decode()
     html = client.get("/submit/?benchmark=pairs&set-prompting=few-shot").content.decode()
     assert '<option value="few-shot" selected>' in html, "a link can choose"
+
+
+def fields_of(benchmark: Benchmark) -> dict[str, type[forms.Field]]:
+    return {name: type(field) for name, field in option_fields(benchmark).items()}
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_every_option_that_a_probe_declares_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
+    offered = option_fields(Benchmark(probe=probe))
+    assert offered.keys() == declared_options(PROBES[probe]).keys()
+    assert all(field.label and field.help_text for field in offered.values())
+
+
+def test_a_field_fits_the_type_of_its_option() -> None:
+    assert fields_of(Benchmark(probe="answering")) == {
+        "pair": forms.CharField,
+        "objects": forms.CharField,
+        "chat": forms.ChoiceField,
+        "tokens": forms.IntegerField,
+    }
+    assert fields_of(Benchmark(probe="perplexity")) == {"by": forms.ChoiceField, "public_code": forms.ChoiceField}
+
+
+def test_a_number_field_holds_the_benchmarks_usual_value_and_a_help_text(client: Client, pairs: Benchmark) -> None:
+    Benchmark.objects.filter(pk=pairs.pk).update(settings={"options": {"shots": 4}})
+    html = client.get("/submit/?benchmark=pairs").content.decode()
+    assert '<input type="number" name="set-shots" value="4"' in html
+    assert 'aria-describedby="id_set-shots_helptext"' in html
+    assert '<li id="id_set-shots_helptext">Demonstrations: how many demonstrations stand before each' in html
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "words"),
+    [
+        ({"set-shots": "many"}, "set-shots", "Give a whole number."),
+        ({"set-shots": "0"}, "set-shots", "0 demonstrations show nothing. Give 1 or more"),
+        ({"set-prompting": "loud"}, "set-prompting", "Select a valid choice"),
+    ],
+)
+def test_a_bad_value_is_an_error_of_its_field(
+    client: Client, pairs: Benchmark, local_hub: Hub, sent: dict[str, str], field: str, words: str
+) -> None:
+    answer = client.post("/submit/", PAIRS | sent)
+    assert answer.status_code == 422
+    errors = answer.context["form"].errors
+    assert list(errors) == [field]
+    assert words in errors[field][0]
+    assert not Run.objects.filter(model__hub_id="org/causal").exists()
 
 
 def test_without_javascript_a_button_shows_the_options(client: Client, small: Benchmark, pairs: Benchmark) -> None:
@@ -93,7 +145,12 @@ def test_without_javascript_a_button_shows_the_options(client: Client, small: Be
 
 @pytest.mark.parametrize(
     ("sent", "stored"),
-    [({}, {}), ({"set-prompting": "vanilla"}, {}), ({"set-prompting": "few-shot"}, {"prompting": "few-shot"})],
+    [
+        ({}, {}),
+        ({"set-prompting": "vanilla", "set-shots": "10"}, {}),
+        ({"set-prompting": "", "set-shots": ""}, {}),
+        ({"set-prompting": "few-shot", "set-shots": "3"}, {"prompting": "few-shot", "shots": 3}),
+    ],
 )
 def test_the_chosen_option_is_measured(
     client: Client, pairs: Benchmark, local_hub: Hub, sent: dict[str, str], stored: dict[str, Any]

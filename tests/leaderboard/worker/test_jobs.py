@@ -3,6 +3,7 @@ import shutil
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -17,6 +18,7 @@ from leaderboard.worker import jobs
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
 from probing.results.result import Result
+from probing.runner import PartResult
 from probing.runner import run as probe
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def queued(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run that no worker has begun."""
     monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
-    return submit("org/causal", "small").run
+    return submit("org/causal", small).run
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_it_measures_a_model_from_the_hub(queued: Run, small: Benchmark, tiny_mo
 
 
 def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:
-    run = submit("org/masked", "small").run
+    run = submit("org/masked", small).run
     probe_run(run.pk)
     assert (fresh(run).state, fresh(run).model.kind) == (Run.State.FINISHED, "masked")
 
@@ -111,11 +113,11 @@ def interrupted(run: Run, model: FakeModel, after: int) -> Result:
     whole = probe(FakeModel(), benchmarks.read(run.benchmark), progress=False)
     real, calls = jobs.probe_part, []
 
-    def die(*args: object) -> pd.DataFrame:
+    def die(*args: Any, **more: Any) -> PartResult:
         calls.append(args)
         if len(calls) > after:
             raise SystemExit
-        return real(*args)
+        return real(*args, **more)
 
     jobs.probe_part = die
     try:
@@ -151,14 +153,14 @@ def test_a_part_that_kills_workers_fails_the_run(queued: Run, fake: FakeModel) -
     assert fake.usage.statements == 0
 
 
-def test_a_cancelled_run_stops_after_the_part_in_hand(
+def test_a_cancelled_run_stops_after_the_part_that_is_being_probed(
     queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = jobs.probe_part
 
-    def cancel(*args: object) -> pd.DataFrame:
+    def cancel(*args: Any, **more: Any) -> PartResult:
         Run.objects.cancel(fresh(queued), "Enough.")
-        return real(*args)
+        return real(*args, **more)
 
     monkeypatch.setattr(jobs, "probe_part", cancel)
     probe_run(queued.pk)
@@ -167,8 +169,8 @@ def test_a_cancelled_run_stops_after_the_part_in_hand(
     assert not queued.parts.filter(lease_until__isnull=False).exists()
 
 
-def failing(error: BaseException) -> Callable[..., pd.DataFrame]:
-    def fail(*args: object) -> pd.DataFrame:
+def failing(error: BaseException) -> Callable[..., PartResult]:
+    def fail(*args: object, **more: object) -> PartResult:
         raise error
 
     return fail
@@ -210,7 +212,7 @@ def test_a_model_whose_weights_are_broken_fails_with_a_reason(
     folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "broken")
     (folder / "model.safetensors").write_bytes(b"garbage")
     local_hub.add("org/broken", folder)
-    run = submit("org/broken", "small").run
+    run = submit("org/broken", small).run
     probe_run(run.pk)
     assert (fresh(run).state, fresh(run).code) == (Run.State.FAILED, "unsupported-model")
 

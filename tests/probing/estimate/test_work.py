@@ -13,10 +13,11 @@ from probing.errors import BadInput
 from probing.estimate.counting_model import VerbLoad
 from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.language_model import Continuation, Kind, LanguageModel
+from probing.probes.parts import Part, parts
 from probing.runner import run
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
-from probing.settings import Part, Settings, parts
+from probing.settings import Settings
 from probing.statements.prompting import vanilla
 from probing.template import prompt
 from tests.fakes import FAKE_CARD, FakeModel

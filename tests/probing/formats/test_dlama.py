@@ -10,7 +10,7 @@ import pytest
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import dlama, format_of
-from probing.probes import normalised
+from probing.probes.normalise import normalised
 from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 

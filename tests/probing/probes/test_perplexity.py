@@ -13,7 +13,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.perplexity import Measured, Perplexity, PerplexityColumns
-from probing.probes.probe import make, options, parse
+from probing.probes.probe import changed_options, make, parse
 from probing.runner import run
 from probing.scoring.load import load
 from probing.settings import Settings
@@ -88,7 +88,7 @@ def test_options_that_make_no_sense_are_refused(options_: dict[str, object]) -> 
 
 
 def test_its_options_are_read_from_the_command_line() -> None:
-    assert options(make(Perplexity, parse(Perplexity, ["by=word"]))) == {"by": "word"}
+    assert changed_options(make(Perplexity, parse(Perplexity, ["by=word"]))) == {"by": "word"}
 
 
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:

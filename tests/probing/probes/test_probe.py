@@ -1,5 +1,6 @@
 """A probe's own options: declared as fields, checked by type."""
 
+import inspect
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -8,7 +9,9 @@ import pytest
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.probe import choices, make, options, parse
+from probing.probes.probe import Probe, changed_options, declared_options, make, parse
+from probing.runner import run
+from probing.settings import SETTINGS
 from probing.statements.prompting import PROMPTINGS
 
 
@@ -64,11 +67,25 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
         make(Few, {name: value})
 
 
-def test_options_with_few_values_are_told() -> None:
-    assert choices(Few) == {"prompting": ("vanilla", "few-shot"), "shuffled": (False, True)}
-    assert choices(PROBES["specificity"]) == {"prompting": tuple(PROMPTINGS)}
-    assert choices(MultipleChoice) == {}
+def test_each_option_names_its_type_and_its_choices() -> None:
+    declared = {name: (option.value_type, option.choices) for name, option in declared_options(Few).items()}
+    assert declared == {
+        "prompting": (str, ("vanilla", "few-shot")),
+        "k": (int, ()),
+        "weight": (float, ()),
+        "shuffled": (bool, (False, True)),
+    }
+    assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
+    assert declared_options(MultipleChoice) == {}
+
+
+@pytest.mark.parametrize("probe", PROBES.values())
+def test_every_option_of_a_shipped_probe_is_explained_and_hides_no_setting(probe: type[Probe]) -> None:
+    arguments = {*inspect.signature(run).parameters, *SETTINGS}
+    for name, option in declared_options(probe).items():
+        assert option.help
+        assert name not in arguments
 
 
 def test_only_options_that_differ_from_their_defaults_enter_the_digest() -> None:
-    assert options(make(Few, {"k": 10, "weight": 0.25})) == {"weight": 0.25}
+    assert changed_options(make(Few, {"k": 10, "weight": 0.25})) == {"weight": 0.25}

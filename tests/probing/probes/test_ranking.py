@@ -11,9 +11,10 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.formats import dlama
 from probing.language_model import OptionScores
+from probing.probes.parts import parts
 from probing.probes.ranking import Ranking, answer_means
 from probing.runner import run
-from probing.settings import Settings, parts
+from probing.settings import Settings
 from probing.uniform_model import UniformModel
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.formats.dlama_folder import DlamaFolder

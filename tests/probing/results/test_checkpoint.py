@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from probing.errors import BadInput
+from probing.probes.parts import Part
 from probing.results.checkpoint import Partial
-from probing.settings import Part
 
 PART = Part("P30", 0, 2)
 RECORD = {"end": "today", "batch": {"notes": ["halved"]}}

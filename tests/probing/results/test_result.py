@@ -11,8 +11,9 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NoSpace
 from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.parts import parts
 from probing.results.result import Result, check_complete, join
-from probing.settings import Settings, parts
+from probing.settings import Settings
 from tests.fakes import FakeModel
 
 PROBE = MultipleChoice()

@@ -1,0 +1,39 @@
+"""The command `perplexity`: how perplexing a model finds the user's own sentences."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import get_args
+
+import probing
+from probing.command_line.program import add_model
+from probing.errors import BadInput
+from probing.formats.files import text_lines
+from probing.probes.perplexity import By, Perplexity
+
+
+def add_perplexity(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add_model(parser)
+    add("--dtype", default="float32")
+    add("--sentences", required=True, type=Path, metavar="FILE", help="one sentence a line")
+    add("--by", default=Perplexity.by, choices=get_args(By), help="what the log-probability is divided by")
+    add("--public-code", action="store_true", help="as the paper's public code computes it")
+    parser.set_defaults(command=perplexity)
+
+
+def perplexity(arguments: argparse.Namespace) -> None:
+    sentences = [line.strip() for line in text_lines(arguments.sentences) if line.strip()]
+    if not sentences:
+        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one a line.")
+    probe = Perplexity(by=arguments.by, public_code=arguments.public_code)
+    model = probing.load(
+        arguments.model,
+        commit=arguments.commit,
+        device=arguments.device,
+        dtype=arguments.dtype,
+        batch_tokens=arguments.batch_tokens,
+    )
+    for sentence in probe.measure(model, sentences):
+        line = {"text": sentence.text, "tokens": sentence.tokens, "perplexity": sentence.perplexity}
+        print(json.dumps(line, ensure_ascii=False), flush=True)

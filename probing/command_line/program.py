@@ -1,0 +1,40 @@
+"""The name of the program, its complaints, and how tables are printed."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+import pandas as pd
+
+
+def program() -> str:
+    """Return what the user typed to start the program: `clozeboard`, or `python -m probing`."""
+    name = Path(sys.argv[0]).stem
+    return "python -m probing" if name == "__main__" else name
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say which model is loaded, and how."""
+    add = parser.add_argument
+    add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
+    add("--commit", default="", help="commit of a hub model; default: the newest")
+    add("--device", default="auto", help="cpu or cuda; default: a GPU where there is one")
+    add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
+
+
+def print_by_dimension(table: pd.DataFrame) -> None:
+    for dimension, rows in table.groupby("dimension", sort=False):
+        print(f"\n{dimension}")
+        print_table(rows.drop(columns="dimension"))
+
+
+def print_table(rows: pd.DataFrame) -> None:
+    print(rows.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))

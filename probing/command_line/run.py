@@ -1,0 +1,39 @@
+"""The command `run`: probe a model on a benchmark."""
+
+import argparse
+from pathlib import Path
+
+import probing
+from probing.analysis.breakdown import OVERALL
+from probing.catalog import open_benchmark
+from probing.command_line.program import add_model, print_by_dimension, program
+from probing.command_line.settings_flags import add_settings, given_settings
+from probing.probes import probe_named
+from probing.probes.probe import parse
+from probing.results.result import Result
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument("--benchmark", required=True, metavar="SLUG_OR_FOLDER")
+    add_settings(parser)
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR")
+    parser.set_defaults(command=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    benchmark, settings = open_benchmark(arguments.benchmark), given_settings(arguments)
+    probe = probe_named(settings.get("probe", benchmark.probe))
+    # By way of the package, so that the other commands do not wait for torch.
+    result: Result = probing.run(
+        arguments.model,
+        benchmark,
+        out=arguments.out,
+        commit=arguments.commit,
+        device=arguments.device,
+        batch_tokens=arguments.batch_tokens,
+        **settings,
+        **parse(probe, arguments.set),
+    )
+    print_by_dimension(result.scores[result.scores["dimension"] == OVERALL])
+    print(f"\nAll scores: {program()} show {arguments.out}")

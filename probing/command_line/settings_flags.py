@@ -1,0 +1,54 @@
+"""A run's settings as words on the command line: the flags that are offered, read and written here."""
+
+import argparse
+from typing import Any
+
+from probing.options import Option
+from probing.probes import PROBES
+from probing.settings import SETTINGS, Settings
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add a flag for each setting, and `--set` for the probe's own options."""
+    for name, setting in SETTINGS.items():
+        parser.add_argument(_flag(setting), dest=name, default=argparse.SUPPRESS, help=setting.help, **_action(setting))
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
+    )
+
+
+def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that were given on the command line, by name."""
+    return {name: value for name, value in vars(arguments).items() if name in SETTINGS}
+
+
+def settings_words(settings: Settings) -> list[str]:
+    """Return the words by which the command line makes these settings; defaults are left out."""
+    words = []
+    for name, setting in SETTINGS.items():
+        value = getattr(settings, name)
+        if value != setting.default:
+            words += _words(setting, value)
+    return words + [word for name, value in settings.options.items() for word in ("--set", f"{name}={value}")]
+
+
+def _flag(setting: Option) -> str:
+    """Return the flag; that of a switch which is on by default turns it off."""
+    return f"--no-{setting.flag}" if setting.default is True else f"--{setting.flag}"
+
+
+def _action(setting: Option) -> dict[str, Any]:
+    """Return how argparse reads the setting."""
+    if setting.value_type is bool:
+        return {"action": "store_false" if setting.default else "store_true"}
+    many = {"action": "extend", "nargs": "+"} if setting.many else {}
+    choices = sorted(PROBES) if setting.name == "probe" else setting.choices
+    if choices:
+        return {**many, "choices": choices}
+    return {**many, "type": setting.value_type, "metavar": "TEXT" if setting.value_type is str else "N"}
+
+
+def _words(setting: Option, value: Any) -> list[str]:
+    if setting.value_type is bool:
+        return [_flag(setting)]
+    return [word for one in (value if setting.many else [value]) for word in (_flag(setting), str(one))]

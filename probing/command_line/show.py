@@ -1,0 +1,18 @@
+"""The command `show`: print a result's scores."""
+
+import argparse
+
+from probing.command_line.program import print_by_dimension
+from probing.results.result import Result
+
+
+def add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="DIR")
+    parser.set_defaults(command=show)
+
+
+def show(arguments: argparse.Namespace) -> None:
+    result = Result.load(arguments.folder)
+    benchmark = result.record["benchmark"]
+    print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
+    print_by_dimension(result.scores)

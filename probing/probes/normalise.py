@@ -1,0 +1,62 @@
+"""Settings from the values that somebody chose, checked and in one spelling."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.probes import probe_named, probe_of
+from probing.probes.parts import narrowed, parts, relation_tags
+from probing.probes.probe import changed_options, declared_options
+from probing.settings import SETTINGS, Settings
+
+
+def chosen_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
+    """Return the settings of a run, normalised, from values of settings and of the probe's own options, by name.
+
+    What is not named takes its default value, the probe that of the benchmark.
+    """
+    probe = probe_named(values.get("probe") or benchmark.probe)
+    own = declared_options(probe)
+    for name in values.keys() - SETTINGS.keys() - own.keys():
+        names = f"Settings: {', '.join(SETTINGS)}. Options of the probe: {', '.join(own) or 'none'}."
+        raise BadInput(f"There is no setting {name!r}, and the probe {probe.name} has no option {name!r}.", names)
+    settings = {name: SETTINGS[name].check(value) for name, value in values.items() if name in SETTINGS}
+    options = {name: value for name, value in values.items() if name not in SETTINGS}
+    return normalised(Settings(**{**settings, "probe": probe.name, "options": options}), benchmark)
+
+
+def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
+    """Return the same settings in one spelling (order, repetitions, default options), or raise `BadInput`."""
+    for name, setting in SETTINGS.items():
+        setting.check(getattr(settings, name))
+    settings = replace(settings, options=changed_options(probe_of(settings)))
+    _refuse_fixed(settings)
+    _refuse_missing_tags(settings, benchmark)
+    chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
+    in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
+    settings = replace(
+        settings,
+        relations=in_order if settings.relations else (),
+        templates=tuple(sorted(set(settings.templates))),
+        **probe_named(settings.probe).fixed,
+    )
+    parts(benchmark, settings)
+    return settings
+
+
+def _refuse_fixed(settings: Settings) -> None:
+    """Raise `BadInput` where a setting is chosen that the probe does not use, so that no record names it."""
+    for name, value in probe_named(settings.probe).fixed.items():
+        if getattr(settings, name) not in (value, SETTINGS[name].default):
+            raise BadInput(f"The probe {settings.probe} leaves no choice of {name}: it is {value}.", "Leave it out.")
+
+
+def _refuse_missing_tags(settings: Settings, benchmark: Benchmark) -> None:
+    """Raise `BadInput` where a choice among versions of relations has no effect, as the benchmark has no versions."""
+    usual = relation_tags(Settings(probe=settings.probe))
+    for tag, value in relation_tags(settings).items():
+        if value != usual[tag] and not any(tag in relation.tags for relation in benchmark.relations):
+            name = tag.replace("_", " ")
+            raise BadInput(f"Benchmark {benchmark.slug} has no {name} {value!r}.", "It has none: leave that out.")

@@ -1,0 +1,77 @@
+"""Options: what a dataclass field declares, and which values are accepted."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+
+from probing.errors import BadInput
+from probing.options import declared, option
+
+
+@dataclass(frozen=True)
+class Dish:
+    taste: Literal["sweet", "sour"] = option("sweet", "of the whole dish", chooses_items=True)
+    hot: bool = False
+    weight: float = 0.5
+    eggs: int = 2
+    guests: int | None = option(None)
+    spices: tuple[str, ...] = option((), flag="spice")
+    times: tuple[int, ...] = (1,)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+OPTIONS = declared(Dish, "dish")
+
+
+def test_each_field_with_a_plain_default_is_an_option() -> None:
+    assert list(OPTIONS) == ["taste", "hot", "weight", "eggs", "guests", "spices", "times"]
+    assert {name: option.default for name, option in OPTIONS.items()} == {
+        "taste": "sweet", "hot": False, "weight": 0.5, "eggs": 2, "guests": None, "spices": (), "times": (1,),
+    }  # fmt: skip
+
+
+def test_the_annotation_says_what_the_values_are() -> None:
+    assert (OPTIONS["taste"].value_type, OPTIONS["taste"].choices) == (str, ("sweet", "sour"))
+    assert OPTIONS["hot"].choices == (False, True)
+    assert (OPTIONS["guests"].value_type, OPTIONS["guests"].optional) == (int, True)
+    assert (OPTIONS["times"].value_type, OPTIONS["times"].many) == (int, True)
+
+
+def test_help_flag_and_the_choice_of_items_are_declared_with_the_field() -> None:
+    taste, spices = OPTIONS["taste"], OPTIONS["spices"]
+    assert (taste.help, taste.chooses_items, taste.flag) == ("of the whole dish", True, "taste")
+    assert (spices.help, spices.chooses_items, spices.flag) == ("", False, "spice")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "stored"),
+    [
+        ("guests", None, None),
+        ("guests", 3, 3),
+        ("spices", "salt", ("salt",)),
+        ("spices", ["salt", "mint"], ("salt", "mint")),
+        ("times", 2, (2,)),
+        ("times", (), ()),
+    ],
+)
+def test_a_value_is_accepted_as_it_is_stored(name: str, value: object, stored: object) -> None:
+    assert OPTIONS[name].check(value) == stored
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("taste", "salty", "dish: taste cannot be 'salty'. Choose from: sweet, sour."),
+        ("hot", 1, "dish: hot cannot be 1. Give it a value of type true or false."),
+        ("eggs", True, "dish: eggs cannot be True. Give it a value of type whole number."),
+        ("eggs", None, "dish: eggs cannot be None. Give it a value of type whole number."),
+        ("times", ["1"], "dish: times cannot be '1'. Give it a value of type whole number."),
+        ("weight", "much", "dish: weight cannot be 'much'. Give it a value of type number."),
+    ],
+)
+def test_another_value_is_refused_with_what_would_do(name: str, value: object, words: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        OPTIONS[name].check(value)
+    assert str(caught.value) == words
