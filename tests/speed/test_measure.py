@@ -1,11 +1,11 @@
 import numpy as np
 
 from speed.measure import agreement, ratio
-from speed.systems import Answer
+from speed.systems import OptionScores
 
 
-def answer(*scores: float, exact: tuple[bool, ...] = ()) -> Answer:
-    return Answer(np.array(scores), np.array(exact or [True] * len(scores)))
+def answer(*scores: float, exact: tuple[bool, ...] = ()) -> OptionScores:
+    return OptionScores(np.array(scores), np.array(exact or [True] * len(scores)))
 
 
 def test_it_compares_exact_scores_only() -> None:
