@@ -101,3 +101,11 @@ def test_every_package_in_a_lock_file_has_hashes_and_none_names_an_index(lock_fi
     text = (ROOT / lock_file).read_text(encoding="utf-8")
     assert all("--hash=sha256:" in entry for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:])
     assert not re.search(r"://|--find-links|index-url", text)
+
+
+def test_no_lock_file_has_the_gpu_libraries_of_one_build_of_torch() -> None:
+    assert [name for name in pins("requirements-dev.lock") if name.startswith(("nvidia", "cuda", "triton"))] == []
+
+
+def test_the_citation_names_the_version_of_the_package() -> None:
+    assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
