@@ -1,10 +1,12 @@
 """The package as `pip install` leaves it: the library without the site, its command, and the versions it asks for."""
 
+import ast
 import os
 import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,21 @@ def test_the_command_passes_its_exit_code_on(installed: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as failure:
         run(installed, "bin/clozeboard", "show", "no-such-folder")
     assert failure.value.returncode == 2
+
+
+def test_the_library_declares_every_package_that_it_imports() -> None:
+    declared = {canonicalize_name(Requirement(requirement).name) for requirement in LIBRARY}
+    distributions = packages_distributions()
+    for name in imported(ROOT / "probing") - sys.stdlib_module_names - {"probing"}:
+        assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, name
+
+
+def imported(folder: Path) -> set[str]:
+    """Return the names of the top-level packages that the modules in a folder import."""
+    nodes = [node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.partition(".")[0] for name in names}
 
 
 @pytest.mark.parametrize("requirement", LIBRARY + SITE)
