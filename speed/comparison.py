@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, NamedTuple
 
-from probing.scoring.tokens import WINDOW
+from probing.scoring.tokens import STATEMENTS_PER_WINDOW
 from speed.lower_bounds import LowerBounds, lower_bounds
 from speed.machine import shapes_rate
 from speed.measure import (
@@ -41,7 +41,7 @@ class BenchmarkPlan:
     memory_statements: Mapping[NetworkKind, int]
 
 
-WHOLE_PLAN = BenchmarkPlan({"causal": 20, "masked": 6}, 3, {"causal": WINDOW, "masked": 250})
+WHOLE_PLAN = BenchmarkPlan({"causal": 20, "masked": 6}, 3, {"causal": STATEMENTS_PER_WINDOW, "masked": 250})
 QUICK_PLAN = BenchmarkPlan({"causal": 2, "masked": 1}, 1, {"causal": 300, "masked": 60})
 SAMPLE_STEP = 6  # the peer's batch size is chosen on every sixth item
 PEER_MEMORY_STATEMENTS = 100  # enough, because the peer's memory does not depend on how many there are

@@ -41,7 +41,7 @@ def masked_bounds(statements: Sequence[Encoded], mask: int) -> LowerBounds:
     return LowerBounds(sum(map(len, inputs)), sum(map(len, set(inputs))))
 
 
-def _masked_inputs(statement: Encoded, mask: int) -> Iterator[tuple[int, ...]]:
+def _masked_inputs(statement: Encoded, mask: int) -> Iterator[Ids]:
     for column in range(len(statement.scored)):
         hidden = set(hidden_with(statement, column, "within_word_l2r"))
         yield tuple(mask if place in hidden else token for place, token in enumerate(statement.ids))
