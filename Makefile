@@ -47,9 +47,9 @@ format: install  ## rewrite code and templates in the project's style
 	$(BIN)/ruff format .
 	$(BIN)/djlint --quiet --reformat templates
 
-COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal --python-version 3.11 \
-	--generate-hashes --no-emit-package torch --annotation-style line --custom-compile-command "make lock" -c requirements-torch.txt \
-	pyproject.toml --extra site --group demo
+COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal \
+	--python-version 3.11 --generate-hashes --no-emit-package torch --annotation-style line \
+	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo
 
 lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
 	$(COMPILE) --extra dev -o requirements-dev.lock
