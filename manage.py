@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line: `python manage.py help` lists the commands."""
+"""Run Django's command line: `python manage.py help` lists the commands."""
 
 import os
 import sys

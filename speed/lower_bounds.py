@@ -1,4 +1,4 @@
-"""Fewest token positions that scoring everything can take."""
+"""The fewest token positions in which all statements can be scored."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 from probing.arrays import Ids
 from probing.scoring.masked import hidden_with
 from probing.scoring.tokens import Encoded, Encoder
-from speed.networks import Loaded
-from speed.work import Work
+from speed.networks import LoadedNetwork
+from speed.work import Workload
 
 
 class LowerBounds(NamedTuple):
@@ -17,23 +17,27 @@ class LowerBounds(NamedTuple):
     distinct: int
 
 
-def bounds(loaded: Loaded, work: Work) -> LowerBounds:
+def lower_bounds(loaded: LoadedNetwork, workload: Workload) -> LowerBounds:
     encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
-    prompts = (question.asked for question in work)
-    statements = encoder.encode([prompt.fill(option) for prompt, options in prompts for option in options])
+    requests = (item.request for item in workload)
+    statements = encoder.encode([prompt.fill(option) for prompt, options in requests for option in options])
     if loaded.kind == "masked":
         return masked_bounds(statements, loaded.tokenizer.mask_token_id)
     return causal_bounds(statements)
 
 
 def causal_bounds(statements: Sequence[Encoded]) -> LowerBounds:
-    """Of prefixes, only those count that something follows: the last token's logits are of no use."""
+    """Count token positions of a causal model.
+
+    A prefix counts only if a token follows it, because the logits after the last token are not used.
+    """
     prefixes = {s.ids[:length] for s in statements for length in range(1, len(s.ids))}
     return LowerBounds(sum(len(s.ids) for s in statements), len(prefixes))
 
 
 def masked_bounds(statements: Sequence[Encoded], mask: int) -> LowerBounds:
-    inputs = [hidden for statement in statements for hidden in _masked_inputs(statement, mask)]
+    """Count token positions of a masked model, which reads each statement once for every hidden token."""
+    inputs = [ids for statement in statements for ids in _masked_inputs(statement, mask)]
     return LowerBounds(sum(map(len, inputs)), sum(map(len, set(inputs))))
 
 

@@ -1,4 +1,4 @@
-"""The machine, named by its cores and kind of processor only, and how fast it multiplies matrices."""
+"""The machine: its number of cores, its kind of processor, and how fast it multiplies matrices."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 SQUARES = (512, 1024, 2048, 4096)
-SECONDS = 0.3  # of repeated products for each shape
+MEASURED_SECONDS = 0.3  # how long the product of each shape is repeated
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -28,22 +28,22 @@ def _processor() -> str:
 
 
 def square_rate() -> float:
-    """The best rate of float32 products of square matrices, in GFLOP/s."""
+    """Return the best rate of float32 products of square matrices, in GFLOP/s."""
     return max(2e-9 * size**3 / _product_seconds(size, size, size) for size in SQUARES)
 
 
 def shapes_rate(network: nn.Module, rows: int) -> float:
-    """The rate, in GFLOP/s, of one product with each of the network's linear layers, `rows` positions at a time."""
+    """Return the GFLOP/s of one product with each of the network's linear layers, `rows` positions at a time."""
     shapes = Counter((m.in_features, m.out_features) for m in network.modules() if isinstance(m, nn.Linear))
-    work = sum(2e-9 * rows * inner * columns * count for (inner, columns), count in shapes.items())
-    return work / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
+    gflop = sum(2e-9 * rows * inner * columns * count for (inner, columns), count in shapes.items())
+    return gflop / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
 
 
 def _product_seconds(rows: int, inner: int, columns: int) -> float:
-    """Median time of one float32 product with transposed weights, as linear layers have them."""
+    """Return the median time of one float32 product with transposed weights, as linear layers have them."""
     left, right = torch.rand(rows, inner), torch.rand(columns, inner).T
     times: list[float] = []
-    while sum(times) < SECONDS or len(times) < 3:
+    while sum(times) < MEASURED_SECONDS or len(times) < 3:
         begin = time.perf_counter()
         torch.mm(left, right)
         times.append(time.perf_counter() - begin)

@@ -1,9 +1,9 @@
-"""The one table, and the notes below it."""
+"""The report on the terminal: one table of all systems, and notes below it."""
 
 from collections.abc import Sequence
 from typing import Any
 
-COLUMNS = (
+REPORT_COLUMNS = (
     "model",
     "system",
     "statements/s",
@@ -21,13 +21,13 @@ COLUMNS = (
 )
 
 
-def table(comparisons: Sequence[dict[str, Any]]) -> str:
-    """As Markdown, so that it can be read in a terminal and pasted into a document."""
+def report_table(comparisons: Sequence[dict[str, Any]]) -> str:
+    """Write the table as Markdown, which can be read in a terminal and pasted into a document."""
     cells = [
-        COLUMNS,
+        REPORT_COLUMNS,
         *(_cells(comparison["model"]["name"], row) for comparison in comparisons for row in comparison["rows"]),
     ]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(COLUMNS))]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(REPORT_COLUMNS))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
     ]
@@ -55,14 +55,14 @@ def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def notes(comparison: dict[str, Any]) -> str:
-    """What the table leaves out of one comparison."""
-    asked, budget, training = comparison["work"], comparison["budget"], comparison["model"]["training"]
+    """Describe the workload, the calibration and the training of one comparison, which the table leaves out."""
+    work, budget, training = comparison["work"], comparison["budget"], comparison["model"]["training"]
     lines = [
-        f"{comparison['model']['name']}: {asked['statements']:,} statements, template 0 of "
-        f"{', '.join(asked['relations'])} ({asked['benchmark']}, {asked['items_per_relation']} items each); "
+        f"{comparison['model']['name']}: {work['statements']:,} statements, template 0 of "
+        f"{', '.join(work['relations'])} ({work['benchmark']}, {work['items_per_relation']} items each); "
         f"accuracy {comparison['accuracy']:.2f}; the peer takes {comparison['peer_batch']} sequences at a time.",
         f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
-        f"  The time estimated after a tenth of the statements was off by {comparison['estimate_error']:+.0%}.",
+        f"  The time estimated after a tenth of the statements was wrong by {comparison['estimate_error']:+.0%}.",
     ]
     if training:
         lines.append(
@@ -83,7 +83,7 @@ def growth_table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def missed(comparisons: Sequence[dict[str, Any]]) -> list[str]:
-    """What must hold and does not."""
+    """Return a sentence for every ratio that is lower than required."""
     return [
         f"{comparison['model']['name']}, {row['system']}: "
         f"{row['ratio']:.2f} times the peer, must be {row['must_be']:g}."

@@ -1,4 +1,4 @@
-"""The systems to score the same work: this project's, and the peer's, on the same network."""
+"""The systems that score the same workload on the same network: this project and the peer library."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
@@ -10,30 +10,31 @@ from numpy.typing import NDArray
 
 from probing.language_model import Scoring
 from probing.scoring.hf_model import HFModel
-from speed.work import Work
+from speed.work import Workload
 
 
-class Answer(NamedTuple):
-    """The option scores of one question, and which of them are exact (the others are upper bounds)."""
+class OptionScores(NamedTuple):
+    """Scores of one item's options. Those that are not `exact` are upper bounds."""
 
     scores: NDArray[np.float64]
     exact: NDArray[np.bool_]
 
 
-class Seen(NamedTuple):
-    """What a system answers and the token positions that it lets the network compute, padding included."""
+class Observation(NamedTuple):
+    """Scores of a workload, and the token positions that the network computed for them, padding included."""
 
-    answers: list[Answer]
+    scores: list[OptionScores]
     positions: int
     padding: int
 
 
 class System(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
 
-    def __call__(self, work: Work) -> list[Answer]: ...
+    def __call__(self, workload: Workload) -> list[OptionScores]: ...
 
-    def observe(self, work: Work) -> Seen: ...
+    def observe(self, workload: Workload) -> Observation: ...
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,14 @@ class Ours:
     model: HFModel
     decide: int = 0
 
-    def __call__(self, work: Work) -> list[Answer]:
-        answers = self.model.score((question.asked for question in work), Scoring(decide=self.decide))
-        return [Answer(answer.reduce(), answer.exact) for answer in answers]
+    def __call__(self, workload: Workload) -> list[OptionScores]:
+        answers = self.model.score((item.request for item in workload), Scoring(decide=self.decide))
+        return [OptionScores(answer.reduce(), answer.exact) for answer in answers]
 
-    def observe(self, work: Work) -> Seen:
+    def observe(self, workload: Workload) -> Observation:
         before = replace(self.model.usage)
-        answers, usage = self(work), self.model.usage
-        return Seen(answers, usage.positions - before.positions, usage.padding - before.padding)
+        scores, usage = self(workload), self.model.usage
+        return Observation(scores, usage.positions - before.positions, usage.padding - before.padding)
 
 
 @dataclass(frozen=True)
@@ -58,29 +59,29 @@ class Peer:
     evaluator: Evaluator
     batch_size: int
 
-    def __call__(self, work: Work) -> list[Answer]:
-        scores = [
+    def __call__(self, workload: Workload) -> list[OptionScores]:
+        item_scores = [
             self.evaluator.score_answers(
-                template=question.template,
-                subject=question.subject,
-                answers=question.options,
+                template=item.template,
+                subject=item.subject,
+                answers=item.options,
                 reduction="sum",
                 batch_size=self.batch_size,
             )
-            for question in work
+            for item in workload
         ]
-        return [Answer(np.array(found), np.ones(len(found), bool)) for found in scores]
+        return [OptionScores(np.array(scores), np.ones(len(scores), bool)) for scores in item_scores]
 
-    def observe(self, work: Work) -> Seen:
+    def observe(self, workload: Workload) -> Observation:
         positions = padding = 0
 
-        def see(module: torch.nn.Module, args: Any, inputs: dict[str, torch.Tensor]) -> None:
+        def count(module: torch.nn.Module, args: Any, inputs: dict[str, torch.Tensor]) -> None:
             nonlocal positions, padding
             positions += inputs["input_ids"].numel()
             padding += int((inputs["attention_mask"] == 0).sum())
 
-        hook = self.evaluator.model.register_forward_pre_hook(see, with_kwargs=True)
+        hook = self.evaluator.model.register_forward_pre_hook(count, with_kwargs=True)
         try:
-            return Seen(self(work), positions, padding)
+            return Observation(self(workload), positions, padding)
         finally:
             hook.remove()

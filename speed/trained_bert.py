@@ -1,8 +1,9 @@
-"""A masked model of BERT base's size that has learned the facts it is asked about.
+"""A masked model of BERT base's size that has learned the facts of the speed test.
 
-`--decide` lives on a model's preferences; one with random weights has none. This one is trained from nothing, in
-minutes on two cores: only its first layers, while all further ones are identities. An identity layer costs what any
-layer costs, so speed is that of BERT base; knowledge is not, and no accuracy of this model means anything.
+Early decision (`--decide`) relies on a model's preferences, and a model with random weights has none. This one is
+trained from scratch in minutes on two cores: only its first layers learn, and all further layers are identities.
+An identity layer costs as much as any other, so the speed is that of BERT base. The knowledge is not, and no accuracy
+of this model means anything.
 """
 
 import json
@@ -17,11 +18,12 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from torch import nn
 from tqdm import tqdm
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+from transformers.models.bert.modeling_bert import BertLayer
 
 from probing.files.folders import new_folder
 from probing.language_model import Request
 from probing.scoring.tokens import Encoded, Encoder
-from speed.work import work
+from speed.work import workload
 
 SPECIAL = {
     "pad_token": "[PAD]",
@@ -30,40 +32,48 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-VOCABULARY = 1500  # so small that names fall into pieces, as they do for BERT
-LAYERS = 2  # those that learn
+VOCABULARY = 1500  # small enough that names are split into pieces, as they are for BERT
+LEARNING_LAYERS = 2
 STEPS = 1000
-BATCH = 32
+TRAINING_BATCH = 32
 RATE = 5e-4
-HIDE_ANSWER, HIDE_WORD = 0.5, 0.15
-IGNORED = -100
+HIDE_ANSWER, HIDE_WORD = 0.5, 0.15  # probabilities
+IGNORED = -100  # the target that the loss leaves out
 
 
 class TrainedBert(NamedTuple):
+    """The trained network, its tokenizer, and the facts of its training."""
+
     network: BertForMaskedLM
     tokenizer: PreTrainedTokenizerFast
     training: dict[str, Any]
 
 
 def trained_bert() -> TrainedBert:
-    """The trained model; trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
-    corpus = work()
-    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{corpus.benchmark}"
+    """Return the trained model; it is trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
+    work = workload()
+    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{work.benchmark}"
     if not folder.is_dir():
-        _train([question.true_statement for question in corpus], folder)
+        _train([item.true_statement for item in work], folder)
     network = AutoModelForMaskedLM.from_pretrained(folder).eval()
     training = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     return TrainedBert(network, AutoTokenizer.from_pretrained(folder), training)
 
 
-def _train(asked: Sequence[Request], folder: Path) -> None:
-    texts = [prompt.fill(option) for prompt, (option,) in asked]
+def _train(requests: Sequence[Request], folder: Path) -> None:
+    texts = [prompt.fill(option) for prompt, (option,) in requests]
     tokenizer = word_piece([text.text for text in texts])
     statements = Encoder(tokenizer, special_tokens=True).encode(texts)
     torch.manual_seed(0)
     network = BertForMaskedLM(BertConfig())
     loss = _fit(network, statements, tokenizer.mask_token_id)
-    facts = {"statements": len(statements), "steps": STEPS, "batch": BATCH, "layers": LAYERS, "loss": round(loss, 3)}
+    facts = {
+        "statements": len(statements),
+        "steps": STEPS,
+        "batch": TRAINING_BATCH,
+        "layers": LEARNING_LAYERS,
+        "loss": round(loss, 3),
+    }
     with new_folder(folder) as temporary:
         network.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
@@ -71,32 +81,32 @@ def _train(asked: Sequence[Request], folder: Path) -> None:
 
 
 def word_piece(texts: Sequence[str]) -> PreTrainedTokenizerFast:
-    """BERT's kind of tokenizer, cased, learned from the texts."""
+    """Learn a tokenizer of BERT's kind, cased, from the texts."""
     special = list(SPECIAL.values())
     tokenizer = Tokenizer(models.WordPiece(unk_token=SPECIAL["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=special))
-    start, end = ((name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]"))
-    tokenizer.post_processor = processors.BertProcessing(end, start)
+    ids = tokenizer.get_vocab()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL)
 
 
 def _fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> float:
-    """Train the first layers on masked words; the mean loss of the last tenth of the steps."""
+    """Train the first layers on masked words; return the mean loss of the last tenth of the steps."""
     layers = network.bert.encoder.layer
     _make_identities(layers)
-    network.bert.encoder.layer = layers[:LAYERS]
+    network.bert.encoder.layer = layers[:LEARNING_LAYERS]
     learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learning, lr=RATE, weight_decay=0.0, fused=True)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=STEPS, pct_start=0.1)
     generator = np.random.default_rng(0)
     losses = []
     for _ in tqdm(range(STEPS), desc="training BERT", disable=None):
-        chosen = generator.integers(len(statements), size=BATCH)
-        loss = _loss(network, *_masked([statements[i] for i in chosen], mask, generator))
-        loss.backward()
+        indices = generator.integers(len(statements), size=TRAINING_BATCH)
+        loss = _loss(network, *_masked_batch([statements[i] for i in indices], mask, generator))
+        torch.autograd.backward(loss)
         optimizer.step()
         optimizer.zero_grad()
         schedule.step()
@@ -105,10 +115,13 @@ def _fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> 
     return float(np.mean(losses[-STEPS // 10 :]))
 
 
-def _make_identities(layers: nn.ModuleList) -> None:
-    """Layers whose two branches add nothing; exact as long as what comes in is normalised without scale and shift."""
-    layers[LAYERS - 1].output.LayerNorm.requires_grad_(False)
-    for layer in layers[LAYERS:]:
+def _make_identities(layers: Sequence[BertLayer]) -> None:
+    """Make the two branches of all further layers add nothing.
+
+    The result is exact as long as the input of a layer is normalised without scale and shift.
+    """
+    layers[LEARNING_LAYERS - 1].output.LayerNorm.requires_grad_(False)
+    for layer in layers[LEARNING_LAYERS:]:
         for branch in (layer.attention.output.dense, layer.output.dense):
             nn.init.zeros_(branch.weight)
             nn.init.zeros_(branch.bias)
@@ -122,28 +135,27 @@ def _loss(network: BertForMaskedLM, ids: torch.Tensor, targets: torch.Tensor) ->
     return nn.functional.cross_entropy(logits.float(), targets[hidden])
 
 
-def _masked(
+def _masked_batch(
     statements: Sequence[Encoded], mask: int, generator: np.random.Generator
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ids with words hidden, and what was hidden (`IGNORED` elsewhere); shape (statements, longest)."""
+    """Return ids with words hidden, and the hidden ids (`IGNORED` elsewhere); shape (statements, longest)."""
     ids = np.zeros((len(statements), max(len(s.ids) for s in statements)), np.int64)
     targets = np.full_like(ids, IGNORED)
     for row, statement in enumerate(statements):
         ids[row, : len(statement.ids)] = statement.ids
-        hidden = list(_hidden(statement, generator))
+        hidden = list(_hidden_positions(statement, generator))
         targets[row, hidden] = ids[row, hidden]
         ids[row, hidden] = mask
     return torch.from_numpy(ids), torch.from_numpy(targets)
 
 
-def _hidden(statement: Encoded, generator: np.random.Generator) -> Iterator[int]:
-    """Often the answer and a few other words, at least one; of each word its end, as PLL hides it."""
-    answer = {statement.words[position] for position in statement.scored[statement.answer]}
-    words = sorted({statement.words[position] for position in statement.scored})
-    chosen = {word for word in words if generator.random() < HIDE_WORD} | {generator.choice(words)}
+def _hidden_positions(statement: Encoded, generator: np.random.Generator) -> Iterator[int]:
+    """Choose words to hide, at least one and often the answer; hide the end of each word, as the PLL metric does."""
+    words = sorted({word for position in statement.scored if (word := statement.words[position]) is not None})
+    hidden = {word for word in words if generator.random() < HIDE_WORD} | {generator.choice(words)}
     if generator.random() < HIDE_ANSWER:
-        chosen |= answer
-    for word in chosen:
+        hidden.update(statement.words[position] for position in statement.scored[statement.answer])
+    for word in hidden:
         pieces = [position for position in statement.scored if statement.words[position] == word]
         yield from pieces[generator.integers(len(pieces)) :]
 

@@ -1,4 +1,4 @@
-"""What is scored: template 0 of three relations, as in BEAR where its files are at hand."""
+"""The workload of the speed test: template 0 of three relations, BEAR's where its files are at hand."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -16,68 +16,67 @@ STARTER_RELATIONS = ("country_continent", "country_capital", "novel_author")
 
 
 @dataclass(frozen=True)
-class Question:
-    """One item as both libraries take it: a template, a subject, the options and the right one."""
+class ChoiceItem:
+    """One item in the form that both libraries take. `right` is the index of the right option."""
 
     template: str
     subject: str
     options: tuple[str, ...]
-    answer: int
+    right: int
 
     @property
-    def asked(self) -> Request:
+    def request(self) -> Request:
         return prompt(self.template, self.subject), self.options
 
     @property
     def true_statement(self) -> Request:
         """The item with its right answer as the only option."""
-        return prompt(self.template, self.subject), self.options[self.answer : self.answer + 1]
+        return prompt(self.template, self.subject), self.options[self.right : self.right + 1]
 
 
 @dataclass(frozen=True)
-class Work:
-    """The questions of some relations of a benchmark."""
+class Workload:
+    """The items of some relations of a benchmark."""
 
     benchmark: str
     relations: tuple[str, ...]
-    questions: tuple[Question, ...]
+    items: tuple[ChoiceItem, ...]
 
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self.questions)
+    def __iter__(self) -> Iterator[ChoiceItem]:
+        return iter(self.items)
 
     @property
     def statements(self) -> int:
-        return sum(len(question.options) for question in self)
+        return sum(len(item.options) for item in self)
 
 
 def bear() -> Benchmark | None:
-    """BEAR from the folder that CLOZEBOARD_TEST_DATA names, if it is there."""
+    """Open BEAR in the folder that CLOZEBOARD_TEST_DATA names; None where the variable is not set."""
     folder = os.environ.get("CLOZEBOARD_TEST_DATA")
     return open_benchmark(Path(folder) / "bear") if folder else None
 
 
-def work(items: int | None = None) -> Work:
-    """The first items (all, if not said) of three relations: BEAR's, or the starter benchmark's where BEAR is not."""
-    found = bear()
-    if found:
-        return select(found, BEAR_RELATIONS, items)
+def workload(items: int | None = None) -> Workload:
+    """Take the first items (all by default) of three relations of BEAR, or of the starter benchmark without BEAR."""
+    if benchmark := bear():
+        return select(benchmark, BEAR_RELATIONS, items)
     return select(open_benchmark("starter"), STARTER_RELATIONS, items)
 
 
-def window(statements: int) -> Work:
-    """The first questions of the whole benchmark, as many as stay within so many statements."""
-    found = bear() or open_benchmark("starter")
-    everything = select(found, [relation.id for relation in found.relations])
-    total = accumulate(len(question.options) for question in everything)
-    questions = tuple(q for q, count in zip(everything, total, strict=True) if count <= statements)
-    return replace(everything, questions=questions)
+def first_statements(statements: int) -> Workload:
+    """Take the first items of the whole benchmark that together have at most this many statements."""
+    benchmark = bear() or open_benchmark("starter")
+    everything = select(benchmark, [relation.id for relation in benchmark.relations])
+    totals = accumulate(len(item.options) for item in everything)
+    items = tuple(item for item, total in zip(everything, totals, strict=True) if total <= statements)
+    return replace(everything, items=items)
 
 
-def select(benchmark: Benchmark, relations: Sequence[str], items: int | None = None) -> Work:
-    chosen = benchmark.select(relations, items)
-    questions = tuple(question(relation, item) for relation in chosen.relations for item in relation.items)
-    return Work(benchmark.slug, tuple(relation.id for relation in chosen.relations), questions)
+def select(benchmark: Benchmark, relations: Sequence[str], items: int | None = None) -> Workload:
+    selection = benchmark.select(relations, items)
+    choice_items = tuple(choice_item(relation, item) for relation in selection.relations for item in relation.items)
+    return Workload(benchmark.slug, tuple(relation.id for relation in selection.relations), choice_items)
 
 
-def question(relation: Relation, item: Item) -> Question:
-    return Question(relation.templates[0], item.subject, relation.answer_space, item.answers[0])
+def choice_item(relation: Relation, item: Item) -> ChoiceItem:
+    return ChoiceItem(relation.templates[0], item.subject, relation.answer_space, item.answers[0])

@@ -1,4 +1,4 @@
-"""The documents name what is there: every setting, command, error code and folder of the library."""
+"""The documents agree with the code: settings, error codes, modules, make targets, and links between documents."""
 
 import re
 from pathlib import Path
@@ -13,13 +13,13 @@ DOCS = {path.name: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.m
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "leaderboard").glob("*.py"))
 
 
-def kinds(kind: type[ProbingError]) -> set[str]:
-    return {kind.code}.union(*map(kinds, kind.__subclasses__()))
+def codes(error: type[ProbingError]) -> set[str]:
+    return {error.code}.union(*map(codes, error.__subclasses__()))
 
 
-@pytest.mark.parametrize("code", sorted(kinds(ProbingError) - {"probing"} | {"internal"}))
+@pytest.mark.parametrize("code", sorted(codes(ProbingError) - {"probing"} | {"internal"}))
 def test_every_error_code_is_explained(code: str) -> None:
-    assert jobs  # its own kinds are among the subclasses
+    assert jobs  # imported, so that the site's own errors are among the subclasses
     assert f"| `{code}` |" in DOCS["errors.md"]
 
 
@@ -31,6 +31,12 @@ def test_every_setting_is_explained(name: str) -> None:
 @pytest.mark.parametrize("module", sorted(path.stem for path in (ROOT / "probing").glob("[a-z]*.py")))
 def test_every_module_of_the_library_has_its_place(module: str) -> None:
     assert f"`{module}`" in DOCS["architecture.md"]
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"`make (\w+)", "".join(DOCS.values())))))
+def test_every_make_target_that_a_document_names_exists(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{target}:.*  ## ", makefile, re.MULTILINE)
 
 
 @pytest.mark.parametrize("document", sorted(DOCS))

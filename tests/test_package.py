@@ -1,50 +1,128 @@
-"""The library by itself, as `pip install .` leaves it: without the site, with the benchmarks that ship with it."""
+"""The package as `pip install` leaves it: the library without the site, its command, and the versions it asks for."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
-TRY = """
+LIST_PACKAGED_BENCHMARKS = """
 import sys
 import probing
 from probing.catalog import CATALOG, open_benchmark
 assert probing.__file__.startswith(sys.argv[1]), probing.__file__
 print(sorted(slug for slug, entry in CATALOG.items() if not entry.archive and open_benchmark(slug).size))
 """
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+LIBRARY = PROJECT["dependencies"]
+SITE = PROJECT["optional-dependencies"]["site"] + PYPROJECT["dependency-groups"]["demo"]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel and install it, without its dependencies, into a folder of its own."""
     folder = tmp_path_factory.mktemp("installed")
     built = tmp_path_factory.mktemp("built")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    run(ROOT, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built))
     (wheel,) = built.glob("*.whl")
-    ZipFile(wheel).extractall(folder)
+    run(ROOT, "-m", "pip", "install", "--no-deps", "--no-index", "--target", str(folder), str(wheel))
     return folder
 
 
-def python(installed: Path, *arguments: str) -> str:
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
+def run(folder: Path, *arguments: str) -> str:
+    """Run Python with the packages of a folder before all others, and return what it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=installed, env=environment, check=True, capture_output=True, text=True
+        [sys.executable, *arguments], cwd=folder, env=environment, check=True, capture_output=True, text=True
     )
     return done.stdout
 
 
-def test_it_has_the_library_and_no_site(installed: Path) -> None:
-    assert sorted(path.name for path in installed.iterdir() if path.suffix != ".dist-info") == ["probing"]
+def pins(*names: str) -> dict[str, str]:
+    """Return the version of each package that these files pin."""
+    text = "\n".join((ROOT / name).read_text(encoding="utf-8") for name in names)
+    return {canonicalize_name(name): version for name, version in re.findall(r"^([\w.-]+)==([\w.]+)", text, re.M)}
 
 
-def test_its_benchmarks_can_be_opened(installed: Path) -> None:
-    found = python(installed, "-c", TRY, str(installed))
-    assert found.strip() == "['culture', 'geography', 'graph', 'pairs', 'starter']"
+def test_the_wheel_holds_the_library_and_its_command_but_no_site(installed: Path) -> None:
+    names = sorted(path.name for path in installed.iterdir() if path.suffix != ".dist-info")
+    assert names == ["bin", "probing"]
 
 
-def test_its_command_line_works(installed: Path) -> None:
-    assert "run" in python(installed, "-m", "probing", "--help")
+def test_the_wheel_says_that_the_library_is_typed(installed: Path) -> None:
+    assert (installed / "probing" / "py.typed").exists()
+
+
+def test_the_benchmarks_in_the_wheel_can_be_opened(installed: Path) -> None:
+    printed = run(installed, "-c", LIST_PACKAGED_BENCHMARKS, str(installed))
+    assert printed.strip() == "['culture', 'geography', 'graph', 'pairs', 'starter']"
+
+
+@pytest.mark.parametrize("command", [("-m", "probing"), ("bin/clozeboard",)])
+def test_both_names_of_the_command_line_work(installed: Path, command: tuple[str, ...]) -> None:
+    assert "run" in run(installed, *command, "--help")
+
+
+def test_the_command_passes_its_exit_code_on(installed: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        run(installed, "bin/clozeboard", "show", "no-such-folder")
+    assert failure.value.returncode == 2
+
+
+def test_the_library_declares_every_package_that_it_imports() -> None:
+    declared = {canonicalize_name(Requirement(requirement).name) for requirement in LIBRARY}
+    distributions = packages_distributions()
+    for name in imported(ROOT / "probing") - sys.stdlib_module_names - {"probing"}:
+        assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, name
+
+
+def imported(folder: Path) -> set[str]:
+    """Return the names of the top-level packages that the modules in a folder import."""
+    nodes = [node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("requirement", LIBRARY + SITE)
+def test_the_lock_file_of_the_site_pins_a_version_in_range(requirement: str) -> None:
+    assert is_pinned(requirement, "requirements.lock")
+
+
+@pytest.mark.parametrize("requirement", PROJECT["optional-dependencies"]["dev"])
+def test_the_lock_file_of_the_tests_pins_a_version_in_range(requirement: str) -> None:
+    assert is_pinned(requirement, "requirements-dev.lock")
+
+
+def is_pinned(requirement: str, lock_file: str) -> bool:
+    parsed = Requirement(requirement)
+    version = pins(lock_file, "requirements-torch.txt").get(canonicalize_name(parsed.name))
+    return version is not None and parsed.specifier.contains(version, prereleases=True)
+
+
+def test_the_site_and_the_tests_run_on_the_same_versions() -> None:
+    assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
+
+
+@pytest.mark.parametrize("lock_file", ["requirements.lock", "requirements-dev.lock"])
+def test_every_package_in_a_lock_file_has_hashes_and_none_names_an_index(lock_file: str) -> None:
+    text = (ROOT / lock_file).read_text(encoding="utf-8")
+    assert all("--hash=sha256:" in entry for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:])
+    assert not re.search(r"://|--find-links|index-url", text)
+
+
+def test_no_lock_file_has_the_gpu_libraries_of_one_build_of_torch() -> None:
+    assert [name for name in pins("requirements-dev.lock") if name.startswith(("nvidia", "cuda", "triton"))] == []
+
+
+def test_the_citation_names_the_version_of_the_package() -> None:
+    assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")

@@ -1,21 +1,21 @@
 import numpy as np
 
 from speed.measure import agreement, ratio
-from speed.systems import Answer
+from speed.systems import OptionScores
 
 
-def answer(*scores: float, exact: tuple[bool, ...] = ()) -> Answer:
-    return Answer(np.array(scores), np.array(exact or [True] * len(scores)))
+def scores_of(*scores: float, exact: tuple[bool, ...] = ()) -> OptionScores:
+    return OptionScores(np.array(scores), np.array(exact or [True] * len(scores)))
 
 
 def test_it_compares_exact_scores_only() -> None:
-    found = agreement([answer(-1.0, -2.0, exact=(True, False))], [answer(-1.5, -9.0)])
-    assert found == (0.5, 1.0)
+    agreed = agreement([scores_of(-1.0, -2.0, exact=(True, False))], [scores_of(-1.5, -9.0)])
+    assert agreed == (0.5, 1.0)
 
 
-def test_it_counts_questions_with_the_same_prediction() -> None:
-    found = agreement([answer(-1.0, -2.0), answer(-3.0, -2.0)], [answer(-1.0, -2.0), answer(-2.0, -3.0)])
-    assert found.predictions == 0.5
+def test_it_counts_items_with_the_same_prediction() -> None:
+    agreed = agreement([scores_of(-1.0, -2.0), scores_of(-3.0, -2.0)], [scores_of(-1.0, -2.0), scores_of(-2.0, -3.0)])
+    assert agreed.predictions == 0.5
 
 
 def test_a_ratio_is_the_median_over_rounds_and_not_of_medians() -> None:
