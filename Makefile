@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test coverage lint format lock bench screenshots browser
+.PHONY: help install demo test lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,11 +29,9 @@ browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 		|| echo "No chromium: the browser tests will be skipped."
 
-test: install browser  ## run all tests
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests
-
-coverage: install browser  ## run all tests and fail if they cover too little
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered tests
+test: install browser  ## run all tests (COVERAGE=1: and fail if they cover too little)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests \
+		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
 lint: install  ## check style, types and templates
 	$(BIN)/ruff check .

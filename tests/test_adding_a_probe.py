@@ -17,8 +17,8 @@ COPIED = ("docs", "leaderboard", "probing", "static", "templates", "manage.py")
 VISIT = Path(__file__).with_name("visit_contrast.py")
 
 
-def code_blocks() -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
+def code_blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
 
 
 def add_lines(file: Path, imported: str, entry: str) -> None:
@@ -42,7 +42,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         else:
             shutil.copy(source, copy / name)
     (copy / "fixtures").symlink_to(ROOT / "fixtures")
-    probe, probe_import, probe_entry, pages, pages_import, pages_entry = code_blocks()
+    probe, pages = code_blocks("python")
+    probe_import, probe_entry, pages_import, pages_entry = (line.removeprefix("+") for line in code_blocks("diff"))
     (copy / "probing" / "probes" / "contrast.py").write_text(probe, encoding="utf-8")
     add_lines(copy / "probing" / "probes" / "__init__.py", probe_import, probe_entry)
     (copy / "leaderboard" / "probe_pages" / "contrast.py").write_text(pages, encoding="utf-8")
@@ -52,13 +53,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def python(project: Path, *arguments: str) -> str:
-    environment = os.environ | {
+    usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    environment = usual | {
         "PYTHONPATH": str(project),
         "DJANGO_SETTINGS_MODULE": "leaderboard.settings",
         "CLOZEBOARD_DATA": str(project / "var"),
         "CLOZEBOARD_MODELS": str(project / "models"),
-        "DATABASE_URL": "",
-        "REDIS_URL": "",
         "OMP_NUM_THREADS": "1",
     }
     command = [sys.executable, *arguments]

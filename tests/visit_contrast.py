@@ -32,7 +32,8 @@ def table(address: str) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(response.getvalue()))
 
 
-queue.enqueue = lambda run_id: True  # no queue server: the jobs are called below
+# No queue server: the jobs are called below.
+queue.enqueue = queue.reachable = lambda *run_id: True
 call_command("migrate", verbosity=0)
 call_command("import_benchmark", "bear", str(EMBEDDED / "starter"), "--slug", SLUG, "--probe", "contrast")
 
@@ -64,7 +65,7 @@ assert "False answer" in shown and "Log odds" in shown
 assert "Preference for the truth" in page(f"/compare/?m={first.pk}&m={second.pk}")
 answers = table(f"/compare/?m={first.pk}&m={second.pk}&format=csv&table=disagreements")
 assert {"first", "second"} <= set(answers.columns)
-assert "Preference for the truth" in page(f"/benchmarks/{SLUG}/")
+assert "Best measured models by preference for the truth" in page(f"/benchmarks/{SLUG}/")
 assert page(f"/benchmarks/{SLUG}/relations/country_continent/")
 assert page("/models/org/tiny/")
 rows = client.get(f"/api/v1/leaderboard?benchmark={SLUG}").json()["rows"]

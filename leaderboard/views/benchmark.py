@@ -49,7 +49,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "known_benchmark": catalog.CATALOG.get(slug),
         "versions": Benchmark.objects.filter(slug=slug).exclude(version=ANY_VERSION).order_by("-created"),
         "best": best_scores(benchmark, metric, 5),
-        "headline": pages.metric_label(metric),
+        "metric": labels.within(pages.metric_label(metric)),
         "switches": switch_links(pages, request.GET),
     }
     sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))
