@@ -10,7 +10,7 @@ from probing.errors import ProbingError
 
 ROOT = Path(__file__).parent.parent
 DOCS = {path.name: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]}
-SOURCE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "leaderboard").glob("*.py"))
+SOURCE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "leaderboard").rglob("*.py"))
 
 
 def codes(error: type[ProbingError]) -> set[str]:
@@ -28,15 +28,23 @@ def test_every_setting_is_explained(name: str) -> None:
     assert f"| `{name}` |" in DOCS["deployment.md"]
 
 
-@pytest.mark.parametrize("module", sorted(path.stem for path in (ROOT / "probing").glob("[a-z]*.py")))
-def test_every_module_of_the_library_has_its_place(module: str) -> None:
-    assert f"`{module}`" in DOCS["architecture.md"]
+def modules_of_the_tree(package: str) -> list[str]:
+    """The files of a package's tree in docs/architecture.md, with their folders."""
+    (tree,) = re.findall(rf"^```\n{package}/\n(.*?)^```", DOCS["architecture.md"], re.DOTALL | re.MULTILINE)
+    folders, files = [package], []
+    for line in tree.splitlines():
+        depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
+        folders[depth:] = [name.removesuffix("/")]
+        if not name.endswith("/"):
+            files.append("/".join(folders))
+    return files
 
 
-@pytest.mark.parametrize("target", sorted(set(re.findall(r"`make (\w+)", "".join(DOCS.values())))))
-def test_every_make_target_that_a_document_names_exists(target: str) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert re.search(rf"^{target}:.*  ## ", makefile, re.MULTILINE)
+@pytest.mark.parametrize("package", ["probing", "leaderboard"])
+def test_the_architecture_names_every_module_once_and_no_other(package: str) -> None:
+    paths = (path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py"))
+    modules = [str(path) for path in paths if path.name != "__init__.py" and "migrations" not in path.parts]
+    assert sorted(modules_of_the_tree(package)) == sorted(modules)
 
 
 @pytest.mark.parametrize("document", sorted(DOCS))
