@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from probing.analysis.crossed import CULTURE
+from probing.analysis.crossed import CULTURE, join_group, split_group
 from probing.analysis.culture import west_last
 from probing.errors import BadInput
 from probing.settings import SETTINGS
@@ -70,17 +70,17 @@ def _in_our_terms(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
 
 def _in_pairs(pair: str, language: str, scores: Iterable[Json]) -> Iterator[Json]:
     """Yield P@1 of cultures under the groups of measured runs, and the gaps between cultures, without an interval."""
-    both = f"{pair} {language}"
+    both = join_group([pair, language])
     places = {
         CULTURE: {"culture_pair": pair, "culture_pair_language": both},
         "relation_culture": {"culture_pair_language_relation": both},
     }
     sides: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
     for score in [score for score in scores if score["metric"] == "p_at_1"]:
-        *relation, culture = [score["group"]] if score["dimension"] == CULTURE else score["group"].split(" ", 1)
-        for dimension, where in places.get(score["dimension"], {}).items():
-            yield {**score, "dimension": f"{dimension}_culture", "group": f"{where} {score['group']}"}
-            sides[dimension, " ".join([where, *relation])][culture] = score
+        *relation, culture = split_group(score["dimension"], score["group"])
+        for dimension, place in places.get(score["dimension"], {}).items():
+            yield {**score, "dimension": f"{dimension}_culture", "group": join_group([place, score["group"]])}
+            sides[dimension, join_group([place, *relation])][culture] = score
     for (dimension, group), by_culture in sides.items():
         if len(by_culture) == 2:
             first, second = (by_culture[culture] for culture in sorted(by_culture, key=west_last))
