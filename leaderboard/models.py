@@ -179,9 +179,6 @@ class Run(models.Model):
 
     objects = RunQuerySet.as_manager()
 
-    # Set to True by queries that find the model measured on this benchmark at several commits.
-    several_commits = False
-
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
@@ -203,6 +200,11 @@ class Run(models.Model):
     def differences(self) -> dict[str, str]:
         """The settings that differ from the benchmark's usual ones, with their values as text."""
         return differences(self.settings, self.benchmark.settings_with({}))
+
+    @property
+    def several_commits(self) -> bool:
+        """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
+        return bool(getattr(self, "has_other_commits", False))
 
     @property
     def variant(self) -> str:

@@ -1,6 +1,6 @@
-"""Columns that several tables share: a run, the ends of an interval, the settings, and where a figure comes from."""
+"""Columns that several tables share, and the points and the summary that several charts share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from leaderboard.display import cells
@@ -11,7 +11,7 @@ from leaderboard.models import Run, Score
 
 
 def model_column(run: Callable[[Any], Run]) -> Column[Any]:
-    """Return the column with a row's model, which links to the row's run."""
+    """Return the column with the model of a row's run; it links to the run."""
 
     def cell(row: Any) -> Cell:
         return cells.text(run(row).model.hub_id, href=run(row).get_absolute_url())
@@ -56,7 +56,7 @@ def source_column(run: Callable[[Any], Run], align: str = "") -> Column[Any]:
 
 
 def source(run: Run) -> Cell:
-    """Return whether a run was measured here, or a short citation; the CSV and the run's page have it in full."""
+    """Say that a run was measured here, or cite its source in short; the CSV and the run's page have the full text."""
     label = run.get_provenance_display().lower()
     if not run.reference:
         return cells.text(label)
@@ -65,11 +65,18 @@ def source(run: Run) -> Cell:
 
 def _citation(run: Run) -> str:
     """Return first author and year where they are known, else the whole reference."""
-    source = run.provenance_record.get("source", {})
-    first, *others = source.get("authors", "").split(", ")
+    publication = run.provenance_record.get("source", {})
+    first, *others = publication.get("authors", "").split(", ")
     if not first:
         return run.reference
-    return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(source.get("year") or "")]))
+    return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(publication.get("year") or "")]))
+
+
+def score_points(scores: Iterable[tuple[str, Score | None]]) -> list[Point]:
+    """Return the points of a chart, given pairs of label and score; scores without a value have none."""
+    return [
+        Point(label, score.value, score.low, score.high) for label, score in scores if score and score.value is not None
+    ]
 
 
 def summary(title: str, points: Sequence[Point]) -> str:

@@ -1,4 +1,4 @@
-"""How pages call what the tables of scores call by a short name; what is not here is shown as it is stored."""
+"""Titles for the short names that scores are stored under; a name without a title here is made readable."""
 
 from collections.abc import Sequence
 
@@ -59,21 +59,22 @@ def choice(value: str | bool) -> str:
 
 
 def within(title: str) -> str:
-    """A metric's title as it stands within a sentence; names such as P@1 keep their capital."""
+    """Return a metric's title as it is written within a sentence; names such as P@1 keep their capital."""
     return title if title[1:2] == "@" else title[:1].lower() + title[1:]
 
 
 def language(code: str) -> str:
-    """A language's English name, or its code where it has none here."""
+    """Return a language's English name, or its code if Django does not know it."""
     return str(LANG_INFO.get(code, {}).get("name", code))
 
 
 def counted(runs: Sequence[Run]) -> str:
-    """How many models they are of, and how many runs where these are more."""
-    models = len({run.model.hub_id for run in runs})
-    said = f"{models} model{'' if models == 1 else 's'}"
-    return said if models == len(runs) else f"{said} in {len(runs)} runs"
+    """Say of how many models the runs are, and how many runs there are if these are more."""
+    number = len({run.model.hub_id for run in runs})
+    models = f"{number} model{'' if number == 1 else 's'}"
+    return models if number == len(runs) else f"{models} in {len(runs)} runs"
 
 
 def _plain(name: str) -> str:
+    """Return a name with spaces for its underscores and with a capital."""
     return name.replace("_", " ").capitalize()

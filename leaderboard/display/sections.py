@@ -1,6 +1,5 @@
-"""What a probe adds to a page: a chart with its table beside it."""
+"""Sections, which are what a probe adds to a page, and the switches that some of them follow."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,14 +7,14 @@ from django.http import QueryDict
 
 from leaderboard.display.charts import Chart
 from leaderboard.display.tables import PageLink, Table, link
-from leaderboard.models import Run
 
 
 @dataclass(frozen=True)
 class Section:
-    """`name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown.
+    """A part of a page with a table, a chart, or both.
 
-    The table's CSV is at `?table=<its name>&format=csv`, as everywhere. `switched`: it follows its probe's switches.
+    `name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown. The
+    table's CSV is at `?table=<its name>&format=csv`. `switched` tells that the section follows its probe's switches.
     """
 
     name: str
@@ -28,7 +27,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Switch:
-    """A choice between everything and less, which stands in the query string as `name=value` when it is less."""
+    """A choice between everything and a part of it; `name=value` in the query string chooses the part."""
 
     name: str
     value: str
@@ -36,27 +35,13 @@ class Switch:
     less: str
 
     def on(self, query: QueryDict) -> bool:
+        """Tell whether the query string chooses the part."""
         return query.get(self.name) == self.value
 
     def links(self, query: QueryDict) -> list[PageLink]:
+        """Return the links to both choices."""
         on = self.on(query)
         return [
             PageLink(self.everything, link(query, **{self.name: None}), not on),
             PageLink(self.less, link(query, **{self.name: self.value}), on),
         ]
-
-
-@dataclass(frozen=True)
-class Sections:
-    """What one probe shows of a finished run, of a benchmark over all its runs, of runs beside each other.
-
-    The first two take one more argument for each of the switches: whether it is on.
-    """
-
-    run: Callable[..., list[Section]] = lambda run: []
-    benchmark: Callable[..., list[Section]] = lambda benchmark: []
-    comparison: Callable[[Sequence[Run]], list[Section]] = lambda runs: []
-    switches: Sequence[Switch] = ()
-
-    def chosen(self, query: QueryDict) -> list[bool]:
-        return [switch.on(query) for switch in self.switches]

@@ -58,7 +58,7 @@ class Table(Generic[RowT]):
     main: bool = False
     band: Callable[[RowT], str] = lambda row: ""
     pinned: str | None = None
-    empty: str = "Nothing here yet."
+    empty: str = "There is nothing here yet."
     page_size: int | None = None
     cards: bool = False
     sortable: bool = True
@@ -162,15 +162,20 @@ def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
         return rows
     pinned = [row for row in rows if table.is_pinned(row)]
     others = [row for row in rows if not table.is_pinned(row)]
-    return [*pinned, *Paginator(others, table.page_size).get_page(page)]
+    start = (page_number(page, len(others), table.page_size) - 1) * table.page_size
+    return [*pinned, *others[start : start + table.page_size]]
 
 
 def page_number(text: str, rows: int, size: int) -> int:
     """Return the number of the page that a query string asks for.
 
-    Text that is no number asks for the first page, a number of a page that does not exist for the last.
+    Text that is not a number and numbers below 1 ask for the first page, numbers above the last page for the last.
     """
-    return Paginator(range(rows), size).get_page(text).number
+    paginator = Paginator(range(rows), size)
+    try:
+        return min(max(int(text), 1), paginator.num_pages)
+    except ValueError:
+        return 1
 
 
 def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
@@ -181,7 +186,7 @@ def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[P
     paginator = Paginator(range(rows), size)
     if paginator.num_pages == 1:
         return []
-    current = paginator.get_page(query.get(parameter, "")).number
+    current = page_number(query.get(parameter, ""), rows, size)
     pages = paginator.get_elided_page_range(current, on_each_side=NEIGHBOURS, on_ends=1)
     return [_page_link(query, parameter, page, current) for page in pages]
 

@@ -63,7 +63,7 @@ def find_runs(names: Sequence[str], benchmark: str) -> list[Run]:
         for runs in product(*on_benchmark):
             if len({run.pk for run in runs}) == len(runs):
                 return list(runs)
-    raise BadInput("These have no benchmark in common.", "Choose different runs on the same benchmark.")
+    raise BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
 
 
 def _candidates(name: str, benchmark: str) -> list[Run]:
@@ -73,6 +73,11 @@ def _candidates(name: str, benchmark: str) -> list[Run]:
     if not candidates:
         raise BadInput(f"There is no finished run {name!r}.", "Choose from the list.")
     return candidates
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """Return the rows of a table as dicts by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 @lru_cache(maxsize=32)
@@ -86,7 +91,7 @@ def compared(*numbers: int) -> Comparison:
     dimensions = [name for name in results["first"].columns if name not in {*ROW_KEY, correctness.column, "row"}]
     shared = common_rows(results, correctness.column)
     return Comparison(
-        compare(shared, dimensions, correctness).to_dict("records"),
+        records(compare(shared, dimensions, correctness)),
         np.stack([rows[correctness.column] for rows in shared.values()], axis=1),
         np.stack([rows["row"] for rows in shared.values()], axis=1),
     )

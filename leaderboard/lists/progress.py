@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import Case, F, IntegerField, Q, QuerySet, Sum, Value, When
 from django.db.models.expressions import Combinable
@@ -16,7 +17,8 @@ from leaderboard.models import Run
 class Progress:
     """How many items of a run are done, and which share of the expected work they are.
 
-    `rate` is in items per second, averaged over the items still to come; `left` is None while nothing is known.
+    `rate` is in items per second, averaged over the items still to come; it and `left`, the time left, are None before
+    anything can be estimated.
     """
 
     done: int
@@ -71,8 +73,25 @@ class QueuedRun:
     left: timedelta | None
 
 
-def open_runs() -> QuerySet[Run]:
-    """Return every run that has not ended: those being worked on first, then in order of submission."""
+class WorkSums(TypedDict):
+    """Sums over the parts of a run: items and expected work, in all and done so far."""
+
+    items: int
+    items_done: int
+    work: float
+    work_done: float
+
+
+if TYPE_CHECKING:  # the site runs without django-stubs
+    from django_stubs_ext import WithAnnotations
+
+    RunWithSums = WithAnnotations[Run, WorkSums]
+else:
+    RunWithSums = Run
+
+
+def open_runs() -> QuerySet[RunWithSums]:
+    """Return every run that has not ended with sums over its parts, those being worked on first, then as submitted."""
     working_first = Case(When(state__in=WORKING, then=Value(0)), default=Value(1), output_field=IntegerField())
     return (
         Run.objects.filter(state__in=OPEN)
@@ -111,5 +130,5 @@ def recent_rate(limit: int = 10) -> float | None:
         .annotate(work=Coalesce(Sum("parts__work"), 0.0))
         .values_list("work", "started", "finished")[:limit]
     )
-    seconds = sum((finished - started).total_seconds() for _, started, finished in recent)
+    seconds = sum((finished - started).total_seconds() for _, started, finished in recent if started and finished)
     return sum(work for work, _, _ in recent) / seconds if seconds else None

@@ -1,5 +1,7 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
+from typing import TYPE_CHECKING, TypedDict
+
 from django.db.models import Case, Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Value, When
 from django.db.models.functions import Coalesce
 
@@ -8,17 +10,28 @@ from leaderboard.models import Benchmark, Model, Run
 State = Run.State
 WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
 OPEN = (State.CHECKING, State.QUEUED, *WORKING, State.WAITING)
-# The version of figures that were printed without saying which files they are about.
+# The version of published figures whose source does not say which files they are about.
 ANY_VERSION = "published"
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
-def benchmarks() -> QuerySet[Benchmark]:
-    """Return the current versions, the most measured first.
+class BenchmarkCounts(TypedDict):
+    """How many models were measured on a benchmark here, and how many have published figures."""
 
-    Each is annotated with `measured` and `published`: how many models were measured here, and how many have published
-    figures.
-    """
+    measured: int
+    published: int
+
+
+if TYPE_CHECKING:  # the site runs without django-stubs
+    from django_stubs_ext import WithAnnotations
+
+    CountedBenchmark = WithAnnotations[Benchmark, BenchmarkCounts]
+else:
+    CountedBenchmark = Benchmark
+
+
+def benchmarks() -> QuerySet[CountedBenchmark]:
+    """Return the current versions with their counts, the most measured first."""
     measured = Q(runs__state=State.FINISHED, runs__provenance=Run.Provenance.MEASURED)
     same = Q(benchmark=OuterRef("pk")) | Q(benchmark__slug=OuterRef("slug"), benchmark__version=ANY_VERSION)
     published = Run.objects.filter(same, state=State.FINISHED, provenance=Run.Provenance.PUBLISHED)
@@ -47,14 +60,14 @@ def measured_runs() -> QuerySet[Run]:
 
 
 def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Annotate each run with `several_commits`: whether its benchmark has finished runs of other commits of its model.
+    """Annotate each run with `has_other_commits`: its model was measured on its benchmark at other commits as well.
 
     Names of such runs must tell the commits apart.
     """
     finished = Run.objects.filter(state=State.FINISHED, benchmark=OuterRef("benchmark"))
     others = finished.filter(model__hub_id=OuterRef("model__hub_id")).exclude(model=OuterRef("model"))
     commits = others.exclude(model__commit="")
-    return runs.annotate(several_commits=Exists(commits)).select_related("model", "benchmark")
+    return runs.annotate(has_other_commits=Exists(commits)).select_related("model", "benchmark")
 
 
 def runs_beside(run: Run) -> list[Run]:

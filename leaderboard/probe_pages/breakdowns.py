@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from leaderboard.display import cells, charts, labels
-from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import interval_columns, summary
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import interval_columns, score_points, summary
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.scores import Group, group_url
@@ -22,7 +22,10 @@ def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Seque
 
 
 def _table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
-    """Return one line per group: the main metric with its interval, if any group has it, then every other metric."""
+    """Return a table with a row per group: the main metric with its interval, then every other metric.
+
+    The main metric is left out where no group has it.
+    """
     main = pages.main_metric(run.benchmark)
     others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
     return Table(
@@ -62,10 +65,10 @@ def _metric_column(metric: str, title: str) -> Column[Group]:
 def _chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
     """Return None where the main metric has a value in fewer than two groups: there is nothing to compare."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
-    scores = [group.main for group in groups if group.main and group.main.value is not None]
-    if len(scores) < 2:
+    points = score_points((group.name, group.main) for group in groups)
+    if len(points) < 2:
         return None
-    points = [Point(score.group, score.value, score.low, score.high) for score in scores]
-    chance = {group.name: group.scores["chance"].value for group in groups if "chance" in group.scores}
+    by_chance = score_points((group.name, group.scores.get("chance")) for group in groups)
+    chance = {point.label: point.value for point in by_chance}
     title = f"{main} by {labels.dimension(dimension).lower()}"
     return Chart(dimension, title, summary(title, points), charts.dots(points, chance, labels.within(main)))

@@ -1,4 +1,4 @@
-"""The pages of cloze: fact types by head, examples with the answer marked, encoders and generators side by side."""
+"""The pages of cloze: fact types by head, examples with the answer marked, and encoders beside generators."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from typing import Any
 
 from leaderboard.display import cells, charts
 from leaderboard.display.cells import Cell
-from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import interval_columns, summary
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import interval_columns, score_points, summary
 from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs
@@ -28,8 +28,8 @@ METRIC_LABELS = {
     "not_one_token": "Answer not one token",
     "relative_accuracy_lm_pub_quiz": "Relative accuracy",
 }
-SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their answer."
-NONE_LEFT = "No fact type passes these choices."
+SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
+NONE_LEFT = "No fact type remains with these choices."
 
 
 def run_sections(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
@@ -51,7 +51,7 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
 
 def _averages_section(types: ScoresByFactType, suffix: str) -> Section:
     rows = fact_types.macro_averages(types)
-    points = [Point(row.name, row.main.value, row.main.low, row.main.high) for row in rows if row.main]
+    points = score_points((row.name, row.main) for row in rows)
     title = "Macro-averages"
     chart = Chart("head", title, summary(title + suffix, points), charts.dots(points, title="accuracy"))
     table = _averages_table(rows, suffix)
@@ -100,11 +100,7 @@ def _fact_types_section(types: ScoresByFactType, suffix: str, divided: bool) -> 
     rows = _by_head([FactTypeRow(key, scores) for key, scores in types.items()])
     if not rows and not divided:
         return []
-    points = [
-        Point(row.name, row.main.value, row.main.low, row.main.high)
-        for row in rows
-        if row.main and row.main.value is not None
-    ]
+    points = score_points((row.name, row.main) for row in rows)
     title = "Fact types by head"
     figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "accuracy")
     chart = Chart("fact_type", title, summary(title + suffix, points), figure) if rows else None

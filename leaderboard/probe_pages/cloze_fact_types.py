@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -16,7 +17,7 @@ ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type 
 
 @dataclass(frozen=True)
 class ChosenFactTypes:
-    """The scores of each run's fact types; `divided`: whether the runs can be narrowed to fewer fact types."""
+    """The scores of each run's fact types; `divided` tells whether the runs can be narrowed to fewer fact types."""
 
     runs: Mapping[int, ScoresByFactType]
     divided: bool
@@ -28,10 +29,10 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
     Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
     """
     stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
-    cells = [(*score.group.split(" ", 2), score) for score in stored if score.dimension == CELL]
-    majors = {key for key, size, _, _ in cells if size == "major"}
+    cells = [(_cell(score), score) for score in stored if score.dimension == CELL]
+    majors = {cell.fact_type for cell, _ in cells if cell.size == "major"}
     if no_leaks:
-        scores = [(key, score) for key, _, leak, score in cells if leak == "not leaky"]
+        scores = [(cell.fact_type, score) for cell, score in cells if cell.leak == "not leaky"]
     else:
         scores = [(score.group, score) for score in stored if score.dimension == "fact_type"]
     by_run: dict[int, dict[str, dict[str, Score]]] = {}
@@ -39,6 +40,18 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
         if key in FACT_TYPES and (key in majors or not major_only):
             by_run.setdefault(score.run_id, {}).setdefault(key, {})[score.metric] = score
     return ChosenFactTypes(by_run, bool(cells))
+
+
+class FactTypeCell(NamedTuple):
+    """The sentences of one fact type that are leaky or are not; `size` tells whether the fact type is major."""
+
+    fact_type: str
+    size: str
+    leak: str
+
+
+def _cell(score: Score) -> FactTypeCell:
+    return FactTypeCell(*score.group.split(" ", 2))
 
 
 def choice_suffix(major_only: bool, no_leaks: bool) -> str:

@@ -16,14 +16,14 @@ from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
 from probing.probes.cloze import BLANK_TEXT, Cloze
 
 FIRST_WORDS = 5  # words at a blank that a comparison shows
-RANKED = {"prediction_label": "Ranked first", "correct": "Right: in top {k}"}
-WRITTEN = {"prediction_label": "Goes on with", "correct": "Right: in near {k}", "rank": "Answer's token"}
-RANKED_NOTE = "Right: the answer is among the first {k} of the ranked words."
+RANKED = {"prediction_label": "Ranked first", "correct": "In top {k}"}
+WRITTEN = {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
+RANKED_NOTE = "In top {k}: the answer is among the {k} most probable words at the blank."
 WRITTEN_NOTE = (
-    "Right: the answer is complete within the first {k} tokens that the model writes. "
+    "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
     "Sentences with a blank that is not at their end are not asked."
 )
-# What the page of an item says above its table of facts.
+# Columns that the page of an item shows above its table of facts.
 ABOVE_FACTS = (
     *PLACE_COLUMNS,
     *("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation"),
@@ -31,8 +31,8 @@ ABOVE_FACTS = (
 EXAMPLE_COLUMNS = (
     *("relation", "template", "index", "statement", "answer_label", "rank", "predictions", "continuation", "method"),
 )
-EXAMPLES_NOTE = "The first sentence of each fact type, and what the model put at its blank; the answer is marked."
-OUTPUT_TITLES = {"top": "Top ten", "near": "Goes on with"}
+EXAMPLES_NOTE = "The first sentence of each fact type and what the model put at its blank. The right answer is marked."
+OUTPUT_TITLES = {"top": "Ten best words", "near": "Continuation"}
 
 
 def k_of(run: Run) -> int:
@@ -82,12 +82,12 @@ def item_page(item: ItemRow) -> ItemPage:
 def verdict(row: Row, k: int) -> str:
     """Return a sentence that says whether the model was right, and why."""
     if not row["method"]:
-        return "The model was not asked: it continues a text, and this blank is not at the end."
+        return "The model was not asked: it can only continue a text, and this blank is not at the end of its sentence."
     right = "Right" if row["correct"] else "Wrong"
     if row["method"] == "near":
         if row["rank"]:
             return f"{right}: the answer is complete after token {row['rank']} (the first {k} tokens count)."
-        return f"{right}: the answer is not in the text that follows."
+        return f"{right}: the answer does not occur in the continuation."
     if row["rank"]:
         return f"{right}: the answer is in place {row['rank']} (the first {k} places count)."
     return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
@@ -115,7 +115,7 @@ def _ranking_table(row: Row) -> Table[RankedWord]:
     words = zip(row["predictions"], row["log_probs"], strict=True)
     return Table(
         name="ranking",
-        caption="At the blank, most probable first",
+        caption="Most probable words at the blank",
         columns=[
             Column("place", "Place", lambda word: cells.number(word.place), align="number"),
             Column("word", "Word", RankedWord.cell),
@@ -166,7 +166,7 @@ def _examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
                 "rank",
                 "Found at",
                 lambda row: cells.number(row["rank"]),
-                "Place in the ranking, or number of tokens.",
+                "Rank of the answer among the words, or number of tokens until it is complete.",
                 align="number",
             ),
         ],

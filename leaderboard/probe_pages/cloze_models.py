@@ -45,7 +45,7 @@ def difficulty_section(
         return []
     points = [Point(row.name, value, group=group) for row in rows for group, value in row.means.items()]
     title = "Difficulty of fact types"
-    figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "within five")
+    figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "share found within five")
     chart = Chart("difficulty", title, summary(title + suffix, points), figure) if rows else None
     return [Section("difficulty", title, _difficulty_table(rows, suffix, empty), chart, note, chosen.divided)]
 
@@ -124,7 +124,7 @@ def side_by_side(runs: Sequence[Run]) -> list[Section]:
         if row.score.value is not None
     ]
     title = "Encoders and generators on the same sentences"
-    figure = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "within k")
+    figure = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "accuracy")
     chart = Chart("sides", title, f"Only sentences that end in their blank. {summary(title, points)}", figure)
     return [Section("sides", title, _sides_table(rows), chart)]
 

@@ -25,14 +25,14 @@ TITLES = {
     "prediction_label": "Chosen",
     "correct": "Right",
     "rank": "Rank of answer",
-    "index": "Line",
+    "index": "Item",
 }
 HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
 
 
 @dataclass(frozen=True)
 class ItemColumns:
-    """How one probe's items are listed.
+    """The columns in which one probe's items are listed.
 
     `names`: the columns that a page shows before the item's tags and place, in this order, where they are stored and
     not empty throughout. `titles` and `note` say what the columns mean and what counts as right, given the run and the
@@ -58,13 +58,13 @@ class ItemColumns:
         titles = TITLES | dict(self.titles(run, values))
         return [self._column(run, name, titles, values[name], everything or name in first) for name in (*first, *rest)]
 
-    def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], shown: bool) -> Column[Row]:
+    def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], on_page: bool) -> Column[Row]:
         def cell(row: Row) -> Cell:
             value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
             return replace(value, href=item_url(run, row)) if name == "subject" else value
 
         title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
-        return Column(LABELS.get(name, name), title, cell, note, align=_align(name, values), shown=shown)
+        return Column(LABELS.get(name, name), title, cell, note, align=_align(name, values), shown=on_page)
 
 
 def item_url(run: Run, row: Row) -> str:

@@ -14,12 +14,13 @@ from probing.benchmark import Item, Relation
 from probing.probes.multiple_choice import OTHER_BLANK
 from probing.template import Prompt, prompt
 
-# Columns that stand above the table of facts on every item's page.
+# Columns that every item's page shows above its table of facts.
 PLACE_COLUMNS = ("relation", "template", "index")
+SHARE_HELP = "Softmax of the scores over the options."
 
 
 class ItemRow(NamedTuple):
-    """A row of a run's items with what it is about: the relation and the item as the benchmark has them."""
+    """A row of a run's items, with the relation and the item of the benchmark that it belongs to."""
 
     run: Run
     row: Row
@@ -36,7 +37,7 @@ class ItemPage(NamedTuple):
 
 
 class ScoredOption(NamedTuple):
-    """An option of the answer space. `share`: its softmax over the options, the probability if one of them is right."""
+    """An option of the answer space. `share` is its probability, given that exactly one of the options is right."""
 
     label: str
     score: float
@@ -65,7 +66,7 @@ def option_page_of(item: ItemRow, template: str) -> ItemPage:
 
 def _text_before(text: Prompt, row: Row) -> str:
     """Return what stood before the item's own sentence in the model's input, such as demonstrations."""
-    whole, own = row["statement"], text.fill(row["prediction_label"], OTHER_BLANK).text
+    whole, own = str(row["statement"]), text.fill(row["prediction_label"], OTHER_BLANK).text
     return whole[: len(whole) - len(own)]
 
 
@@ -89,13 +90,11 @@ def _scored_options(labels: Sequence[str], row: Row) -> list[ScoredOption]:
 def _options_table(options: list[ScoredOption], lang: str) -> Table[ScoredOption]:
     return Table(
         name="options",
-        caption="Options, best first",
+        caption="Options, the best first",
         columns=[
             Column("option", "Option", lambda option: cells.text(option.label, lang=lang), align="head"),
             Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
-            Column(
-                "share", "Share", lambda option: cells.share(option.share), "Softmax over the options.", align="score"
-            ),
+            Column("share", "Share", lambda option: cells.share(option.share), SHARE_HELP, align="score"),
             Column("right", "Right", lambda option: cells.yes_no(option.right)),
             Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
         ],
@@ -114,7 +113,7 @@ def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLAC
     facts = [(column, column.cell(item.row)) for column in columns.build(item.run, values) if column.name not in above]
     return Table(
         name="facts",
-        caption="What else is stored",
+        caption="Further details",
         columns=[
             Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
             Column("value", "Value", lambda fact: fact[1]),

@@ -105,7 +105,7 @@ def _sample_section(benchmark: Benchmark) -> list[Section]:
         notes = benchmarks.read(benchmark).notes if benchmark.path else ()
     except ProbingError:
         return []
-    return [Section("sample", "The sample", note=" ".join(notes))] if notes else []
+    return [Section("sample", "How the sample was drawn", note=" ".join(notes))] if notes else []
 
 
 def _models_sections(rows: Sequence[RunSummary]) -> list[Section]:
@@ -139,8 +139,9 @@ def _distributions_section(run: Run) -> list[Section]:
         sortable=False,
     )
     violins = charts.violins({row.truth: np.log10(row.quantiles).tolist() for row in rows}, "perplexity")
-    medians = " against ".join(f"{row.quantiles[QUANTILES // 2]:,.0f} of {row.truth} ones" for row in rows)
-    return [Section("distributions", title, table, Chart("distributions", title, f"Median: {medians}.", violins))]
+    medians = " and ".join(f"{row.quantiles[QUANTILES // 2]:,.0f} of {row.truth} statements" for row in rows)
+    summary = f"Median perplexity: {medians}."
+    return [Section("distributions", title, table, Chart("distributions", title, summary, violins))]
 
 
 def _quantile_column(percent: int) -> Column[Distribution]:
@@ -276,7 +277,7 @@ def _size_section(rows: Sequence[RunSummary], statistic: str) -> Section:
     ]
     label = METRIC_LABELS[f"p_value_{statistic}"]
     figure = charts.powers_against_parameters(points, label.lower())
-    summary = f"{label} of {len(points)} runs against their numbers of parameters."
+    summary = f"{label} of {len(points)} runs by number of parameters."
     return Section(f"size-{statistic}", f"{label} and size", chart=Chart(f"size-{statistic}", label, summary, figure))
 
 

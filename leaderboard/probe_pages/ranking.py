@@ -80,11 +80,11 @@ def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
 def _gap_columns(part: Slice) -> list[Column[Standing]]:
     def gap(row: Standing) -> cells.Cell:
         score = row.score(GAP, part)
-        return cells.number(None) if score is None or score.value is None else cells.signed(score.value)
+        return cells.signed(score.value if score else None)
 
     name = f"{GAP}:{part.group}"
     return [
-        Column(name, f"Gap: {part.group}", gap, "First culture minus West.", align="number"),
+        Column(name, f"Gap: {part.group}", gap, "P@1 of the first culture minus that of the West.", align="number"),
         *interval_columns(lambda row: row.score(GAP, part), name, shown=False),
     ]
 

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
@@ -33,11 +34,11 @@ METRIC_LABELS = {
     "specificity_all_pairs": "Specificity, all pairs",
     "specificity_whole_clause": "Specificity, whole clause",
 }
-AT_THE_BLANK = "At the blank; empty where the answer is not a single token of the model's vocabulary."
+AT_THE_BLANK = "Log-probability at the blank. Empty where the answer is not a single token of the model's vocabulary."
 ITEM_NOTE = (
     "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
     "the pairs that have a yes or no there: both answers are single tokens of the model's vocabulary. "
-    "All pairs are compared by the whole answers."
+    "Specific, all pairs: the whole answers are compared, whatever their length."
 )
 ITEM_TITLES = {
     "answer_label": "Finer",
@@ -46,7 +47,10 @@ ITEM_TITLES = {
     "fine_log_prob": "log P, finer",
     "coarse_log_prob": "log P, coarser",
 }
-FACTORS_NOTE = "Naturalness: the same with the subject hidden. Relatedness: which answer is closer to the subject."
+FACTORS_NOTE = (
+    "Naturalness: the same share with the subject hidden. "
+    "Relatedness: the share of pairs whose finer answer is closer to the subject."
+)
 
 ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
 
@@ -79,8 +83,8 @@ def prompting(run: Run) -> str:
 
 def _by_prompting(runs: Sequence[Run]) -> list[Run]:
     order: list[str] = list(PROMPTINGS)
-    known = [run for run in runs if prompting(run) in order]
-    return sorted(known, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
+    with_prompting = [run for run in runs if prompting(run) in order]
+    return sorted(with_prompting, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
 
 
 def _label(run: Run) -> str:
@@ -202,13 +206,13 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
         model_column(lambda change: change.run),
         Column("prompting", "Prompting", lambda change: cells.text(_settings(change.run))),
         Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
-        Column("accuracy", "Acc@10, fine answer", lambda change: _signed(change.accuracy), align="number"),
+        Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
         Column("provenance", "Source", lambda change: cells.text(change.run.get_provenance_display())),
     ]
-    table = Table(name="changes", caption="Change against vanilla prompting", columns=columns, rows=rows)
+    table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
     points = [_change_point(change) for change in rows if change.accuracy is not None]
     better = sum(change.specificity > 0 for change in rows)
-    summary = f"Specificity rises in {better} of {len(rows)} cases."
+    summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
     figure = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
     return Section("changes", title, table, Chart("changes", title, summary, figure))
 
@@ -239,10 +243,6 @@ def _change_point(change: Change) -> Point:
     return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group)
 
 
-def _signed(value: float | None) -> cells.Cell:
-    return cells.number(None) if value is None else cells.signed(value)
-
-
 def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
     """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
     profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
@@ -255,20 +255,21 @@ def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section |
     mixed = len({run.provenance for run in comparable}) > 1
     labels = {run.pk: ", ".join([run.name, *(_if_published(run) if mixed else [])]) for run in comparable}
     names = list(_distinct(labels).values())
-    title = "How alike models are"
+    title = "How similar models are"
     summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
     figure = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
     return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, figure))
 
 
-def _correlations_table(names: Sequence[str], matrix: Any) -> Table[int]:
+def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:
     columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
-    columns += [
-        Column(name, name, lambda row, place=place: cells.number(float(matrix[row, place])), align="number")
-        for place, name in enumerate(names)
-    ]
+    columns += [_correlation_column(name, correlations) for name, correlations in zip(names, matrix, strict=True)]
     caption = "Correlation of specificity over relations, vanilla prompting"
     return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
+
+
+def _correlation_column(name: str, correlations: NDArray[np.float64]) -> Column[int]:
+    return Column(name, name, lambda row: cells.number(float(correlations[row])), align="number")
 
 
 def _correlates(profile: Mapping[str, float], groups: int) -> bool:
@@ -294,7 +295,8 @@ def item_page(item: ItemRow) -> ItemPage:
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     count_column=CountColumn(
-        "Pairs", "Pairs whose answers are single tokens of the model. Compare runs to see the pairs common to both."
+        "Pairs",
+        "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",
     ),
     item_columns=ItemColumns(
         (

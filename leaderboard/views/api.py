@@ -24,15 +24,15 @@ from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
 View = Callable[..., Json]
-ITEMS = 200  # a page
+ITEMS = 200  # runs or items per page
 READ = ("GET", "HEAD")
-SEE = "See /api/ for what there is."
+SEE = "See /api/ for all routes."
 
 
 def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
-    """A view that returns a dict, as JSON; every error has the one shape {"error": {code, message, next_step}}.
+    """Return a decorator for views that return a dict: it makes a JSON response, and JSON of every error.
 
-    No CSRF token is asked for, as nothing here goes by cookies.
+    Every error has the form {"error": {code, message, next_step}}. No CSRF token is needed, as the API uses no cookies.
     """
 
     def decorate(view: View) -> Callable[..., JsonResponse]:
@@ -57,22 +57,25 @@ def problem(status: int, code: str, message: str, next_step: str = "") -> JsonRe
 
 
 def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
-    said = f"{request.path} does not answer {request.method}, only {' and '.join(methods)}."
-    response = problem(405, "method-not-allowed", said, SEE)
+    message = f"{request.path} does not answer {request.method}, only {' and '.join(methods)}."
+    response = problem(405, "method-not-allowed", message, SEE)
     response["Allow"] = ", ".join(methods)
     return response
 
 
-def one_of(name: str, asked: str | None, known: Collection[str]) -> None:
-    """A page says what it left out; a program would take everything for what it asked for, so it is told."""
-    if asked and asked not in known:
-        choice = f"Choose from: {', '.join(known)}." if known else "There is none to choose."
-        raise BadInput(f"There is no {name} {asked!r} here.", choice)
+def one_of(name: str, value: str | None, choices: Collection[str]) -> None:
+    """Raise `BadInput` if a value is not among the choices.
+
+    A page says which filters it left out; a program would take the rows without the filter for those it asked for.
+    """
+    if value and value not in choices:
+        next_step = f"Choose from: {', '.join(choices)}." if choices else "There is none to choose."
+        raise BadInput(f"There is no {name} {value!r} here.", next_step)
 
 
 @answers(*READ)
 def leaderboard_json(request: HttpRequest) -> Json:
-    """The rows of the leaderboard in its order, with the filters of the page."""
+    """Return the rows of the leaderboard in its order, with the filters of the page."""
     benchmarks = list(run_lists.benchmarks())
     slug = request.GET.get("benchmark", benchmarks[0].slug if benchmarks else "")
     benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
@@ -80,8 +83,8 @@ def leaderboard_json(request: HttpRequest) -> Json:
         raise Http404(f"There is no benchmark {slug!r}.")
     slices = offered_slices(benchmark)
     _refuse_unknown(request.GET, slices)
-    asked = read_filter(request.GET, benchmark, slices)
-    return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in leaderboard(asked).standings]}
+    standings = leaderboard(read_filter(request.GET, benchmark, slices)).standings
+    return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in standings]}
 
 
 def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
@@ -144,13 +147,13 @@ def benchmarks_json(request: HttpRequest) -> Json:
 
 @answers(*READ)
 def runs_json(request: HttpRequest) -> Json:
-    """Runs, the newest first; `model`, `benchmark` and `state` narrow them."""
+    """Return the runs, the newest first; `model`, `benchmark` and `state` narrow them."""
     one_of("state", request.GET.get("state"), Run.State.values)
     slugs = Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()
     one_of("benchmark", request.GET.get("benchmark"), list(slugs))
     names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
-    wanted = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
-    runs = Run.objects.filter(**wanted).select_related("model", "benchmark").order_by("-pk")
+    conditions = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
+    runs = Run.objects.filter(**conditions).select_related("model", "benchmark").order_by("-pk")
     number = page_number(request.GET.get("page", ""), runs.count(), ITEMS)
     return {"page": number, "runs": [about_run(run) for run in runs[(number - 1) * ITEMS : number * ITEMS]]}
 
@@ -164,7 +167,7 @@ def _run(pk: int) -> Run:
 
 @answers(*READ)
 def run_json(request: HttpRequest, pk: int) -> Json:
-    """A run with its provenance record, its progress and its history."""
+    """Return a run with its provenance record, its progress and its history."""
     run = _run(pk)
     done = progress(run)
     return {
@@ -182,20 +185,20 @@ def scores_json(request: HttpRequest, pk: int) -> Json:
 
 @answers(*READ)
 def items_json(request: HttpRequest, pk: int) -> Json:
-    """One page of the items that pass the filters of the page."""
+    """Return a page of the items that pass the same filters as on the HTML page."""
     run = _run(pk)
     numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, values=item_rows.ends(run))))
     page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
-    shown = numbers[(page - 1) * ITEMS : page * ITEMS]
-    return {"run": pk, "found": len(numbers), "page": page, "items": list(item_rows.rows(run, shown))}
+    items = list(item_rows.rows(run, numbers[(page - 1) * ITEMS : page * ITEMS]))
+    return {"run": pk, "found": len(numbers), "page": page, "items": items}
 
 
 def _filter(form: ItemsForm) -> ItemFilter:
-    asked = form.filter()
-    for name, (said, *_) in form.errors.items():
+    conditions = form.filter()
+    for name, (message, *_) in form.errors.items():
         one_of(name, form.data[name], [value for value, _ in getattr(form.fields[name], "choices", ()) if value])
-        raise BadInput(f"{name}: {said}", "Ask for less.")
-    return asked
+        raise BadInput(f"{name}: {message}", "Change this parameter, or leave it out.")
+    return conditions
 
 
 @answers("POST")

@@ -7,6 +7,8 @@ from django.shortcuts import render
 
 
 class Route(NamedTuple):
+    """A route of the API: what it gives, and the names of its parameters."""
+
     method: str
     path: str
     gives: str
@@ -22,10 +24,15 @@ ROUTES = (
     ),
     Route("GET", "models", "Every model at every commit."),
     Route("GET", "benchmarks", "Every benchmark in its current version."),
-    Route("GET", "runs", "Runs, the newest first, 200 a page.", "model, benchmark, state, page"),
+    Route("GET", "runs", "Runs, the newest first, 200 per page.", "model, benchmark, state, page"),
     Route("GET", "runs/<id>", "A run: state, progress, history, provenance record."),
-    Route("GET", "runs/<id>/scores", "Its tidy scores."),
-    Route("GET", "runs/<id>/items", "Its items, 200 a page.", "correct, relation, template, search, any tag, page"),
+    Route("GET", "runs/<id>/scores", "The scores of a run: one object per metric and group."),
+    Route(
+        "GET",
+        "runs/<id>/items",
+        "The items of a run, 200 per page.",
+        "correct, relation, template, search, any tag, page",
+    ),
     Route("POST", "submit", "Checks a model and queues its run.", "model, benchmark, options, as a JSON body"),
 )
 

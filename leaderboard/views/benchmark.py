@@ -1,14 +1,17 @@
-"""/benchmarks/ and /benchmarks/<slug>/ : what is asked, where it comes from, and what came out."""
+"""/benchmarks/, /benchmarks/<slug>/ and the pages of relations: what is asked, its source, and the best results."""
+
+from collections.abc import Sequence
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from leaderboard.display import cells, charts, labels
-from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import interval_columns, model_column, settings_column
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists.runs import ANY_VERSION, benchmarks
+from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark, benchmarks
 from leaderboard.lists.scores import best_by_group, best_scores, slice_scores
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
@@ -18,9 +21,11 @@ from probing import catalog
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 
+BEST_HELP = "The best score of a run that was measured here."
+
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
-    table: Table[Benchmark] = Table(
+    table: Table[CountedBenchmark] = Table(
         name="benchmarks",
         caption="Benchmarks",
         columns=[
@@ -67,10 +72,6 @@ def read_relations(benchmark: Benchmark) -> list[Relation]:
 
 
 def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[str, Score]) -> Table[Relation]:
-    def tag(name: str, relation: Relation) -> cells.Cell:
-        value = relation.tags.get(name, "")
-        return cells.text(value if isinstance(value, str) else ", ".join(value))
-
     def link(relation: Relation) -> cells.Cell:
         return cells.text(relation.id, href=reverse("relation", args=[benchmark.slug, relation.id]))
 
@@ -83,13 +84,11 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
             Column(
                 "template", "Template 0", lambda r: cells.text(r.templates[0], lang=str(r.tags.get("language", "")))
             ),
-            *(Column(name, labels.dimension(name), lambda r, name=name: tag(name, r)) for name in tags),
+            *map(_tag_column, tags),
             Column("items", "Items", lambda r: cells.number(len(r.items)), align="number"),
             Column("options", "Options", lambda r: cells.number(len(r.answer_space)), align="number"),
-            Column(
-                "best", "Best", lambda r: cells.of_score(best.get(r.label)), "Of those measured here.", align="score"
-            ),
-            Column("best_model", "Best model", lambda r: _run(best.get(r.label))),
+            Column("best", "Best", lambda r: cells.of_score(best.get(r.label)), BEST_HELP, align="score"),
+            Column("best_model", "Best model", lambda r: _model_of(best.get(r.label))),
         ],
         rows=relations,
         main=True,
@@ -98,7 +97,15 @@ def relations_table(benchmark: Benchmark, relations: list[Relation], best: dict[
     )
 
 
-def _run(score: Score | None) -> cells.Cell:
+def _tag_column(name: str) -> Column[Relation]:
+    return Column(name, labels.dimension(name), lambda relation: cells.text(_tag_text(relation.tags.get(name, ""))))
+
+
+def _tag_text(value: str | Sequence[str]) -> str:
+    return value if isinstance(value, str) else ", ".join(value)
+
+
+def _model_of(score: Score | None) -> cells.Cell:
     return cells.text(score.run.model.hub_id, href=score.run.get_absolute_url()) if score else cells.Cell(None, "–")
 
 
@@ -111,22 +118,20 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
     if not content and not scores:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
     context = {"benchmark": benchmark, "relation": content, "id": relation, "tags": _tags(content)}
-    tables = [models_table(scores), *([items_table(content)] if content else [])]
+    tables: list[Table[Any]] = [models_table(scores), *([items_table(content)] if content else [])]
     title = pages.metric_label(pages.main_metric(benchmark))
     return show(request, "relation.html", context, tables, [models_chart(title, scores)])
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     tags = relation.tags if relation else {}
-    return [
-        (labels.dimension(name), value if isinstance(value, str) else ", ".join(value)) for name, value in tags.items()
-    ]
+    return [(labels.dimension(name), _tag_text(value)) for name, value in tags.items()]
 
 
 def models_table(scores: list[Score]) -> Table[Score]:
     return Table(
         name="models",
-        caption="Models on this relation, best first",
+        caption="Models on this relation, the best first",
         columns=[
             model_column(lambda s: s.run),
             *settings_column(scores, lambda s: s.run),
@@ -137,12 +142,12 @@ def models_table(scores: list[Score]) -> Table[Score]:
         ],
         rows=scores,
         main=True,
-        empty="No model was measured on this relation yet.",
+        empty="No model has been measured on this relation yet.",
     )
 
 
 def models_chart(title: str, scores: list[Score]) -> Chart:
-    points = [Point(s.run.name, s.value, s.low, s.high) for s in scores if s.value is not None]
+    points = score_points((s.run.name, s) for s in scores)
     return Chart(
         "models",
         f"{title} by model",
@@ -163,7 +168,7 @@ def items_table(relation: Relation) -> Table[Item]:
         name="items",
         caption="Items",
         columns=[
-            Column("index", "Line", lambda item: cells.number(item.index), align="number"),
+            Column("index", "Item", lambda item: cells.number(item.index), align="number"),
             Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
             Column("answer", "Answer", answer),
             *([sentence] if any(item.wording for item in relation.items) else []),

@@ -1,4 +1,4 @@
-"""/compare/?m=…&m=… : two to four runs on the same items, paired."""
+"""/compare/?m=…&m=… : a paired comparison of two to four runs on the same items."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "everything": link(request.GET, right=None) if pattern else "",
     }
     answers = disagreements(runs, comparison, pattern, pages.model_answer)
-    tables = [
+    tables: list[Table[Any]] = [
         differences_table(runs, comparison.differences, metric),
         agreement_table(len(runs), comparison.counts(), request.GET),
         disagreements_table(runs, answers, pattern),
@@ -98,15 +98,15 @@ def _figures(row: Row) -> dict[str, Cell]:
 
 
 def is_certain(row: Row) -> bool:
-    return row["p_holm"] < SIGNIFICANT
+    return bool(row["p_holm"] < SIGNIFICANT)
 
 
 def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Table[Row]:
-    several = len(runs) > 2
-    names = [Column("result", "Run", lambda row: cells.text(row["result"]))] if several else []
+    more_than_two = len(runs) > 2
+    names: list[Column[Row]] = [Column("result", "Run", lambda row: cells.text(row["result"]))] if more_than_two else []
     return Table(
         name="differences",
-        caption="Difference to the first" if several else "Second minus first",
+        caption="Difference from the first run" if more_than_two else "Second run minus first run",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
             Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
@@ -115,7 +115,7 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> 
             Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
             Column(
                 "second",
-                f"Its {labels.within(metric)}" if several else "Second",
+                f"Its {labels.within(metric)}" if more_than_two else "Second",
                 lambda row: cells.number(row["second"]),
                 align="number",
             ),
@@ -129,7 +129,7 @@ def differences_table(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> 
                 "p_holm",
                 "p, Holm",
                 lambda row: cells.p_value(row["p_holm"]),
-                "Corrected for all tests of the dimension.",
+                "The p-value, corrected by Holm's method for all tests of the dimension.",
                 align="number",
             ),
         ],
@@ -174,7 +174,7 @@ def disagreements_table(runs: Sequence[Run], rows: Sequence[Row], pattern: Patte
 
     return Table(
         name="disagreements",
-        caption=_pattern_caption(pattern) if pattern else "Answers on which they disagree",
+        caption=_pattern_caption(pattern) if pattern else "Answers on which the runs disagree",
         columns=[
             Column("subject", "Subject", subject, align="head"),
             Column("relation", "Relation", lambda row: cells.text(row["relation"])),
@@ -187,7 +187,7 @@ def disagreements_table(runs: Sequence[Run], rows: Sequence[Row], pattern: Patte
         sortable=False,
         page_size=DISAGREEMENTS_PER_PAGE,
         cards=True,
-        empty="There is no such answer.",
+        empty="There are no such answers.",
     )
 
 
@@ -233,8 +233,8 @@ def _forest(rows: Sequence[Row]) -> Chart:
     ]
     certain = sum(map(is_certain, rows))
     summary = (
-        f"Overall the second is {rows[0]['difference']:+.3f} against the first. Filled: significant after Holm's "
-        f"correction, {certain} of {len(rows)}."
+        f"Overall, the second run differs from the first by {rows[0]['difference']:+.3f}. Filled dots are significant "
+        f"after Holm's correction: {certain} of {len(rows)}."
     )
     figure = charts.forest(points, heads, "second minus first")
     return Chart("groups", "Difference by group", summary, figure)
@@ -244,19 +244,19 @@ def _beside(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
     group_names = _group_names(rows)
     heads = {label: labels.dimension(row["dimension"]) for label, row in zip(group_names, rows, strict=True)}
     pairs = list(zip(group_names, rows, strict=True))
-    even = runs[0].benchmark.correctness.macro
-    points = [_share(label, row["first"], row, NAMES[0], even) for label, row in pairs if row["result"] == NAMES[1]]
-    points += [_share(label, row["second"], row, row["result"], even) for label, row in pairs]
+    macro = runs[0].benchmark.correctness.macro
+    points = [_share(label, row["first"], row, NAMES[0], macro) for label, row in pairs if row["result"] == NAMES[1]]
+    points += [_share(label, row["second"], row, row["result"], macro) for label, row in pairs]
     best = max(sides(runs, rows), key=lambda side: side.score)
-    summary = f"Overall the best is the {best.name}, {best.run.name}, with {best.score:.3f}."
+    summary = f"Overall, the {best.name} run, {best.run.name}, is the best with {best.score:.3f}."
     title = f"{metric[:1].upper()}{metric[1:]} by group"
     return Chart("groups", title, summary, charts.beside(points, heads, metric))
 
 
-def _share(label: str, value: float, row: Row, name: str, even: bool) -> Point:
-    """Wilson's interval is that of a share of items, not of a mean over several relations."""
-    bounds = () if even and row["dimension"] != "relation" else wilson(value, row["n"])
-    return Point(label, value, *bounds, group=name)
+def _share(label: str, value: float, row: Row, name: str, macro: bool) -> Point:
+    """Return the point of a share with Wilson's interval; a macro-average over relations has no such interval."""
+    low, high = (None, None) if macro and row["dimension"] != "relation" else wilson(value, row["n"])
+    return Point(label, value, low, high, group=name)
 
 
 def _scatter(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
@@ -270,4 +270,4 @@ def _better(rows: Sequence[Row]) -> list[str]:
     better: dict[str, list[bool]] = {}
     for row in rows:
         better.setdefault(row["result"], []).append(row["second"] > row["first"])
-    return [f"The {name} is better than the first on {sum(b)} of {len(b)} relations." for name, b in better.items()]
+    return [f"The {name} run is better than the first on {sum(b)} of {len(b)} relations." for name, b in better.items()]

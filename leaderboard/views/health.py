@@ -1,4 +1,4 @@
-"""/healthz : whether the site can answer, for a load balancer."""
+"""/healthz : tells a load balancer that the site and its database answer."""
 
 from django.db import connection
 from django.http import HttpRequest, HttpResponse

@@ -57,7 +57,7 @@ def items_missing(request: HttpRequest, run: Run, error: ItemsMissing, title: st
 
 
 def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Stream the file of items itself."""
+    """Stream the stored file with all items of a run."""
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
         with item_rows.opened(run) as file:
@@ -113,5 +113,5 @@ def _table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[R
         sortable=False,
         cards=True,
         band=band,
-        empty="No item passes these filters. Drop one of them.",
+        empty="No item passes these filters. Remove one of them.",
     )

@@ -1,6 +1,6 @@
 """/ : every finished run of one benchmark, ranked by what the intervals allow."""
 
-from typing import Any
+from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
@@ -13,7 +13,7 @@ from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists import runs
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing, leaderboard
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.probe_pages.pages import ProbePages
@@ -41,7 +41,7 @@ def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
     return show(request, "leaderboard.html", context, [_table(filters, board)], _scatter(filters, board))
 
 
-def _chosen(query: QueryDict, benchmarks: list[Benchmark]) -> Benchmark:
+def _chosen(query: QueryDict, benchmarks: Sequence[Benchmark]) -> Benchmark:
     slug = query.get("benchmark")
     return get_object_or_404(Benchmark, slug=slug, current=True) if slug else benchmarks[0]
 
@@ -80,7 +80,7 @@ def _table(filters: LeaderboardFilter, board: Leaderboard) -> Table[Standing]:
         pinned="baseline",
         page_size=PAGE_SIZE,
         cards=True,
-        empty="No model here passes these filters. Drop one of them, or submit a model.",
+        empty="No model passes these filters. Remove one of them, or submit a model.",
     )
 
 
@@ -92,7 +92,7 @@ def _band(row: Standing) -> str:
 
 def _model_columns() -> list[Column[Standing]]:
     return [
-        Column("rank", "Rank", _rank, "Best and worst place that the 95 % intervals allow.", _rank_key, "rank"),
+        Column("rank", "Rank", _rank, "The best and the worst place that the 95 % intervals allow.", _rank_key, "rank"),
         model_column(lambda row: row.run),
         Column("kind", "Kind", lambda row: cells.text(row.run.model.kind)),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
@@ -112,7 +112,9 @@ def _spread_column(rows: list[Standing]) -> list[Column[Standing]]:
     if not any(row.spread is not None for row in rows):
         return []
     help_text = "Standard error of the mean over templates."
-    return [Column("sem", "Template SEM", lambda row: cells.number(row.spread), help_text, align="number")]
+    return [
+        Column("sem", labels.metric("accuracy_sem"), lambda row: cells.number(row.spread), help_text, align="number")
+    ]
 
 
 def _count_column(pages: ProbePages) -> list[Column[Standing]]:
@@ -145,20 +147,20 @@ def _scatter(filters: LeaderboardFilter, board: Leaderboard) -> list[Chart]:
     if not sized:
         return []
     models = labels.counted([row.run for row in sized])
-    summary = f"{title} of {models} against their numbers of parameters. The figures are in the table."
+    summary = f"{title} of {models} by number of parameters. The figures are in the table."
     figure = charts.against_parameters(_points(sized), chance, labels.within(title))
     return [Chart("scatter", f"{title} and size", summary, figure)]
 
 
 def _points(rows: list[Standing]) -> list[Point]:
-    return [_point(row.run, row.main) for row in rows if row.main]
+    return [_point(row.run, row.main, row.main.value) for row in rows if row.main and row.main.value is not None]
 
 
-def _point(run: Run, score: Any) -> Point:
+def _point(run: Run, score: Score, value: float) -> Point:
     group = run.model.kind or "unknown kind"
     return Point(
         run.name,
-        score.value,
+        value,
         score.low,
         score.high,
         run.model.parameters,

@@ -5,10 +5,10 @@ from functools import lru_cache
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 
-# A table wider than the screen moves by itself, by keyboard too.
+# A table that is wider than the screen scrolls without the rest of the page, by keyboard as well.
 SCROLLED = '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>'
 
 
@@ -22,4 +22,5 @@ def _text() -> SafeString:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("table_open", lambda *_: SCROLLED)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
-    return mark_safe(markdown.render(source))  # our own file, and html=False escapes what looks like HTML in it
+    # The file is part of the project, and html=False escapes everything in it that looks like HTML.
+    return SafeString(markdown.render(source))

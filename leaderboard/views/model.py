@@ -27,7 +27,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     hub_id = f"{org}/{name}"
     versions = list(model_versions(hub_id))
     if not versions:
-        raise Http404(f"No model is called {hub_id} here.")
+        raise Http404(f"This site has no model called {hub_id}.")
     runs = list(model_runs(hub_id))
     by_benchmark = _newest(runs)
     newest = by_benchmark.get(request.GET.get("benchmark", "")) or next(iter(by_benchmark.values()), None)

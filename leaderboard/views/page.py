@@ -1,4 +1,4 @@
-"""What every page does: give one of its tables as CSV if that is asked for, else render it with tables and charts."""
+"""Functions that several pages share; `show` renders a page, or gives one of its tables as CSV."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ def show(
 ) -> HttpResponseBase:
     """Render a page, or one of its tables as CSV.
 
-    The first table is the main one; the tables and charts of sections come last. Templates find all by their names.
+    The first table is the main one; the tables and charts of sections come last. Templates have all of them by name.
     """
     tables = [*tables, *(section.table for section in sections if section.table)]
     charts = [*charts, *(section.chart for section in sections if section.chart)]
@@ -40,8 +40,8 @@ def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase
     for table in tables:
         if table.name == name:
             return table_response(table, request)
-    known = ", ".join(table.name for table in tables) or "none"
-    return HttpResponse(f"There is no table {name!r} here. Tables of this page: {known}.\n", "text/plain", 404)
+    names = ", ".join(table.name for table in tables) or "none"
+    return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
 
 
 def probe_sections(run: Run, pages: ProbePages, query: QueryDict) -> list[Section]:

@@ -22,19 +22,19 @@ def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
         name="queue",
         caption="Running and waiting",
         columns=[
-            Column("position", "Position", _position, "Number of runs ahead, plus one; blank for running runs."),
+            Column("position", "Position", _position, "Number of runs ahead, plus one. Running runs have no position."),
             model_column(lambda row: row.run),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
             *settings_column(rows, lambda row: row.run),
             Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
             Column("progress", "Done", lambda row: cells.percent(row.progress.percent), align="score"),
-            Column("seconds_left", "Expected", lambda row: cells.duration(row.left), align="number"),
+            Column("seconds_left", "Time left", lambda row: cells.duration(row.left), align="number"),
             Column("submitted", "Submitted", lambda row: cells.moment(row.run.created)),
         ],
         rows=rows,
         main=True,
         cards=True,
-        empty="Nothing is running and nothing waits.",
+        empty="No run is running or waiting.",
     )
 
 
@@ -56,5 +56,5 @@ def ended_table(runs: list[Run]) -> Table[Run]:
         ],
         rows=runs,
         cards=True,
-        empty="Nothing failed.",
+        empty="No run has failed or been cancelled.",
     )

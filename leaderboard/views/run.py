@@ -1,7 +1,7 @@
-"""/runs/<id>/ : a run while it goes on, and what came out of it."""
+"""/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -20,7 +20,14 @@ from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
 from probing.settings import Settings
 
-STATE = Run.State
+PHASES = (
+    Run.State.CHECKING,
+    Run.State.QUEUED,
+    Run.State.DOWNLOADING,
+    Run.State.SCORING,
+    Run.State.AGGREGATING,
+    Run.State.FINISHED,
+)
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -56,19 +63,19 @@ def _overall_score(scores: Sequence[Score], metric: str) -> Score | None:
 
 
 def phases(run: Run) -> list[tuple[str, str]]:
-    """The states that a run passes through, each done, current or still to come."""
-    order = [STATE.CHECKING, STATE.QUEUED, STATE.DOWNLOADING, STATE.SCORING, STATE.AGGREGATING, STATE.FINISHED]
-    if run.state not in order:
+    """Return the states that a run passes through, each with "done", "current" or "to come"."""
+    if run.state not in PHASES:
         return []
-    at = order.index(run.state)
+    place = PHASES.index(Run.State(run.state))
+    before = len(PHASES) if run.state == Run.State.FINISHED else place
     return [
-        (state.label, "done" if n < at or run.state == STATE.FINISHED else "current" if n == at else "to come")
-        for n, state in enumerate(order)
+        (state.label, "done" if number < before else "current" if number == place else "to come")
+        for number, state in enumerate(PHASES)
     ]
 
 
 def all_scores(scores: Sequence[Score]) -> Table[Score]:
-    """The tidy scores, with the columns of every scores.csv."""
+    """Return the tidy scores, with the columns of every scores.csv."""
     return Table(
         name="scores",
         caption="All scores",
@@ -98,23 +105,23 @@ def command(run: Run) -> str:
 
 
 def skipped(run: Run) -> list[str]:
-    """What was not asked, in a line for each reason."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for each in run.provenance_record.get("items_skipped", []):
-        found.setdefault(each["why"], []).append(each)
+    """Return a sentence for each reason why items were not asked, with their number and relations."""
+    by_reason: dict[str, list[dict[str, Any]]] = {}
+    for part in run.provenance_record.get("items_skipped", []):
+        by_reason.setdefault(part["why"], []).append(part)
     return [
-        f"{sum(each['items'] for each in several):,} items were not asked ({why}): "
-        f"{', '.join(each['relation'] for each in several)}."
-        for why, several in found.items()
+        f"{sum(part['items'] for part in parts):,} items were not asked ({reason}): "
+        f"{', '.join(part['relation'] for part in parts)}."
+        for reason, parts in by_reason.items()
     ]
 
 
 def provenance(run: Run) -> list[tuple[str, Any]]:
-    """run.json as lines: nested names are joined with a dot."""
+    """Return the values of run.json with their names; the names of nested values are joined by dots."""
     return list(_flat({**run.provenance_record, "items_skipped": skipped(run)}))
 
 
-def _flat(record: dict[str, Any], prefix: str = "") -> Any:
+def _flat(record: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in record.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{name}.")

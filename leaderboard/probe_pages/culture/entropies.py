@@ -18,8 +18,8 @@ from probing.analysis.entropy import ENTROPY_COLUMNS, entropies, totals
 from probing.errors import ProbingError
 
 NOTE = (
-    "An entropy of 0 means that one object is right for all items: a model need not know the subject. "
-    "The best P@1 is that of the models measured here."
+    "An entropy of 0 means that one object is right for all items, so a model need not know the subject. "
+    "The best P@1 is the best of the models that were measured here."
 )
 BestScores = Mapping[tuple[str, str, str, str, str], float]  # pair, language, objects, relation, culture
 
@@ -105,7 +105,8 @@ def variety(benchmark: int) -> tuple[list[Variety], tuple[str, ...]]:
     relations = entropies(content)
     rows: dict[tuple[object, ...], Variety] = {}
     table = pd.concat([relations, totals(relations)])
-    for (pair, language, objects, relation), part in table.groupby(ENTROPY_COLUMNS[:4], sort=False):
+    for names, part in table.groupby(ENTROPY_COLUMNS[:4], sort=False):
+        pair, language, objects, relation = map(str, names)
         both = zip(part.culture, part["items"], part.entropy, strict=True)
         sides = tuple(sorted(both, key=lambda side: west_last(side[0])))
         if len(sides) == 2:

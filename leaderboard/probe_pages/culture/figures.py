@@ -49,9 +49,9 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
     return [
         Column("first", first, lambda row: cells.of_score(side(0)(row)), align="score"),
         Column("second", second, lambda row: cells.of_score(side(1)(row)), align="score"),
-        Column("gap", "Gap", lambda row: _signed(row.difference), f"{first} minus {second}.", align="number"),
+        Column("gap", "Gap", lambda row: cells.signed(row.difference), f"{first} minus {second}.", align="number"),
         Column("p", "p", _p_value, "Two-sided z-test of the gap.", align="number"),
-        *interval_columns(lambda row: row.gap, "gap", "Gap", _signed),
+        *interval_columns(lambda row: row.gap, "gap", "Gap", cells.signed),
         *interval_columns(side(0), "first", first),
         *interval_columns(side(1), "second", second),
         _items_column("first", first, side(0)),
@@ -61,10 +61,6 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
 
 def _items_column(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
     return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
-
-
-def _signed(value: float | None) -> cells.Cell:
-    return cells.number(None) if value is None else cells.signed(value)
 
 
 def _p_value(row: Sides) -> cells.Cell:

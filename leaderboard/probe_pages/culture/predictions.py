@@ -8,6 +8,7 @@ import pandas as pd
 from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run
 from leaderboard.probe_pages.culture.sides import objects_of, pair_title, predicate_cell
 from leaderboard.stored import item_rows
@@ -17,8 +18,8 @@ from probing.analysis.culture import common_predictions
 GROUP = ["culture_pair", "language", "relation", "culture"]
 STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
 NOTE = (
-    "The three most common predictions of each relation and culture, each with its share of all predictions there, and "
-    "for wrong ones the culture in which they are right."
+    "The three most common predictions for each relation and culture, each with its share of all predictions there. "
+    "A wrong prediction comes with the culture in which it is right."
 )
 
 
@@ -38,7 +39,7 @@ def predictions(run: Run) -> list[Section]:
         Column("relation", "Relation", relation, align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
     ]
-    prediction_columns = [
+    prediction_columns: list[Column[Row]] = [
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
@@ -85,6 +86,6 @@ def predicted(run: int) -> list[Row]:
     common = common_predictions(pd.DataFrame(stored))
     return [
         dict(zip(GROUP, names, strict=True))
-        | {"right": part[part.correct].to_dict("records"), "wrong": part[~part.correct].to_dict("records")}
+        | {"right": records(part[part.correct]), "wrong": records(part[~part.correct])}
         for names, part in common.groupby(GROUP, sort=False)
     ]

@@ -55,7 +55,7 @@ def _predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     table = Table(name=name, caption=f"{title}: P@1 by relation and culture", columns=columns, rows=rows)
     better = sum((row.difference or 0) > 0 for row in rows)
     first = rows[0].ordered[0][0]
-    summary = f"{first} facts are known better in {better} of {len(rows)} {'rows' if names else 'relations'}."
+    summary = f"The model is better on {first} facts in {better} of {len(rows)} {'rows' if names else 'relations'}."
     figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
     return Section(name, title, table, Chart(name, title, summary, figure))
 
@@ -153,7 +153,7 @@ def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
     widest = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
     widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
     number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
-    legend = " Open: published." if any(is_published(row.run) for row in widest) else ""
+    legend = " Hollow markers are published figures." if any(is_published(row.run) for row in widest) else ""
     summary = f"{number} between cultures, P@1 of the first minus that of the West.{legend}"
     return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
 
