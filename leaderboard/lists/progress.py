@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import NamedTuple
 
 from django.db.models import Case, F, IntegerField, Q, QuerySet, Sum, Value, When
 from django.db.models.expressions import Combinable
@@ -73,37 +73,31 @@ class QueuedRun:
     left: timedelta | None
 
 
-class WorkSums(TypedDict):
-    """Sums over the parts of a run: items and expected work, in all and done so far."""
+class OpenRun(NamedTuple):
+    """A run that has not ended, with the sums over its parts of items and of expected work, in all and done so far."""
 
+    run: Run
     items: int
     items_done: int
     work: float
     work_done: float
 
 
-if TYPE_CHECKING:  # the site runs without django-stubs
-    from django_stubs_ext import WithAnnotations
-
-    RunWithSums = WithAnnotations[Run, WorkSums]
-else:
-    RunWithSums = Run
-
-
-def open_runs() -> QuerySet[RunWithSums]:
-    """Return every run that has not ended with sums over its parts, those being worked on first, then as submitted."""
+def open_runs() -> list[OpenRun]:
+    """Return every run that has not ended: those being worked on first, then in order of submission. One query."""
     working_first = Case(When(state__in=WORKING, then=Value(0)), default=Value(1), output_field=IntegerField())
-    return (
-        Run.objects.filter(state__in=OPEN)
-        .select_related("model", "benchmark")
-        .annotate(
-            items_done=Coalesce(Sum("parts__items_done"), 0),
-            items=Coalesce(Sum("parts__items"), 0),
-            work=Coalesce(Sum("parts__work"), 0.0),
-            work_done=Coalesce(Sum(work_done("parts__")), 0.0),
-        )
-        .order_by(working_first, "created", "pk")
+    runs = Run.objects.filter(state__in=OPEN).select_related("model", "benchmark")
+    return _with_sums(runs.order_by(working_first, "created", "pk"))
+
+
+def _with_sums(runs: QuerySet[Run]) -> list[OpenRun]:
+    runs_with_sums = runs.annotate(
+        items=Coalesce(Sum("parts__items"), 0),
+        items_done=Coalesce(Sum("parts__items_done"), 0),
+        work=Coalesce(Sum("parts__work"), 0.0),
+        work_done=Coalesce(Sum(work_done("parts__")), 0.0),
     )
+    return [OpenRun(run, run.items, run.items_done, run.work, run.work_done) for run in runs_with_sums]
 
 
 def queue() -> list[QueuedRun]:
@@ -111,13 +105,12 @@ def queue() -> list[QueuedRun]:
     rate = recent_rate()
     rows: list[QueuedRun] = []
     position, wait = 0, timedelta()
-    for run in open_runs():
+    for run, items, items_done, work, done in open_runs():
         working = run.state in WORKING
-        left = timedelta(seconds=(run.work - run.work_done) / rate) if rate and run.state != State.WAITING else None
-        share = run.work_done / run.work if run.work else 0.0
+        left = timedelta(seconds=(work - done) / rate) if rate and run.state != State.WAITING else None
         wait += left or timedelta()
         position += not working
-        progress = Progress(run.items_done, run.items, share)
+        progress = Progress(items_done, items, done / work if work else 0.0)
         rows.append(QueuedRun(run, 0 if working else position, progress, wait if left else None))
     return rows
 

@@ -126,9 +126,9 @@ def test_the_link_to_csv_keeps_the_order_and_drops_the_page() -> None:
 
 @pytest.mark.parametrize(
     ("text", "page"),
-    [("", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 3), ("9" * 5000, 1), ("two", 1), ("1.5", 1), ("0", 3), ("-1", 3)],
+    [("", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 3), ("9" * 5000, 1), ("two", 1), ("1.5", 1), ("0", 1), ("-1", 1)],
 )
-def test_a_page_that_does_not_exist_is_the_last_and_text_is_the_first(text: str, page: int) -> None:
+def test_a_number_above_the_last_page_is_the_last_and_any_other_text_is_the_first(text: str, page: int) -> None:
     assert page_number(text, 5, 2) == page
 
 

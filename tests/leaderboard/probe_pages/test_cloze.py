@@ -163,7 +163,7 @@ def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, citie
 
 
 def test_where_no_fact_type_is_major_it_says_so(client: Client, encoder: Run) -> None:
-    assert "No fact type passes these choices" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
+    assert "No fact type remains with these choices" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
 
 
 def test_published_figures_have_no_switches(client: Client, geography: Benchmark) -> None:
@@ -191,18 +191,18 @@ def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, 
     page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
     heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*([^<]+?)\s*</th>', page))
     assert (heads["correct"], heads["prediction"], heads["rank"]) == (
-        "Right: in top 5",
+        "In top 5",
         "Ranked first",
         "Rank of answer",
     )
     assert "The Inn river flows through ____." in page
-    assert "the answer is among the first 5 of the ranked words" in page
+    assert "the answer is among the 5 most probable words at the blank" in page
 
 
 def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) -> None:
     page = client.get(f"/runs/{generator.pk}/items/").content.decode()
-    assert "Right: in near 5" in page
-    assert "Goes on with" in page
+    assert "Within 5 tokens" in page
+    assert "Continuation" in page
 
 
 def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
@@ -246,7 +246,7 @@ def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> 
         ({"method": "top", "correct": False, "rank": 7}, "Wrong: the answer is in place 7"),
         ({"method": "top", "correct": False, "rank": None}, "Wrong: the answer is not a single token"),
         ({"method": "near", "correct": True, "rank": 2}, "Right: the answer is complete after token 2"),
-        ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer is not in the text"),
+        ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer does not occur in the continuation"),
     ],
 )
 def test_what_became_of_the_answer_is_verdict(row: dict[str, Any], told: str) -> None:
