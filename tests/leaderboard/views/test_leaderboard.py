@@ -164,7 +164,7 @@ def test_what_was_asked_only_a_part_of_the_items_has_no_rank(client: Client, tin
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny)
     make.finished(tiny, 0.4, make.model("org/a"))
-    advice = "Drop one of them"
+    advice = "Remove one of them"
     assert advice not in client.get("/").content.decode()
     assert advice in client.get("/?search=nobody").content.decode()
 

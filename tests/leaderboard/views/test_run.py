@@ -2,21 +2,14 @@
 
 import re
 import shlex
-from datetime import UTC, datetime, timedelta
 
-import pytest
 from django.test import Client
-from django.utils import timezone
 
-from leaderboard.lists import progress as run_progress
-from leaderboard.lists.progress import estimate
-from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.models import Benchmark, Run
 from leaderboard.views.run import command
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.html_table import Tables
-
-NOW = datetime(2026, 11, 1, tzinfo=UTC)
 
 
 def page(client: Client, run: Run) -> str:
@@ -85,36 +78,6 @@ def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
 def test_the_command_line_names_a_known_benchmark(site: Site) -> None:
     site.first.benchmark.slug = "starter"
     assert "--benchmark starter --commit" in command(site.first)
-
-
-def test_the_time_left_goes_by_work_and_not_by_items() -> None:
-    progress = estimate(50, 150, 0.2, 0.2, NOW - timedelta(seconds=10), NOW)
-    assert (progress.rate, progress.left, progress.percent) == (2.5, timedelta(seconds=40), 20)
-
-
-def test_what_was_done_before_says_nothing_about_the_pace() -> None:
-    assert estimate(90, 150, 0.6, 0.1, NOW - timedelta(seconds=10), NOW).left == timedelta(seconds=40)
-
-
-def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
-    run = make.running(make.model(), small, done=50, items=100)  # in the last minute
-    run.events.update(time=timezone.now() - timedelta(minutes=1))
-    heavy = {"template": 0, "items": 10, "work": 900}
-    RunPart.objects.create(run=run, relation="P36", **heavy)
-    progress = run_progress.progress(run)
-    assert (progress.done, progress.total, progress.percent) == (50, 110, 5)
-    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05)
-
-    record = {"end": "2026-10-31T00:00:00+00:00"}
-    RunPart.objects.create(run=run, relation="P19", **heavy, items_done=10, done=True, record=record)
-    progress = run_progress.progress(run)
-    assert progress.percent == 50
-    assert progress.left.total_seconds() == pytest.approx(60 * 19, rel=0.05), "the pace is that since scoring began"
-
-
-@pytest.mark.parametrize("began", [None, NOW])
-def test_nothing_is_expected_before_anything_is_known(began: datetime | None) -> None:
-    assert estimate(0, 150, 0.0, 0.0, began, NOW).left is None
 
 
 def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Benchmark) -> None:
