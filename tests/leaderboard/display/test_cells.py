@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from leaderboard.display import cells, labels
+from leaderboard.display import cells
 from leaderboard.models import Score
 
 
@@ -179,10 +179,3 @@ def test_times_are_local_and_csv_has_their_zone() -> None:
         assert (cells.day(time).value, cells.day(time).text) == ("2026-02-01", "2026-02-01")
         cell = cells.moment(time)
     assert (cell.value, cell.text) == ("2026-02-01T08:30:15+09:00", "2026-02-01 08:30")
-
-
-@pytest.mark.parametrize(
-    ("metric", "title"), [("p_at_1", "P@1"), ("accuracy", "accuracy"), ("log10_p_welch", "log₁₀ p, Welch")]
-)
-def test_a_metric_within_a_sentence_keeps_the_capitals_of_names(metric: str, title: str) -> None:
-    assert labels.within(labels.metric(metric)) == title

@@ -1,0 +1,70 @@
+"""The section that every dimension of a run has: a table and a chart of its groups."""
+
+from collections.abc import Sequence
+
+from leaderboard.lists.scores import Group
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.probe_pages.pages import ProbePages
+
+PAGES = ProbePages(metric_labels={"chance": "Chance"})
+
+
+def run(probe: str = "multiple_choice", path: str = "") -> Run:
+    return Run(benchmark=Benchmark(slug="tiny", probe=probe, path=path))
+
+
+def group(name: str, accuracy: float | None, **others: float) -> Group:
+    values = {"accuracy": accuracy, **others}
+    scores = {metric: Score(metric=metric, group=name, value=value, n=10) for metric, value in values.items()}
+    return Group(name, scores, scores["accuracy"])
+
+
+def columns(groups: Sequence[Group], of: Run | None = None, dimension: str = "domain") -> list[str]:
+    section = dimension_section(of or run(), PAGES, dimension, groups)
+    assert section.table
+    return [column.name for column in section.table.columns]
+
+
+def test_a_group_has_the_main_metric_with_its_interval_then_every_other_one() -> None:
+    assert columns([group("Arts", 0.5, chance=0.1)]) == ["group", "value", "low", "high", "n", "chance"]
+
+
+def test_groups_without_the_main_metric_have_no_column_for_it() -> None:
+    other = Group("Arts", {"perplexity": Score(metric="perplexity", value=3.0, n=1)}, None)
+    assert columns([other]) == ["group", "perplexity"]
+
+
+def test_a_section_is_named_by_its_dimension() -> None:
+    section = dimension_section(run(), PAGES, "culture_pair", [group("arab-west", 0.5)])
+    assert (section.name, section.title) == ("culture_pair", "By culture pair")
+
+
+def test_a_chart_needs_two_groups_with_values() -> None:
+    assert dimension_section(run(), PAGES, "domain", [group("Arts", 0.5), group("Sports", None)]).chart is None
+    chart = dimension_section(run(), PAGES, "domain", [group("Arts", 0.5), group("Sports", 0.25)]).chart
+    assert chart
+    assert chart.summary == "Accuracy by domain: from 0.250 (Sports) to 0.500 (Arts) over 2 groups."
+
+
+def test_a_chart_marks_the_chance_level_of_groups_that_have_one() -> None:
+    groups = [group("Arts", 0.5, chance=0.1), group("Sports", 0.25)]
+    chart = dimension_section(run(), PAGES, "domain", groups).chart
+    assert chart
+    ticks = next(trace for trace in chart.figure.data if trace.name == "chance")
+    assert list(ticks.x) == [0.1]
+
+
+def test_macro_averages_are_explained_except_for_relations() -> None:
+    groups, specificity = [group("P30", 0.5)], run("specificity")
+    assert specificity.benchmark.correctness.macro
+    assert "macro-average" in dimension_section(specificity, PAGES, "domain", groups).note
+    assert dimension_section(specificity, PAGES, "relation", groups).note == ""
+    assert dimension_section(run(), PAGES, "domain", groups).note == ""
+
+
+def test_a_relation_links_to_its_page_where_the_files_are_here() -> None:
+    for path, href in (("benchmarks/tiny", "/benchmarks/tiny/relations/P30/"), ("", "")):
+        table = dimension_section(run(path=path), PAGES, "relation", [group("P30", 0.5)]).table
+        assert table
+        assert table.columns[0].cell(table.rows[0]).href == href
