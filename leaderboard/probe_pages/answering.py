@@ -6,12 +6,12 @@ from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.ranking import HIDDEN, METRIC_LABELS
 from leaderboard.probe_pages.ranking import PAGES as RANKING
 
-COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
+ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
 
 
 def item_page(item: ItemRow) -> ItemPage:
     """Return the page of a question with everything that is stored of it."""
-    return ItemPage("item_facts.html", {}, [facts_table(item, COLUMNS)])
+    return ItemPage("item_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
 PAGES = ProbePages(
@@ -19,6 +19,6 @@ PAGES = ProbePages(
     hidden_dimensions=HIDDEN,
     fine_dimensions=RANKING.fine_dimensions,
     default_dimensions=("culture_pair",),
-    item_columns=COLUMNS,
+    item_columns=ITEM_COLUMNS,
     item_page=item_page,
 )

@@ -17,11 +17,11 @@ def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Seque
     title = f"By {labels.dimension(dimension).lower()}"
     macro = run.benchmark.correctness.macro and dimension != "relation"
     note = "Each score is the macro-average over the relations that have items in the group." if macro else ""
-    table, chart = _table(run, pages, dimension, groups), _chart(run, pages, dimension, groups)
+    table, chart = _groups_table(run, pages, dimension, groups), _groups_chart(run, pages, dimension, groups)
     return Section(dimension, title, table, chart, note)
 
 
-def _table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
+def _groups_table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
     """Return a table with a row per group: the main metric with its interval, then every other metric.
 
     The main metric is left out where no group has it.
@@ -62,7 +62,7 @@ def _metric_column(metric: str, title: str) -> Column[Group]:
     return Column(metric, title, cell, align="number")
 
 
-def _chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
+def _groups_chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
     """Return None where the main metric has a value in fewer than two groups: there is nothing to compare."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
     points = score_points((group.name, group.main) for group in groups)

@@ -1,4 +1,4 @@
-"""What a leaderboard can show, and what a query string asks of it, for the page and the API alike."""
+"""The columns that a leaderboard offers and the filter that a query string asks for; the page and the API share them."""
 
 from django.http import QueryDict
 

@@ -1,4 +1,4 @@
-"""What the pages know of one probe: a `ProbePages` object, of which each probe declares one in its own module."""
+"""`ProbePages`, which holds everything that the pages know of one probe; each probe declares one in its own module."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

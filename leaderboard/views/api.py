@@ -24,7 +24,7 @@ from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
 View = Callable[..., Json]
-ITEMS = 200  # runs or items per page
+ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
 SEE = "See /api/ for all routes."
 
@@ -154,11 +154,17 @@ def runs_json(request: HttpRequest) -> Json:
     names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
     conditions = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
     runs = Run.objects.filter(**conditions).select_related("model", "benchmark").order_by("-pk")
-    number = page_number(request.GET.get("page", ""), runs.count(), ITEMS)
-    return {"page": number, "runs": [about_run(run) for run in runs[(number - 1) * ITEMS : number * ITEMS]]}
+    page, entries = _page(request.GET, runs.count())
+    return {"page": page, "runs": [about_run(run) for run in runs[entries]]}
 
 
-def _run(pk: int) -> Run:
+def _page(query: QueryDict, number_of_entries: int) -> tuple[int, slice]:
+    """Return the number of the page that the query string asks for, and the slice with its entries."""
+    page = page_number(query.get("page", ""), number_of_entries, ENTRIES_PER_PAGE)
+    return page, slice((page - 1) * ENTRIES_PER_PAGE, page * ENTRIES_PER_PAGE)
+
+
+def _find_run(pk: int) -> Run:
     run = Run.objects.select_related("model", "benchmark").filter(pk=pk).first()
     if run is None:
         raise Http404(f"There is no run {pk}.")
@@ -168,7 +174,7 @@ def _run(pk: int) -> Run:
 @answers(*READ)
 def run_json(request: HttpRequest, pk: int) -> Json:
     """Return a run with its provenance record, its progress and its history."""
-    run = _run(pk)
+    run = _find_run(pk)
     done = progress(run)
     return {
         **about_run(run),
@@ -180,16 +186,16 @@ def run_json(request: HttpRequest, pk: int) -> Json:
 
 @answers(*READ)
 def scores_json(request: HttpRequest, pk: int) -> Json:
-    return {"run": pk, "scores": [about_score(score) for score in _run(pk).scores.order_by("pk")]}
+    return {"run": pk, "scores": [about_score(score) for score in _find_run(pk).scores.order_by("pk")]}
 
 
 @answers(*READ)
 def items_json(request: HttpRequest, pk: int) -> Json:
     """Return a page of the items that pass the same filters as on the HTML page."""
-    run = _run(pk)
+    run = _find_run(pk)
     numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, values=item_rows.ends(run))))
-    page = page_number(request.GET.get("page", ""), len(numbers), ITEMS)
-    items = list(item_rows.rows(run, numbers[(page - 1) * ITEMS : page * ITEMS]))
+    page, entries = _page(request.GET, len(numbers))
+    items = list(item_rows.rows(run, numbers[entries]))
     return {"run": pk, "found": len(numbers), "page": page, "items": items}
 
 

@@ -35,7 +35,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     item_columns = pages_of(run.benchmark).item_columns
     everything = request.GET.get("columns") == EVERYTHING
     rows = list(item_rows.rows(run, _page(request, numbers), item_columns.listed(values)))
-    table = _table(run, item_columns.build(run, values, everything), rows)
+    table = _items_table(run, item_columns.build(run, values, everything), rows)
     context = {
         "run": run,
         "form": form,
@@ -97,7 +97,7 @@ def _values(columns: Sequence[Column[Row]], rows: Iterable[Row]) -> Iterable[lis
     return ([column.cell(row).value for column in columns] for row in rows)
 
 
-def _table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
+def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
     correctness = run.benchmark.correctness.column
 
     def band(row: Row) -> str:

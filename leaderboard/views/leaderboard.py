@@ -38,7 +38,7 @@ def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
         "narrowed": bool(filters.search or filters.chosen),
         "named": runs.models_named(filters.search) if filters.search else [],
     }
-    return show(request, "leaderboard.html", context, [_table(filters, board)], _scatter(filters, board))
+    return show(request, "leaderboard.html", context, [_standings_table(filters, board)], _scatter(filters, board))
 
 
 def _chosen(query: QueryDict, benchmarks: Sequence[Benchmark]) -> Benchmark:
@@ -54,7 +54,7 @@ def _grouped(offered: list[Slice], filters: LeaderboardFilter) -> list[tuple[str
     return list(groups.items())
 
 
-def _table(filters: LeaderboardFilter, board: Leaderboard) -> Table[Standing]:
+def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[Standing]:
     benchmark = filters.benchmark
     pages = pages_of(benchmark)
     title = pages.metric_label(filters.metric)

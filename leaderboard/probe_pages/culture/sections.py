@@ -112,7 +112,8 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     ]
     table = Table(name="languages", caption=title, columns=columns, rows=rows, cards=True)
     lines = [
-        ChartLine(row, pair_title(row.pair), comma_separated(row.language, _source(row.run, names))) for row in rows
+        ChartLine(row, pair_title(row.pair), comma_separated(row.language, _source_name(row.run, names)))
+        for row in rows
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
     summary = f"P@1 of either culture, asked in {', '.join(language_names)}."
@@ -120,7 +121,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     return Section("languages", title, table, Chart("languages", title, summary, figure))
 
 
-def _source(run: Run, names: Mapping[int, str]) -> str | None:
+def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
     """Return what tells a run apart in the chart; published figures are told apart by their kind of objects."""
     if not is_published(run):
         return names.get(run.pk)
