@@ -1,4 +1,4 @@
-"""The columns that a leaderboard offers and the filter that a query string asks for; the page and the API share them."""
+"""The columns that a leaderboard offers and the filter that a query string asks for, for the page and the API."""
 
 from django.http import QueryDict
 

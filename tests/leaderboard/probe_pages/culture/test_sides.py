@@ -38,8 +38,9 @@ def test_runs_are_named_by_their_model_and_with_their_number_where_a_model_has_s
 
 
 def test_runs_are_about_augmented_objects_unless_their_settings_say_otherwise() -> None:
-    assert objects_of(Run(settings={})) == "augmented"
-    assert objects_of(Run(settings={"options": {"objects": "original"}})) == "original"
+    on = Benchmark(slug="culture", probe="ranking")
+    assert objects_of(Run(benchmark=on, settings={})) == "augmented"
+    assert objects_of(Run(benchmark=on, settings={"options": {"objects": "original"}})) == "original"
 
 
 def test_scores_of_pairs_and_of_predicates_are_apart_and_one_culture_alone_is_left_out(db: None) -> None:
