@@ -8,7 +8,7 @@ import pandas as pd
 
 from leaderboard.models import Score
 from probing.analysis.cloze import mean_share
-from probing.analysis.crossed import CELL
+from probing.analysis.crossed import CELL, split_group
 from probing.statements.geography.fact_types import FACT_TYPES
 
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
@@ -51,7 +51,7 @@ class FactTypeCell(NamedTuple):
 
 
 def _cell(score: Score) -> FactTypeCell:
-    return FactTypeCell(*score.group.split(" ", 2))
+    return FactTypeCell(*split_group(score.dimension, score.group))
 
 
 def choice_suffix(major_only: bool, no_leaks: bool) -> str:

@@ -15,7 +15,7 @@ from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, slice_columns
-from probing.analysis.crossed import BY_CULTURE
+from probing.analysis.crossed import BY_CULTURE, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
 
@@ -92,8 +92,8 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     """Return the scores of a predicate, or of one version of it where an address names that (methods 4)."""
     if relation and name == relation.id != relation.label:
-        tags = " ".join(str(relation.tags[tag]) for tag in ("culture_pair", "language"))
-        return "culture_pair_language_relation", f"{tags} {relation.label}"
+        values = [str(relation.tags[tag]) for tag in ("culture_pair", "language")]
+        return "culture_pair_language_relation", join_group([*values, relation.label])
     return "relation", relation.label if relation else name
 
 

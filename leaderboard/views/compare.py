@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import isnan
 from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
@@ -20,7 +21,6 @@ from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.stored.item_rows import Row
 from leaderboard.views.page import show
-from probing.analysis.intervals import wilson
 from probing.errors import ProbingError
 
 SIGNIFICANT = 0.05
@@ -244,19 +244,18 @@ def _beside(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:
     group_names = _group_names(rows)
     heads = {label: labels.dimension(row["dimension"]) for label, row in zip(group_names, rows, strict=True)}
     pairs = list(zip(group_names, rows, strict=True))
-    macro = runs[0].benchmark.correctness.macro
-    points = [_share(label, row["first"], row, NAMES[0], macro) for label, row in pairs if row["result"] == NAMES[1]]
-    points += [_share(label, row["second"], row, row["result"], macro) for label, row in pairs]
+    points = [_side_point(label, row, "first", NAMES[0]) for label, row in pairs if row["result"] == NAMES[1]]
+    points += [_side_point(label, row, "second", row["result"]) for label, row in pairs]
     best = max(sides(runs, rows), key=lambda side: side.score)
     summary = f"Overall, the {best.name} run, {best.run.name}, is the best with {best.score:.3f}."
     title = f"{metric[:1].upper()}{metric[1:]} by group"
     return Chart("groups", title, summary, charts.beside(points, heads, metric))
 
 
-def _share(label: str, value: float, row: Row, name: str, macro: bool) -> Point:
-    """Return the point of a share with Wilson's interval; a macro-average over relations has no such interval."""
-    low, high = (None, None) if macro and row["dimension"] != "relation" else wilson(value, row["n"])
-    return Point(label, value, low, high, group=name)
+def _side_point(label: str, row: Row, side: str, name: str) -> Point:
+    """Return the point of one side of a comparison, with its interval if it has one."""
+    low, high = (None if isnan(row[f"{side}_{end}"]) else row[f"{side}_{end}"] for end in ("low", "high"))
+    return Point(label, row[side], low, high, group=name)
 
 
 def _scatter(runs: Sequence[Run], rows: Sequence[Row], metric: str) -> Chart:

@@ -8,6 +8,7 @@ from leaderboard.display import cells
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored import benchmarks
+from probing.analysis.crossed import BY_CULTURE, CULTURE, split_group
 from probing.analysis.culture import west_last
 from probing.errors import ProbingError
 
@@ -56,15 +57,15 @@ def _sides(run: Run, place: Sequence[str], scores: Mapping[str, Score]) -> Sides
 
 
 def _place(score: Score) -> tuple[str, str, str, str] | None:
-    """Return pair, language, relation and culture of a score; relation and culture are empty where it is about all."""
-    of_culture = score.metric == "p_at_1"
-    if score.dimension == f"culture_pair_language{'_culture' * of_culture}":
-        pair, language, *culture = score.group.split(" ", 2)
-        return pair, language, "", culture[0] if culture else ""
-    if score.dimension == f"culture_pair_language_relation{'_culture' * of_culture}":
-        pair, language, relation, *culture = score.group.split(" ", 3)
-        return pair, language, relation, culture[0] if culture else ""
-    return None
+    """Return pair, language, relation and culture of a score; relation and culture are empty where it is about all.
+
+    Scores of other dimensions, and P@1 of both cultures together, have no place.
+    """
+    tags = BY_CULTURE.get(score.dimension, ())
+    if tags[:2] != ("culture_pair", "language") or (score.metric == "p_at_1") != (CULTURE in tags):
+        return None
+    values = dict(zip(tags, split_group(score.dimension, score.group), strict=True))
+    return values["culture_pair"], values["language"], values.get("relation", ""), values.get(CULTURE, "")
 
 
 def objects_of(run: Run) -> str:
