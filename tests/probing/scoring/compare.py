@@ -41,7 +41,7 @@ def assert_equal(
         np.testing.assert_allclose(scores.reduce(), sums, atol=close, rtol=0)
         for tokens, right in zip(scores.log_probs, options, strict=True):
             np.testing.assert_allclose(tokens, right, atol=close, rtol=0)
-        assert np.argmax(scores.reduce()) == np.argmax(sums)
+        assert sums[np.argmax(scores.reduce())] >= sums.max() - close
 
 
 def assert_decided(
@@ -54,6 +54,7 @@ def assert_decided(
         right = np.array([sum(tokens) / (max(len(tokens), 1) if reduction == "mean" else 1) for tokens in options])
         np.testing.assert_allclose(reduced[scores.exact], right[scores.exact], atol=CLOSE, rtol=0)
         assert (reduced >= right - CLOSE).all()
-        winners = np.argsort(-right, kind="stable")[:best]
-        assert np.argsort(-reduced, kind="stable")[:best].tolist() == winners.tolist()
+        # Options whose scores are closer than rounding may change places.
+        winners = np.argsort(-reduced, kind="stable")[:best]
+        np.testing.assert_allclose(right[winners], np.sort(right)[::-1][:best], atol=CLOSE, rtol=0)
         assert scores.exact[winners].all()

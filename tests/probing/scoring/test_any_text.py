@@ -5,7 +5,7 @@ from functools import cache
 from itertools import chain, product
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from transformers import PreTrainedTokenizerFast
 
@@ -80,6 +80,7 @@ def assert_right(actual: list[OptionScores], requests: list[Request], scoring: S
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @SOME
 @given(REQUESTS, SCORING, st.integers(1, 9), st.integers(1, 300))
+@example([(prompt("([Y]) [X]", "ß"), ["Africa", "ß", "0:"])], Scoring(decide=1, reduction="mean"), 1, 1)  # nearly tied
 def test_a_causal_model_scores_any_text(
     tokenizer: str, requests: list[Request], scoring: Scoring, window: int, batch: int
 ) -> None:
