@@ -13,7 +13,7 @@ from django.conf import settings
 from probing.errors import ModelNotFound, NoSpace, UnsafeModel, UnsupportedModel
 from probing.files.folders import new_file
 from probing.files.hub_client import HubClient
-from probing.files.model_files import SHARD, wanted
+from probing.files.model_files import INDEX, wanted, weight_files
 
 JSON_LIMIT = 50 * 10**6  # bytes; the largest weight index of a known model has a tenth of that
 JSON_DEPTH = 20
@@ -74,20 +74,8 @@ def weight_bytes(listing: Listing) -> int:
     """Return the size of all weights, before any of them is downloaded."""
     if listing.gguf:
         return listing.files[listing.gguf.name]
-    if "model.safetensors" in listing.files:
-        return listing.files["model.safetensors"]
-    names = read_json(listing, "model.safetensors.index.json").get("weight_map")
-    if not isinstance(names, dict) or not names:
-        raise UnsupportedModel(f"The weight index of {listing.hub_id} names no files.", "Save the model again.")
-    for name in names.values():
-        if not isinstance(name, str) or not SHARD.fullmatch(name):
-            raise UnsafeModel(
-                f"The weight index of {listing.hub_id} names {name!r}, which is not one of its shards.",
-                "Shards are named like model-00001-of-00002.safetensors and lie beside the index.",
-            )
-        if name not in listing.files:
-            raise UnsupportedModel(f"{listing.hub_id} lacks {name}, which its index names.", "Upload the file.")
-    return sum(listing.files[name] for name in set(names.values()))
+    names = weight_files(listing.hub_id, listing.files, lambda: read_json(listing, INDEX))
+    return sum(listing.files[name] for name in names)
 
 
 def download(listing: Listing) -> Path:

@@ -4,18 +4,21 @@ Models are untrusted input: weights must be safetensors, never pickles, and code
 """
 
 import hashlib
+import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from probing.errors import BadInput, ModelNotFound, UnsafeModel
+from probing.errors import BadInput, ModelNotFound, UnsafeModel, UnsupportedModel
 from probing.files.hub_client import HubClient
 
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
-WEIGHTS = ("model.safetensors", "model.safetensors.index.json")
+SINGLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+WEIGHTS = (SINGLE, INDEX)
 WANTED = {
     "config.json",
     "generation_config.json",
@@ -48,6 +51,24 @@ class ModelFiles:
             with (self.folder / name).open("rb") as file:
                 digests[name] = hashlib.file_digest(file, "sha256").hexdigest()
         return digests
+
+    def weights(self) -> list[str]:
+        """Return the files of the folder that hold weights, by `weight_files`."""
+        names = {path.name for path in self.folder.iterdir()}
+        return weight_files(str(self.folder), names, lambda: self.read_json(INDEX))
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return the JSON object in a file of the folder, empty if there is no such file."""
+        path = self.folder / name
+        if not path.exists():
+            return {}
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise UnsupportedModel(f"{path} is not valid JSON.", "Save the model again.") from error
+        if not isinstance(content, dict):
+            raise UnsupportedModel(f"{path} is not a JSON object.", "Save the model again.")
+        return content
 
 
 def wanted(names: Iterable[str]) -> list[str]:
@@ -96,6 +117,29 @@ def refuse_code(name: str, config: Any) -> None:
             f"{name} has the key {key!r}, which asks for code from outside.",
             "Only models that the transformers library knows by itself can be probed; remove the key.",
         )
+
+
+def weight_files(where: str, names: Collection[str], read_index: Callable[[], Mapping[str, Any]]) -> list[str]:
+    """Return the single file of weights, or the shards that the weight index names.
+
+    `names`: the model's files. Raises `UnsafeModel` if there are no safetensors weights, or if the index names any file
+    that is not a shard beside it: loaders would read a pickle or a file outside the folder.
+    """
+    refuse_pickles(where, names)
+    if SINGLE in names:
+        return [SINGLE]
+    shards = read_index().get("weight_map")
+    if not isinstance(shards, Mapping) or not shards:
+        raise UnsupportedModel(f"The weight index of {where} names no files.", "Save the model again.")
+    for shard in shards.values():
+        if not isinstance(shard, str) or not SHARD.fullmatch(shard):
+            raise UnsafeModel(
+                f"The weight index of {where} names {shard!r}, which is not one of its shards.",
+                "Shards are named like model-00001-of-00002.safetensors and lie beside the index.",
+            )
+        if shard not in names:
+            raise UnsupportedModel(f"{where} lacks {shard}, which its weight index names.", "Add the file.")
+    return sorted(set(shards.values()))
 
 
 def refuse_pickles(where: str, names: Iterable[str]) -> None:

@@ -9,7 +9,7 @@ from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
-from probing.files.model_files import locate, refuse_pickles
+from probing.files.model_files import locate
 from probing.scoring.load import LOADING_ERRORS, first_line
 
 
@@ -31,7 +31,7 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
     files = locate(model, commit)
     if files.gguf:
         raise UnsupportedModel(f"A GGUF file is not {purpose}.", "Give a folder in Hugging Face format.")
-    refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
+    files.weights()
     logging.disable_progress_bar()
     safely = {"local_files_only": True, "trust_remote_code": False}
     options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}

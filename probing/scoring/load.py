@@ -1,6 +1,5 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
-import json
 import struct
 from contextlib import redirect_stderr
 from io import StringIO
@@ -22,7 +21,7 @@ from transformers.utils import logging
 
 from probing.errors import BadInput, UnsupportedModel
 from probing.files.architectures import architecture_of, require_kind, require_known_type
-from probing.files.model_files import ModelFiles, locate, refuse_code, refuse_pickles
+from probing.files.model_files import ModelFiles, locate, refuse_code
 from probing.language_model import Kind, ModelCard
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
@@ -113,26 +112,13 @@ def _checked_kind(files: ModelFiles) -> Kind:
     if files.gguf:
         return "causal"
     for name in ("config.json", "tokenizer_config.json"):
-        refuse_code(name, _json(files, name))
-    config = _json(files, "config.json")
+        refuse_code(name, files.read_json(name))
+    config = files.read_json("config.json")
     if not config:
         raise UnsupportedModel(f"{files.folder} has no config.json.", "Give a folder in Hugging Face format.")
-    refuse_pickles(str(files.folder), (path.name for path in files.folder.iterdir()))
+    files.weights()
     require_known_type(str(config.get("model_type") or ""))
     return require_kind(architecture_of(config))
-
-
-def _json(files: ModelFiles, name: str) -> dict[str, Any]:
-    path = files.folder / name
-    if not path.exists():
-        return {}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise UnsupportedModel(f"{path} is not valid JSON.", "Save the model again.") from error
-    if not isinstance(content, dict):
-        raise UnsupportedModel(f"{path} is not a JSON object.", "Save the model again.")
-    return content
 
 
 def _loader_arguments(files: ModelFiles) -> dict[str, Any]:

@@ -168,11 +168,23 @@ def encoder_decoder(folder: Path) -> None:
     T5Config(architectures=["T5ForConditionalGeneration"]).save_pretrained(folder)
 
 
-def one_of_many(folder: Path) -> None:
-    """Replace the weights by an index of shards that do not exist."""
+def indexed(shard: Any) -> Callable[[Path], None]:
+    """Replace the weights by an index that names one file; pickled and outside copies of the weights lie about."""
+
+    def damage(folder: Path) -> None:
+        weights = load_file(folder / "model.safetensors")
+        torch.save(weights, folder / "pytorch_model.bin")
+        (folder.parent / "other").mkdir(exist_ok=True)
+        (folder / "model.safetensors").rename(folder.parent / "other" / "model.safetensors")
+        index = {"metadata": {}, "weight_map": dict.fromkeys(weights, shard)}
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+    return damage
+
+
+def one_empty_index(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
-    index = {"metadata": {}, "weight_map": {"transformer.wte.weight": "model-00001-of-00002.safetensors"}}
-    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "model.safetensors.index.json").write_text("{}")
 
 
 DAMAGED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
@@ -197,7 +209,11 @@ DAMAGED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
     "pickled weights": (pickle_only, UnsafeModel, "no safetensors"),
     "cut weights": (cut, UnsupportedModel, "cannot be loaded"),
     "weights that lack a layer": (forget, UnsupportedModel, "lacks transformer.h.1.mlp.c_fc"),
-    "a missing shard": (one_of_many, UnsupportedModel, "cannot be loaded"),
+    "a missing shard": (indexed("model-00001-of-00002.safetensors"), UnsupportedModel, "lacks model-00001"),
+    "an index of pickled weights": (indexed("pytorch_model.bin"), UnsafeModel, "names 'pytorch_model.bin'"),
+    "an index that leaves the folder": (indexed("../other/model.safetensors"), UnsafeModel, "names '../other"),
+    "an index of numbers": (indexed(7), UnsafeModel, "names 7"),
+    "an index without shards": (one_empty_index, UnsupportedModel, "names no files"),
     "own code": (rewrite("config.json", auto_map={"AutoConfig": "own.Config"}), UnsafeModel, "auto_map"),
     "own tokenizer code": (
         rewrite("tokenizer_config.json", auto_map={"AutoTokenizer": ["x"]}),
