@@ -29,29 +29,14 @@ DIMENSIONS = {
 METRICS = {
     "accuracy_sem": "Template SEM",
 }
-# A probe's options.
-OPTIONS = {
-    "by": "Perplexity per",
-    "chat": "Use the chat template",
-    "closed": "Rank only the relation's answers",
-    "k": "Counted answers",
-    "pair": "Culture pair",
-    "public_code": "Compute as the paper's public code",
-    "shots": "Demonstrations",
-    "tokens": "Tokens to write",
-}
 
 
 def dimension(name: str) -> str:
-    return DIMENSIONS.get(name, _plain(name))
+    return DIMENSIONS.get(name, plain(name))
 
 
 def metric(name: str) -> str:
-    return METRICS.get(name, _plain(name))
-
-
-def option(name: str) -> str:
-    return OPTIONS.get(name, _plain(name))
+    return METRICS.get(name, plain(name))
 
 
 def choice(value: str | bool) -> str:
@@ -75,6 +60,6 @@ def counted(runs: Sequence[Run]) -> str:
     return models if number == len(runs) else f"{models} in {len(runs)} runs"
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """Return a name with spaces for its underscores and with a capital."""
     return name.replace("_", " ").capitalize()

@@ -16,6 +16,7 @@ def item_page(item: ItemRow) -> ItemPage:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
     hidden_dimensions=HIDDEN,
     fine_dimensions=RANKING.fine_dimensions,
     default_dimensions=("culture_pair",),

@@ -149,6 +149,12 @@ def _score_columns(rows: Sequence[MacroAverage] | Sequence[FactTypeRow]) -> list
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    option_labels={
+        "k": "Places that count",
+        "closed": "Rank only the answers",
+        "chat": "Use the chat template",
+        "tokens": "Tokens to write",
+    },
     hidden_dimensions=(CELL,),
     fine_dimensions=(CELL,),
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),

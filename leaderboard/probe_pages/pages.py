@@ -53,7 +53,7 @@ class ProbePages:
 
     The main metric and what counts as correct belong to the probe itself (`probing.probes`).
 
-    Labels: `metric_labels` maps metrics of this probe to their titles.
+    Labels: `metric_labels` maps metrics of this probe to their titles, and `option_labels` its options.
     Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
     `fine_dimensions` have too many groups to be columns of the leaderboard.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
@@ -70,6 +70,7 @@ class ProbePages:
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
+    option_labels: Mapping[str, str] = field(default_factory=dict)
     hidden_dimensions: Collection[str] = ()
     fine_dimensions: Collection[str] = ()
 
@@ -109,6 +110,10 @@ class ProbePages:
     def metric_label(self, metric: str) -> str:
         """Return the title of a metric."""
         return self.metric_labels.get(metric) or labels.metric(metric)
+
+    def option_label(self, option: str) -> str:
+        """Return the title of one of the probe's options."""
+        return self.option_labels.get(option) or labels.plain(option)
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

@@ -288,6 +288,7 @@ def item_page(item: ItemRow) -> ItemPage:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    option_labels={"by": "Perplexity per", "public_code": "Compute as the public code"},
     hidden_dimensions=("repetition",),
     secondary_metrics=("cohens_d", "log10_p_median"),
     item_columns=ITEM_COLUMNS,

@@ -99,6 +99,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    option_labels={"pair": "Culture pair"},
     hidden_dimensions=HIDDEN,
     fine_dimensions=frozenset(name for name in HIDDEN if "relation" in BY_CULTURE[name]),
     default_dimensions=("culture_pair",),

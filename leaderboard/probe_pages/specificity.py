@@ -294,6 +294,7 @@ def item_page(item: ItemRow) -> ItemPage:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    option_labels={"shots": "Demonstrations"},
     count_column=CountColumn(
         "Pairs",
         "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",

@@ -37,7 +37,7 @@ class SubmitForm(forms.Form):
     model = forms.CharField(
         label="Model id",
         max_length=200,
-        help_text="As the hub spells it, for example HuggingFaceTB/SmolLM2-135M-Instruct.",
+        help_text="The id as the hub spells it, for example HuggingFaceTB/SmolLM2-135M-Instruct.",
         widget=forms.TextInput(
             attrs={"list": "local-models", "autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
         ),
@@ -103,12 +103,15 @@ def problem_of(benchmark: Benchmark, options: Mapping[str, Any]) -> str:
 def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
     """Return a field for each option of the benchmark's probe, with the benchmark's usual value."""
     options, usual = declared_options(probe_named(benchmark.probe)), benchmark.settings_with({}).options
-    return {name: option_field(option, usual.get(name, option.default)) for name, option in options.items()}
+    pages = pages_of(benchmark)
+    return {
+        name: option_field(option, pages.option_label(name), usual.get(name, option.default))
+        for name, option in options.items()
+    }
 
 
-def option_field(option: Option, initial: Any) -> forms.Field:
+def option_field(option: Option, label: str, initial: Any) -> forms.Field:
     """Return a choice for an option with few values, and otherwise a number or a text."""
-    label = labels.option(option.name)
     common: dict[str, Any] = {"required": False, "label": label, "help_text": option.help}
     if option.choices:
         choices = [(str(value), labels.choice(value)) for value in option.choices]
