@@ -16,7 +16,10 @@ from leaderboard.stored import benchmarks
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
+from probing.probes import probe_named
 from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.parts import parts
+from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
@@ -97,6 +100,21 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
     done.provenance_record = {"model": {"id": of.hub_id, "commit": of.commit}, "device": "cpu", "dtype": "float32"}
     done.save()
     Score.objects.bulk_create(Score(run=done, **tidy) for tidy in _tidy(rows))
+    return done
+
+
+def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Run:
+    """A finished run on an installed benchmark, with the items and scores that the probe computes with a fake model."""
+    content, probe = benchmarks.read(on), probe_named(settings.probe)()
+    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
+    rows = rows.reset_index(drop=True)
+    done = run(of, on, Run.State.FINISHED, started=DAY, finished=DAY, settings=settings.to_json())
+    done.artefact = f"runs/{done.pk}"
+    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    done.save()
+    scores = probe.scores(rows).astype(object)
+    tidy = scores.where(scores.notna(), None).to_dict("records")
+    Score.objects.bulk_create(Score(run=done, **score) for score in tidy)
     return done
 
 

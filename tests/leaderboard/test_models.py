@@ -109,3 +109,10 @@ def test_a_run_that_ended_is_queued_again_with_its_finished_parts(run: Run) -> N
         (True, 1, None),
         (False, 0, None),
     ]
+
+
+def test_rows_of_the_administration_have_readable_names(run: Run) -> None:
+    run.refresh_from_db()
+    assert Run.objects.move(run, Run.State.SCORING, "Begun.")
+    score = run.scores.create(metric="accuracy", dimension="domain", group="Arts", value=0.5, n=10)
+    assert (str(run.events.get()), str(score)) == ("scoring: Begun.", "accuracy domain=Arts: 0.5")

@@ -2,18 +2,13 @@
 
 import pytest
 from django.http import QueryDict
-from django.test import Client
 
 from leaderboard.display.sections import Switch
-from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import PAGES, pages_of
-from leaderboard.probe_pages.filters import read_filter
 from leaderboard.probe_pages.pages import ProbePages, relation_slice, slice_columns
 from probing.benchmark import Relation
-from tests.leaderboard import factories as make
-from tests.leaderboard.views.test_every_page import read_csv
 
 CLOZE = ProbePages(secondary_metrics=("in_top_1",), published_metrics={"trex": "relative_accuracy"})
 
@@ -88,34 +83,3 @@ def test_the_scores_of_a_relation_are_found_by_its_label_or_by_the_name_in_the_a
 def test_switches_are_read_in_their_order() -> None:
     pages = ProbePages(switches=[Switch("types", "major", "All", "Major"), Switch("leaks", "none", "All", "None")])
     assert pages.switched_on(QueryDict("leaks=none&types=minor")) == [False, True]
-
-
-def test_a_query_string_chooses_columns_facets_and_ranks(db: None) -> None:
-    culture = make.benchmark(probe="ranking")
-    offered = [Slice("culture_pair", "arab-west"), Slice("culture_pair_culture", "arab-west Arab")]
-    filters = read_filter(QueryDict("kind=causal&search= x &published=ranked"), culture, offered)
-    assert (filters.metric, filters.chosen, filters.search) == ("p_at_1", {"kind": "causal"}, "x")
-    assert filters.rank_published
-    assert list(filters.slices) == [offered[1], offered[0]], "the cultures of a pair stand before it"
-    assert list(filters.other_metrics) == ["culture_gap"]
-
-
-def test_measured_runs_on_imported_trex_files_are_ranked_beside_published_relative_accuracies(
-    client: Client, db: None
-) -> None:
-    trex = make.benchmark("trex", probe="cloze", path="benchmarks/trex")
-    printed = make.run(
-        make.model("org/printed", source=make.Model.Source.PUBLISHED),
-        make.benchmark("trex", version=ANY_VERSION, probe="cloze", current=False),
-        make.Run.State.FINISHED,
-        provenance=make.Run.Provenance.PUBLISHED,
-    )
-    make.score(printed, 0.7, metric="relative_accuracy_lm_pub_quiz")
-    make.finished(trex, 0.4, make.model("org/measured"))
-    head, *lines = read_csv(client, "/?benchmark=trex&format=csv")
-    rows = {row["model"]: row for row in (dict(zip(head, line, strict=True)) for line in lines)}
-    shown = {
-        name: [row[column] for column in ("rank", "accuracy", "relative_accuracy_lm_pub_quiz")]
-        for name, row in rows.items()
-    }
-    assert shown == {"org/measured": ["1", "0.4", ""], "org/printed": ["", "", "0.7"]}

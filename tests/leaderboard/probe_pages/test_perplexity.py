@@ -1,7 +1,5 @@
 """Pages of the perplexity probe: a measured run on the starter graph, beside published figures."""
 
-import csv
-import io
 import re
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from leaderboard.stored import benchmarks, published
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -49,10 +48,6 @@ def wn18rr() -> Benchmark:
     return Benchmark.objects.get(slug="wn18rr")
 
 
-def table(client: Client, address: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode("utf-8-sig"))))
-
-
 def test_an_imported_graph_is_asked_by_perplexity(graph: Benchmark) -> None:
     assert (graph.probe, graph.items, graph.settings) == ("perplexity", 915, {"pll": "original"})
 
@@ -72,31 +67,31 @@ def test_the_run_page_draws_distributions_and_p_values(client: Client, measured:
 
 
 def test_its_tables_are_csv_at_the_same_address(client: Client, measured: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/?format=csv&table=p-values")
+    rows = csv_rows(client, f"/runs/{measured.pk}/", "p-values")
     assert [row["repetition"] for row in rows] == ["1", "2", "3", "4", "5"]
     stored = measured.scores.get(metric="p_value_welch", dimension="repetition", group="3")
     assert float(rows[2]["p_value_welch"]) == stored.value
-    true, false = table(client, f"/runs/{measured.pk}/?format=csv&table=distributions")
+    true, false = csv_rows(client, f"/runs/{measured.pk}/", "distributions")
     assert float(true["p50"]) < float(false["p50"])
 
 
 def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: Run) -> None:
     page = client.get(f"/runs/{measured.pk}/items/?search=capital")
     assert page.status_code == 200
-    rows = table(client, f"/runs/{measured.pk}/items/?format=csv")
+    rows = csv_rows(client, f"/runs/{measured.pk}/items/")
     assert len(rows) == 915
     assert {"subject", "true", "perplexity", "tokens"} <= rows[0].keys()
     assert {"correct", "prediction"}.isdisjoint(rows[0])
     one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
     assert rows[0]["subject"].split()[-1] in one.content.decode()
-    facts = {row["name"]: row["value"] for row in table(client, f"{one.request['PATH_INFO']}?format=csv")}
+    facts = {row["name"]: row["value"] for row in csv_rows(client, f"{one.request['PATH_INFO']}")}
     assert facts["True"] in ("yes", "no")
     shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
     assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
 
 
 def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client: Client, measured: Run) -> None:
-    rows = {row["model"]: row for row in table(client, "/?benchmark=graph&format=csv")}
+    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=graph")}
     for metric in ("superiority", "cohens_d", "log10_p_median"):
         stored = measured.scores.get(metric=metric, dimension="overall")
         assert float(rows["org/knows"][metric]) == stored.value
@@ -123,18 +118,18 @@ def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Bench
     assert len(boxes) == 4
     page = client.get("/benchmarks/wn18rr/")
     assert page.status_code == 200
-    rows = {row["model"]: row for row in table(client, "/benchmarks/wn18rr/?format=csv&table=p-values")}
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/wn18rr/", "p-values")}
     assert float(rows["openai-community/gpt2 (published)"]["p_value_median"]) == 1.71e-62
 
 
 def test_published_median_p_values_stand_in_the_column_of_logarithms(client: Client, wn18rr: Benchmark) -> None:
-    rows = {row["model"]: row for row in table(client, "/?benchmark=wn18rr&format=csv")}
+    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=wn18rr")}
     assert float(rows["openai-community/gpt2-large"]["log10_p_median"]) == pytest.approx(-74.89, abs=0.01)
 
 
 def test_published_figures_stay_beside_a_version_that_is_imported_later(client: Client, wn18rr: Benchmark) -> None:
     benchmarks.install("knowledge_graph", FIXTURES / "graph", "wn18rr")
-    assert "openai-community/gpt2" in {row["model"] for row in table(client, "/?benchmark=wn18rr&format=csv")}
+    assert "openai-community/gpt2" in {row["model"] for row in csv_rows(client, "/?benchmark=wn18rr")}
 
 
 def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph: Benchmark) -> None:

@@ -1,16 +1,10 @@
 """Culture pairs on the site: import, both sides, gaps, languages, predictions, other scripts."""
 
-import csv
-import io
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.display import charts
@@ -19,76 +13,12 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
 from leaderboard.stored import benchmarks
 from leaderboard.stored.published import load
-from probing.probes.parts import parts
-from probing.probes.ranking import Ranking
-from probing.runner import probe_part
-from probing.settings import Settings
-from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.probe_pages.culture_runs import culture_run_of
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def culture(tmp_path: Path) -> Benchmark:
-    folder = DlamaFolder(tmp_path / "pairs")
-    folder.add_arabic()
-    return benchmarks.install("dlama", folder.write(), "culture")[0]
-
-
-def ranked(on: Benchmark, hub_id: str) -> Run:
-    """A run of a model that knows some of it, with its items and scores stored."""
-    settings = Settings(probe="ranking")
-    content = benchmarks.read(on)
-    model = FakeModel(knows=["People of Egypt speak Arabic", "People of France speak Dutch"])
-    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
-    done = make.run(make.model(hub_id), on, Run.State.FINISHED, settings=settings.to_json())
-    done.artefact = f"runs/{done.pk}"
-    done.save()
-    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
-    scores = Ranking().scores(rows.reset_index(drop=True)).astype(object)
-    tidy = scores.where(scores.notna(), None).to_dict("records")
-    Score.objects.bulk_create(Score(run=done, **score) for score in tidy)
-    return done
-
-
-@pytest.fixture
-def measured(culture: Benchmark) -> Run:
-    return ranked(culture, "org/one")
-
-
-@pytest.fixture
-def published(culture: Benchmark, measured: Run, tmp_path: Path) -> Run:
-    """A paper's figures of the same model."""
-    sides = [("culture", "Arab", 0.336), ("culture", "West", 0.23)]
-    sides += [("relation_culture", "P37 Arab", 0.9), ("relation_culture", "P37 West", 0.8)]
-    about = {"metric": "p_at_1", "n": 100, "low": None, "high": None}
-    row = {
-        "model": "org/one",
-        "name": "One",
-        "kind": "masked",
-        "parameters": None,
-        "settings": {"pair": "arab-west", "language": "ar"},
-        "reference": "Table 1",
-        "scores": [{**about, "dimension": where, "group": group, "value": value} for where, group, value in sides],
-    }
-    content = {
-        "source": {"title": "A paper", "authors": "A. Author", "year": 2023, "url": "https://example.org"},
-        "benchmark": {"slug": "culture", "title": "Culture", "version": "published", "probe": "ranking"},
-        "rows": [row],
-    }
-    folder = tmp_path / "published"
-    folder.mkdir()
-    (folder / "paper.json").write_text(json.dumps(content))
-    load(folder)
-    return Run.objects.get(provenance=Run.Provenance.PUBLISHED)
-
-
-def table(client: Client, address: str, name: str) -> list[dict[str, str]]:
-    answer = client.get(address, {"table": name, "format": "csv"})
-    text = answer.getvalue().decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -110,9 +40,9 @@ def test_what_guessing_scores_is_stored_as_its_headline(culture: Benchmark) -> N
     assert score.value == pytest.approx((2 / 4 + 1 / 4 + 1 / 4 + 2 / 4 + 1 / 4) / 5)
 
 
-def test_a_run_shows_both_sides_of_every_predicate(client: Client, measured: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/", "sides-arab-west-en")
-    stored = measured.scores.get(
+def test_a_run_shows_both_sides_of_every_predicate(client: Client, culture_run: Run) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "sides-arab-west-en")
+    stored = culture_run.scores.get(
         metric="p_at_1",
         dimension="culture_pair_language_relation_culture",
         group="arab-west en P37 Arab",
@@ -122,16 +52,18 @@ def test_a_run_shows_both_sides_of_every_predicate(client: Client, measured: Run
     assert float(rows[0]["gap"]) == pytest.approx(float(rows[0]["first"]) - float(rows[0]["second"]))
 
 
-def test_a_gap_comes_with_its_interval_and_test(client: Client, measured: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/", "gaps")
+def test_a_gap_comes_with_its_interval_and_test(client: Client, culture_run: Run) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "gaps")
     assert [(row["pair"], row["language"]) for row in rows] == [("Arab and West", "ar"), ("Arab and West", "en")]
     for row in rows:
         assert float(row["gap_low"]) <= float(row["gap"]) <= float(row["gap_high"])
         assert 0 <= float(row["p"]) <= 1
 
 
-def test_languages_stand_side_by_side_with_what_was_published(client: Client, measured: Run, published: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/", "languages")
+def test_languages_stand_side_by_side_with_what_was_published(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "languages")
     assert {(row["language"], row["provenance"]) for row in rows} == {
         ("ar", "measured here"),
         ("en", "measured here"),
@@ -142,86 +74,43 @@ def test_languages_stand_side_by_side_with_what_was_published(client: Client, me
     assert paper["gap_low"] == ""
 
 
-def test_common_predictions_come_one_a_row_with_their_shares(client: Client, measured: Run) -> None:
-    rows = table(client, f"/runs/{measured.pk}/", "predictions")
-    found = [row for row in rows if (row["language"], row["culture"]) == ("en", "Arab")]
-    assert (found[0]["prediction"], found[0]["right"]) == ("Arabic", "yes")
-    assert sum(float(row["share"]) for row in found) == pytest.approx(1)
-
-
-def test_on_the_page_they_stand_right_beside_wrong_ones(client: Client, measured: Run) -> None:
-    shown = client.get(f"/runs/{measured.pk}/").context["tables"]["predictions"]
-    (line,) = (line for line in shown.lines if [cell.text for _, cell in line.cells][1:4] == ["en", "P37", "Arab"])
-    right, wrong = (cell.several for _, cell in line.cells[4:])
-    assert [name for name, _ in right] == ["Arabic"]
-    assert wrong
-    assert all("West" in remark for _, remark in wrong)
-
-
-def test_a_prediction_says_in_which_culture_it_is_right(client: Client, measured: Run) -> None:
-    content = benchmarks.read(measured.benchmark)
-    for row in table(client, f"/runs/{measured.pk}/", "predictions"):
-        relation = content[f"P37.arab-west.{row['language']}"]
-        tags = relation.answer_tags[relation.answer_space.index(row["prediction"])]
-        assert row["right_in"] == ", ".join(tags["culture"])
-
-
-def test_the_benchmark_shows_items_and_entropies_of_both_cultures_side_by_side(client: Client, measured: Run) -> None:
-    rows = table(client, "/benchmarks/culture/", "entropies")
-    names = ("language", "relation", "first_items", "second_items", "first_entropy")
-    assert [tuple(row[name] for name in names) for row in rows] == [
-        ("ar, en", "P37", "2", "3", "0.0"),
-        ("ar, en", "all", "2", "3", "0.0"),
-    ]
-    assert [float(row["second_entropy"]) for row in rows] == pytest.approx([0.918296, 0.918296], abs=1e-6)
-    of_pairs = measured.scores.filter(metric="p_at_1", dimension="culture_pair_language_culture")
-    assert float(rows[1]["first_best"]) == max(of_pairs.filter(group__endswith="Arab").values_list("value", flat=True))
-
-
-def test_a_version_of_a_predicate_has_the_scores_of_its_own_items(client: Client, measured: Run) -> None:
+def test_a_version_of_a_predicate_has_the_scores_of_its_own_items(client: Client, culture_run: Run) -> None:
     for relation, items in (("P37.arab-west.ar", "5"), ("P37.arab-west.en", "5"), ("P37", "10")):
-        rows = table(client, f"/benchmarks/culture/relations/{relation}/", "models")
+        rows = csv_rows(client, f"/benchmarks/culture/relations/{relation}/", "models")
         (row,) = (row for row in rows if row["model"] == "org/one")
         assert float(row["n"]) == float(items)
 
 
-def test_the_benchmark_says_what_was_left_out(client: Client, tmp_path: Path) -> None:
-    folder = DlamaFolder(tmp_path / "pairs")
-    folder.facts["arab-west/dlama/ja/P37_general_ARAB_REGION.jsonl"] = [fact(79, "エジプト", {"Q13955": "アラビア語"})]
-    benchmarks.install("dlama", folder.write(), "culture")
-    assert "Items left out, no template in ja: 1." in client.get("/benchmarks/culture/").content.decode()
-
-
-def test_the_benchmark_shows_every_model_measured_and_published(client: Client, measured: Run, published: Run) -> None:
+def test_the_benchmark_shows_every_model_measured_and_published(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
     address = "/benchmarks/culture/"
     assert client.get(address).status_code == 200
-    models = table(client, address, "pairs")
+    models = csv_rows(client, address, "pairs")
     assert {row["provenance"] for row in models} == {"measured here", "Published"}
 
 
-def test_a_run_says_what_was_not_asked_and_why(client: Client, measured: Run) -> None:
-    measured.provenance_record = {
+def test_a_run_says_what_was_not_asked_and_why(client: Client, culture_run: Run) -> None:
+    culture_run.provenance_record = {
         "items_skipped": [
             {"relation": "P17.arab-west.ar", "items": 1000, "why": "no question in ar"},
             {"relation": "P37.arab-west.ar", "items": 5, "why": "no question in ar"},
         ]
     }
-    measured.save()
-    page = client.get(f"/runs/{measured.pk}/").content.decode()
+    culture_run.save()
+    page = client.get(f"/runs/{culture_run.pk}/").content.decode()
     assert "1,005 items were not asked (no question in ar): P17.arab-west.ar, P37.arab-west.ar." in page
 
 
 def test_a_comparison_shows_gaps_languages_and_both_sides_of_every_predicate(
-    client: Client, culture: Benchmark, measured: Run
+    client: Client, culture: Benchmark, culture_run: Run
 ) -> None:
-    other = ranked(culture, "org/two")
-    address = f"/compare/?m={measured.pk}&m={other.pk}"
+    other = culture_run_of(culture, "org/two")
+    address = f"/compare/?m={culture_run.pk}&m={other.pk}"
     page = client.get(address).content.decode()
     for chart in ("pairs", "languages", "sides-arab-west-ar", "sides-arab-west-en"):
         assert f'data-chart="chart-{chart}"' in page
-    query = {"m": [measured.pk, other.pk], "table": "sides-arab-west-en", "format": "csv"}
-    text = client.get("/compare/", query).getvalue().decode("utf-8-sig")
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = csv_rows(client, address, "sides-arab-west-en")
     assert [(row["relation"], row["model"]) for row in rows] == [
         ("P37", "one"),
         ("P37", "two"),
@@ -232,65 +121,72 @@ def chart(client: Client, address: str, name: str) -> charts.Chart:
     return client.get(address).context["charts"][name]
 
 
-def test_languages_stand_below_each_other_under_their_pair(client: Client, culture: Benchmark, measured: Run) -> None:
-    drawn = chart(client, f"/compare/?m={measured.pk}&m={ranked(culture, 'org/two').pk}", "languages").figure
+def test_languages_stand_below_each_other_under_their_pair(
+    client: Client, culture: Benchmark, culture_run: Run
+) -> None:
+    drawn = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
     assert [trace.name for trace in drawn.data] == ["first culture", "West"]
     assert drawn.layout.yaxis.ticktext == ("en, two", "ar, two", "en, one", "ar, one", "<b>Arab and West</b>")
 
 
 def test_a_chart_of_gaps_says_which_it_leaves_out(
-    client: Client, measured: Run, monkeypatch: pytest.MonkeyPatch
+    client: Client, culture_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chart(client, "/benchmarks/culture/", "pairs").summary.startswith("Gaps between cultures")
     monkeypatch.setattr(sections, "MOST_GAPS", 1)
     left = chart(client, "/benchmarks/culture/", "pairs")
     assert left.summary.startswith("The widest 1 of 2 gaps between cultures")
-    values = measured.scores.filter(metric="culture_gap", dimension="culture_pair_language")
+    values = culture_run.scores.filter(metric="culture_gap", dimension="culture_pair_language")
     assert abs(left.figure.data[0].x[0]) == max(abs(score.value) for score in values)
 
 
-def test_no_intervals_are_counted_where_there_are_none(client: Client, measured: Run, published: Run) -> None:
+def test_no_intervals_are_counted_where_there_are_none(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
     Score.objects.filter(metric="culture_gap").update(low=None, high=None)
-    assert chart(client, f"/runs/{measured.pk}/", "gaps").summary == "P@1 of the first culture minus that of the West."
-    page = client.get(f"/runs/{published.pk}/")
+    assert (
+        chart(client, f"/runs/{culture_run.pk}/", "gaps").summary == "P@1 of the first culture minus that of the West."
+    )
+    page = client.get(f"/runs/{published_culture_run.pk}/")
     assert {"gaps", "culture_pair"}.isdisjoint(page.context["charts"])
 
 
-def test_a_predicate_links_to_what_it_asks(client: Client, measured: Run) -> None:
-    page = client.get(f"/runs/{measured.pk}/").content.decode()
-    template = benchmarks.read(measured.benchmark)["P37.arab-west.en"].templates[0]
+def test_a_predicate_links_to_what_it_asks(client: Client, culture_run: Run) -> None:
+    page = client.get(f"/runs/{culture_run.pk}/").content.decode()
+    template = benchmarks.read(culture_run.benchmark)["P37.arab-west.en"].templates[0]
     for language in ("ar", "en"):
         assert f'href="/benchmarks/culture/relations/P37.arab-west.{language}/" title="{template}"' in page
 
 
-def standings(client: Client, **query: object) -> list[dict[str, str]]:
-    answer = client.get("/", {"benchmark": "culture", "format": "csv", **query})
-    return list(csv.DictReader(io.StringIO(answer.getvalue().decode())))
+def standings(client: Client, query: str = "") -> list[dict[str, str]]:
+    return csv_rows(client, f"/?benchmark=culture{query}")
 
 
 ARAB, WEST = "culture_pair_culture:arab-west Arab", "culture_pair_culture:arab-west West"
 
 
-def test_the_leaderboard_has_columns_for_each_side_and_the_gap(client: Client, measured: Run) -> None:
+def test_the_leaderboard_has_columns_for_each_side_and_the_gap(client: Client, culture_run: Run) -> None:
     (row,) = (row for row in standings(client) if row["model"] == "org/one")
-    gap = measured.scores.get(metric="culture_gap", dimension="culture_pair", group="arab-west")
+    gap = culture_run.scores.get(metric="culture_gap", dimension="culture_pair", group="arab-west")
     assert float(row["culture_gap:arab-west"]) == gap.value
     assert float(row[ARAB]) - float(row[WEST]) == pytest.approx(gap.value)
 
 
-def test_a_published_figure_stands_in_the_same_columns(client: Client, measured: Run, published: Run) -> None:
+def test_a_published_figure_stands_in_the_same_columns(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
     (row,) = (row for row in standings(client) if row["provenance"].startswith("published"))
     assert (row[ARAB], row[WEST]) == ("0.336", "0.23")
     assert float(row["culture_gap:arab-west"]) == pytest.approx(0.106)
 
 
-def test_other_columns_take_their_place_and_none_are_none(client: Client, measured: Run) -> None:
-    assert ARAB not in standings(client, columns=["language:ar"])[0]
-    assert not any(":" in name for name in standings(client, columns="")[0])
+def test_other_columns_take_their_place_and_none_are_none(client: Client, culture_run: Run) -> None:
+    assert ARAB not in standings(client, "&columns=language:ar")[0]
+    assert not any(":" in name for name in standings(client, "&columns=")[0])
 
 
-def test_the_model_page_shows_them_for_each_of_its_benchmarks(client: Client, measured: Run) -> None:
-    make.finished(make.benchmark("abc"), of=measured.model, artefact="runs/none")
+def test_the_model_page_shows_them_for_each_of_its_benchmarks(client: Client, culture_run: Run) -> None:
+    make.finished(make.benchmark("abc"), of=culture_run.model, artefact="runs/none")
     plain = client.get("/models/org/one/").content.decode()
     assert "Prompt languages side by side" not in plain
     assert '<a href="?benchmark=culture">' in plain
@@ -323,9 +219,9 @@ class InArabic(HTMLParser):
             (self.said if any(says for _, says in self.open) else self.unsaid).append(data)
 
 
-def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Client, measured: Run) -> None:
-    index = next(item.index for item in benchmarks.read(measured.benchmark)["P37.arab-west.ar"].items)
-    run = f"/runs/{measured.pk}/"
+def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Client, culture_run: Run) -> None:
+    index = next(item.index for item in benchmarks.read(culture_run.benchmark)["P37.arab-west.ar"].items)
+    run = f"/runs/{culture_run.pk}/"
     pages = [run, f"{run}items/?language=ar", f"{run}items/P37/0/{index}/", "/models/org/one/"]
     for address in [*pages, "/benchmarks/culture/", "/benchmarks/culture/relations/P37.arab-west.ar/"]:
         found = InArabic(client.get(address).content.decode())
@@ -339,8 +235,8 @@ def test_right_to_left_labels_of_a_chart_are_closed_off() -> None:
     assert labels == ["\u2068العربية\u2069", "Arabic"]
 
 
-def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client, measured: Run) -> None:
-    address = f"/runs/{measured.pk}/items/"
+def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client, culture_run: Run) -> None:
+    address = f"/runs/{culture_run.pk}/items/"
     arabic = b"".join(client.get(address, {"language": "ar", "format": "csv"}).streaming_content).decode()
     english = b"".join(client.get(address, {"language": "en", "format": "csv"}).streaming_content).decode()
     assert arabic.startswith(BYTE_ORDER_MARK)
@@ -348,10 +244,10 @@ def test_csv_of_other_scripts_has_the_mark_that_spreadsheets_need(client: Client
     assert not english.startswith(BYTE_ORDER_MARK)
 
 
-def test_items_say_of_which_language_and_culture_they_are(client: Client, measured: Run) -> None:
-    address = f"/runs/{measured.pk}/items/"
+def test_items_say_of_which_language_and_culture_they_are(client: Client, culture_run: Run) -> None:
+    address = f"/runs/{culture_run.pk}/items/"
     named = {"culture_pair", "culture", "language", "relation", "subject_id", "answers", "prediction", "correct"}
-    rows = table(client, address, "items")
+    rows = csv_rows(client, address, "items")
     assert named <= rows[0].keys()
     assert {row["language"] for row in rows} == {"en", "ar"}
     assert 'data-column="language"' in client.get(address).content.decode()
@@ -364,7 +260,7 @@ def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client
     folder.add_arabic()
     folder.facts = {name.replace("/ar/", "/zz/"): lines for name, lines in folder.facts.items()}
     folder.templates["zz"] = folder.templates.pop("ar")
-    run = ranked(benchmarks.install("dlama", folder.write(), "culture")[0], "org/one")
+    run = culture_run_of(benchmarks.install("dlama", folder.write(), "culture")[0], "org/one")
     text = b"".join(client.get(f"/runs/{run.pk}/items/", {"format": "csv"})).decode()
     assert text.startswith(BYTE_ORDER_MARK)
     assert text.index("العربية") > text.index("Land 59")
@@ -372,7 +268,7 @@ def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client
 
 def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
     load(Path(__file__).parents[3] / "fixtures" / "published")
-    rows = table(client, "/benchmarks/dlama/", "pairs")
+    rows = csv_rows(client, "/benchmarks/dlama/", "pairs")
     (row,) = (
         row
         for row in rows
@@ -382,5 +278,5 @@ def test_published_figures_stand_by_themselves_where_no_files_are_here(client: C
     assert (row["first"], row["second"]) == ("0.137", "0.151")
     assert float(row["gap"]) == pytest.approx(-0.014)
     run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
-    sides = table(client, f"/runs/{run.pk}/", "sides-arab-west-ar")
+    sides = csv_rows(client, f"/runs/{run.pk}/", "sides-arab-west-ar")
     assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"

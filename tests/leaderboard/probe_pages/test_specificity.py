@@ -1,7 +1,5 @@
 """Pages of the specificity probe: measured runs on the starter pairs, and the paper's rows."""
 
-import csv
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +17,7 @@ from probing.probes.normalise import normalised
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.views.html_table import Tables
 
 pytestmark = pytest.mark.django_db
@@ -54,16 +53,10 @@ def paper() -> Benchmark:
     return Benchmark.objects.get(slug="stest")
 
 
-def rows(client: Client, address: str, table: str) -> list[dict[str, str]]:
-    answer = client.get(f"{address}{'&' if '?' in address else '?'}format=csv&table={table}")
-    assert answer["Content-Type"].startswith("text/csv")
-    return list(csv.DictReader(io.StringIO(b"".join(answer).decode("utf-8-sig"))))
-
-
 def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:
     vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     measure("org/b", "vanilla")
-    found = rows(client, f"/runs/{shown.pk}/", "promptings")
+    found = csv_rows(client, f"/runs/{shown.pk}/", "promptings")
     assert [line["relation"] for line in found] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
     for run, title in ((vanilla, "vanilla"), (shown, "few-shot")):
         score = run.scores.get(metric="specificity", dimension="overall")
@@ -74,7 +67,7 @@ def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure
 
 def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
-    (*_, mean) = rows(client, f"/runs/{run.pk}/", "factors")
+    (*_, mean) = csv_rows(client, f"/runs/{run.pk}/", "factors")
     for metric in ("specificity", "naturalness", "relatedness"):
         assert float(mean[metric]) == pytest.approx(run.scores.get(metric=metric, dimension="overall").value)
 
@@ -83,7 +76,7 @@ def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) ->
     address = f"/runs/{measure('org/a', 'vanilla').pk}/"
     shown = Tables(client.get(address).content.decode()).found
     for name in ("promptings", "factors"):
-        assert [line[0] for line in shown[name][1:]] == [line["relation"] for line in rows(client, address, name)]
+        assert [line[0] for line in shown[name][1:]] == [line["relation"] for line in csv_rows(client, address, name)]
 
 
 def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
@@ -93,7 +86,7 @@ def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
 
 
 def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
-    found = {(line["model"], line["prompting"]): line for line in rows(client, "/benchmarks/stest/", "changes")}
+    found = {(line["model"], line["prompting"]): line for line in csv_rows(client, "/benchmarks/stest/", "changes")}
     assert len(found) == 10
     change = found["FacebookAI/roberta-large", "cascade"]
     assert float(change["specificity"]) == pytest.approx(0.7483 - 0.5936)
@@ -112,7 +105,7 @@ def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) ->
 def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
     first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     at = f"/compare/?m={first.pk}&m={second.pk}"
-    mean, *relations = rows(client, at, "differences")
+    mean, *relations = csv_rows(client, at, "differences")
     before, after = (run.scores.get(metric="specificity", dimension="overall") for run in (first, second))
     assert [float(mean[name]) for name in ("first", "second")] == pytest.approx([before.value, after.value])
     assert float(mean["n"]) == before.n == sum(float(row["n"]) for row in relations)
@@ -124,7 +117,7 @@ def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure)
 def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measure) -> None:
     first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     at = f"/compare/?m={first.pk}&m={second.pk}"
-    agreement = rows(client, at, "agreement")
+    agreement = csv_rows(client, at, "agreement")
     right = sum(int(row[name]) for row in agreement for name in row if name.startswith("second_right"))
     assert right == sum(
         bool(row["specific"])
@@ -169,7 +162,7 @@ def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, mea
 
 def test_items_have_both_answers(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
-    found = rows(client, f"/runs/{run.pk}/items/", "items")
+    found = csv_rows(client, f"/runs/{run.pk}/items/", "items")
     assert len(found) == 217
     lyon = next(line for line in found if line["subject"] == "Lyon")
     assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
@@ -182,7 +175,7 @@ def test_items_have_both_answers(client: Client, measure: Measure) -> None:
 
 def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
     run = measure("org/a", "few-shot")
-    found = rows(client, f"/runs/{run.pk}/items/", "items")
+    found = csv_rows(client, f"/runs/{run.pk}/items/", "items")
     lyon = next(line for line in found if line["subject"] == "Lyon")
     assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
     cusco = next(line for line in found if line["subject"] == "Cusco")
@@ -195,7 +188,7 @@ def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measu
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
     run = measure("org/a", "vanilla")
-    every, found = (rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
+    every, found = (csv_rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
     assert found == [line for line in every if line["specific"] == answer]
     assert len(found) < len(every)
 
@@ -207,10 +200,9 @@ def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -
 
 
 def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchmark) -> None:
-    answer = client.get("/?benchmark=stest&columns=relation:P19&format=csv")
     (bert,) = [
         line
-        for line in csv.DictReader(io.StringIO(b"".join(answer).decode("utf-8-sig")))
+        for line in csv_rows(client, "/?benchmark=stest&columns=relation:P19")
         if line["model"] == "google-bert/bert-base-cased" and line["settings"] == "prompting cascade"
     ]
     assert "0.5968" in bert.values()
@@ -271,5 +263,5 @@ def test_an_item_shows_what_the_model_was_asked(
 
 def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
-    (line,) = [line for line in rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
+    (line,) = [line for line in csv_rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
     assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n

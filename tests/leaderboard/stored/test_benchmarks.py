@@ -74,3 +74,10 @@ def test_a_benchmark_without_files_takes_no_runs(small: Benchmark) -> None:
     Benchmark.objects.update(path="")
     with pytest.raises(BadInput, match="no benchmark 'small'"):
         benchmarks.current("small")
+
+
+def test_files_with_other_content_than_when_they_were_imported_are_refused(small: Benchmark, data: Path) -> None:
+    (data / small.path / "P36.jsonl").write_text((data / small.path / "P36.jsonl").read_text().replace("Oslo", "Rome"))
+    benchmarks._read_files.cache_clear()
+    with pytest.raises(BadInput, match=r"The files of small in small@\w+ were changed\. Import the benchmark again"):
+        benchmarks.read(small)

@@ -81,26 +81,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Sit
     assert counts[0] == counts[1] <= 12
 
 
-def test_an_unknown_table_is_said_with_those_that_are_there(client: Client, site: Site) -> None:
-    response = client.get("/?format=csv&table=nonsense")
-    assert response.status_code == 404
-    assert "leaderboard" in response.content.decode()
-
-
 def test_an_unknown_address_leads_back(client: Client, db: None) -> None:
     response = client.get("/nowhere/")
     assert response.status_code == 404
     assert 'href="/"' in response.content.decode()
-
-
-def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
-    assert client.get("/benchmarks/small/relations/nope/").status_code == 404
-
-
-def test_a_relation_with_nothing_but_figures_has_a_page(client: Client, db: None) -> None:
-    make.published(make.benchmark())
-    assert client.get("/benchmarks/tiny/relations/P30/").status_code == 200
-
-
-def test_an_empty_site_says_what_to_do(client: Client, db: None) -> None:
-    assert "import_benchmark" in client.get("/").content.decode()

@@ -89,18 +89,6 @@ def test_all_columns_are_shown_where_they_are_asked_for(client: Client, site: Si
     assert '<input type="hidden" name="columns" value="all">' in page
 
 
-def test_an_item_shows_every_option(client: Client, site: Site) -> None:
-    html = client.get(f"/runs/{site.first.pk}/items/P30/0/1/").content.decode()
-    assert "Egypt is located in" in html
-    for option in ("Africa", "Asia", "Europe"):
-        assert option in html
-
-
-@pytest.mark.parametrize("place", ["P30/0/99", "P30/9/0", "P99/0/0"])
-def test_an_item_that_is_not_there_is_not_found(client: Client, site: Site, place: str) -> None:
-    assert client.get(f"/runs/{site.first.pk}/items/{place}/").status_code == 404
-
-
 def test_a_published_run_has_no_items_and_says_so(client: Client, site: Site) -> None:
     response = client.get(f"/runs/{site.published.pk}/items/")
     assert response.status_code == 404

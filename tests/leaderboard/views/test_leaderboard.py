@@ -6,8 +6,8 @@ from django.test import Client
 from leaderboard.lists import runs
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.views.html_table import Tables
-from tests.leaderboard.views.test_every_page import read_csv
 
 
 @pytest.fixture
@@ -141,17 +141,12 @@ def test_an_unknown_benchmark_is_not_found(client: Client, tiny: Benchmark) -> N
     assert client.get("/?benchmark=nonsense").status_code == 404
 
 
-def in_csv(client: Client, address: str) -> list[dict[str, str]]:
-    head, *lines = read_csv(client, address)
-    return [dict(zip(head, line, strict=True)) for line in lines]
-
-
 def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.4, make.model("org/a", commit="1" * 40))
     assert "settings" not in rows(client)[0]
     make.finished(tiny, 0.6, make.model("org/a", commit="2" * 40))
     assert {row["settings"] for row in rows(client)} == {"commit 1111111", "commit 2222222"}
-    assert {row["commit"] for row in in_csv(client, "/?format=csv")} == {"1" * 40, "2" * 40}
+    assert {row["commit"] for row in csv_rows(client, "/")} == {"1" * 40, "2" * 40}
     assert runs.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
 
 
@@ -171,6 +166,18 @@ def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tin
 
 def test_chosen_columns_have_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.4, make.model("org/a"))
-    (row,) = in_csv(client, "/?columns=domain:Arts&format=csv")
+    (row,) = csv_rows(client, "/?columns=domain:Arts")
     assert float(row["domain:Arts_low"]) < float(row["domain:Arts"]) < float(row["domain:Arts_high"])
     assert "domain:Arts_low" not in rows(client, "/?columns=domain:Arts")[0]
+
+
+def test_an_empty_site_says_what_to_do(client: Client, db: None) -> None:
+    assert "import_benchmark" in client.get("/").content.decode()
+
+
+def test_a_model_without_a_rank_comes_last_in_either_order(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.25, make.model("org/ranked"))
+    make.published(tiny)
+    for sort in ("rank", "-rank"):
+        ranks = [row["rank"] for row in csv_rows(client, f"/?benchmark=tiny&sort={sort}")]
+        assert ranks == ["1", ""]

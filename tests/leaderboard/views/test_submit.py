@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django import forms
 from django.test import Client
 
 from leaderboard.intake.checks import Check
@@ -11,10 +10,8 @@ from leaderboard.intake.submissions import Submission
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks
 from leaderboard.views import submit as view
-from leaderboard.views.forms import option_fields
 from probing.catalog import EMBEDDED
-from probing.probes import PROBES
-from probing.probes.probe import declared_options
+from probing.errors import BadInput
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
@@ -86,27 +83,6 @@ def test_what_is_usual_is_chosen_beforehand(client: Client, pairs: Benchmark) ->
     assert '<option value="few-shot" selected>' in html, "a link can choose"
 
 
-def fields_of(benchmark: Benchmark) -> dict[str, type[forms.Field]]:
-    return {name: type(field) for name, field in option_fields(benchmark).items()}
-
-
-@pytest.mark.parametrize("probe", PROBES)
-def test_every_option_that_a_probe_declares_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
-    offered = option_fields(Benchmark(probe=probe))
-    assert offered.keys() == declared_options(PROBES[probe]).keys()
-    assert all(field.label and field.help_text for field in offered.values())
-
-
-def test_a_field_fits_the_type_of_its_option() -> None:
-    assert fields_of(Benchmark(probe="answering")) == {
-        "pair": forms.CharField,
-        "objects": forms.CharField,
-        "chat": forms.ChoiceField,
-        "tokens": forms.IntegerField,
-    }
-    assert fields_of(Benchmark(probe="perplexity")) == {"by": forms.ChoiceField, "public_code": forms.ChoiceField}
-
-
 def test_a_number_field_holds_the_benchmarks_usual_value_and_a_help_text(client: Client, pairs: Benchmark) -> None:
     Benchmark.objects.filter(pk=pairs.pk).update(settings={"options": {"shots": 4}})
     html = client.get("/submit/?benchmark=pairs").content.decode()
@@ -176,3 +152,15 @@ def test_options_that_exclude_each_other_are_said_at_the_form(client: Client, db
     answer = client.post("/submit/", both)
     assert answer.status_code == 422
     assert "The public code divides by tokens." in answer.content.decode()
+
+
+def test_an_error_of_the_submission_is_said_at_the_form(
+    client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object, **kwargs: object) -> Submission:
+        raise BadInput("Ten models a day are the limit.", "Come back tomorrow.")
+
+    monkeypatch.setattr(view, "submit", fail)
+    response = client.post("/submit/", GOOD)
+    assert response.status_code == 422
+    assert response.context["form"].non_field_errors() == ["Ten models a day are the limit. Come back tomorrow."]

@@ -1,9 +1,21 @@
 """Both cultures of a pair: which scores belong to a row, and how pairs and runs are named."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.probe_pages.culture.sides import Sides, objects_of, pair_title, predicate_cell, run_names, sides
+from leaderboard.probe_pages.culture.sides import (
+    Sides,
+    objects_of,
+    pair_title,
+    predicate_cell,
+    run_names,
+    sides,
+    versions,
+)
+from leaderboard.stored import benchmarks
 from tests.leaderboard import factories as make
 
 
@@ -66,3 +78,11 @@ def test_a_predicate_of_files_that_are_not_here_links_nowhere(db: None) -> None:
     without_files: Benchmark = make.benchmark(probe="ranking")
     cell = predicate_cell(without_files, ("arab-west", "en", "augmented", "P37"))
     assert (cell.text, cell.href, cell.note) == ("P37", "", "")
+
+
+def test_a_benchmark_whose_files_cannot_be_read_has_no_versions(culture: Benchmark, data: Path) -> None:
+    assert ("arab-west", "en", "augmented", "P37") in versions(culture.pk)
+    versions.cache_clear()
+    benchmarks._read_files.cache_clear()
+    shutil.rmtree(data / culture.path)
+    assert versions(culture.pk) == {}

@@ -1,0 +1,61 @@
+"""manage.py import_benchmark: what it prints, and which probes and names it accepts."""
+
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError
+
+from leaderboard.models import Benchmark
+from tests.conftest import BearFolder
+from tests.leaderboard.management.commands.output import output_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_import_benchmark_says_what_it_found(bear_folder: BearFolder) -> None:
+    folder = str(bear_folder.write())
+    assert "2 relations, 6 items" in output_of("import_benchmark", "bear", folder)
+    assert "nothing to do" in output_of("import_benchmark", "bear", folder)
+    assert Benchmark.objects.get().slug == "small"
+
+
+def test_bad_input_ends_a_command_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no-such") as error:
+        output_of("import_benchmark", "bear", str(tmp_path / "no-such"))
+    assert error.value.returncode == 2
+
+
+def test_the_probe_is_the_one_that_was_chosen_or_else_the_usual_one(bear_folder: BearFolder) -> None:
+    folder = str(bear_folder.write())
+    output_of("import_benchmark", "bear", folder, "--slug", "usual")
+    output_of("import_benchmark", "bear", folder, "--slug", "vectors", "--probe", "similarity")
+    assert dict(Benchmark.objects.values_list("slug", "probe")) == {"usual": "multiple_choice", "vectors": "similarity"}
+
+
+def test_an_unknown_probe_is_refused_with_those_that_exist_and_nothing_is_imported(
+    bear_folder: BearFolder, data: Path
+) -> None:
+    with pytest.raises(CommandError, match=r"'guessing'.*multiple_choice.*similarity") as error:
+        output_of("import_benchmark", "bear", str(bear_folder.write()), "--probe", "guessing")
+    assert error.value.returncode == 2
+    assert not Benchmark.objects.exists()
+    assert not (data / "benchmarks").exists()
+
+
+def test_a_name_that_has_another_probe_is_refused_and_the_proposed_name_works(bear_folder: BearFolder) -> None:
+    folder = str(bear_folder.write())
+    output_of("import_benchmark", "bear", folder)
+    refused = r"small is imported for the probe multiple_choice\. .*--slug small-similarity"
+    with pytest.raises(CommandError, match=refused) as error:
+        output_of("import_benchmark", "bear", folder, "--probe", "similarity")
+    assert error.value.returncode == 2
+    assert Benchmark.objects.get().probe == "multiple_choice"
+    output_of("import_benchmark", "bear", folder, "--slug", "small-similarity", "--probe", "similarity")
+    assert set(Benchmark.objects.values_list("slug", "current")) == {("small", True), ("small-similarity", True)}
+
+
+def test_the_same_files_for_the_same_probe_are_imported_once(bear_folder: BearFolder) -> None:
+    arguments = ("import_benchmark", "bear", str(bear_folder.write()), "--probe", "similarity")
+    assert "2 relations, 6 items" in output_of(*arguments)
+    assert "nothing to do" in output_of(*arguments)
+    assert Benchmark.objects.count() == 1

@@ -1,0 +1,42 @@
+"""manage.py submit: the checks, the run that it queues, and waiting for the result."""
+
+import pytest
+from django.core.management import CommandError
+
+from leaderboard.intake import queue
+from leaderboard.models import Benchmark, Run
+from leaderboard.worker import jobs
+from tests.fakes import FakeModel
+from tests.hub.local_hub import Hub
+from tests.leaderboard.management.commands.output import output_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_submit_shows_every_check(small: Benchmark, local_hub: Hub) -> None:
+    output = output_of("submit", "org/causal", "--benchmark", "small")
+    assert "✓ safetensors only" in output
+    assert f"Run {Run.objects.latest('pk').pk} is queued" in output
+
+
+def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> None:
+    with pytest.raises(CommandError) as error:
+        output_of("submit", "org/nothing", "--benchmark", "small")
+    assert error.value.returncode == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "load_model", lambda *args: FakeModel())
+    monkeypatch.setattr(queue, "enqueue", jobs.probe_run)
+    assert "queued" in output_of("submit", "org/causal", "--benchmark", "small", "--wait")
+    assert Run.objects.latest("pk").state == Run.State.FINISHED
+
+
+def test_submit_takes_an_option_of_the_probe(pairs: Benchmark, local_hub: Hub) -> None:
+    for options in (["--set", "prompting=cascade"], ["--set", "prompting=vanilla"], []):
+        output_of("submit", "org/causal", "--benchmark", "pairs", *options)
+    settings = [run.settings["options"] for run in Run.objects.filter(model__hub_id="org/causal").order_by("pk")]
+    assert settings == [{"prompting": "cascade"}, {}], "what is usual anyway makes no other run"
+    with pytest.raises(CommandError, match=r"prompting cannot be 'loud'\. Choose from: vanilla"):
+        output_of("submit", "org/causal", "--benchmark", "pairs", "--set", "prompting=loud")

@@ -1,0 +1,42 @@
+"""Columns and charts that the sections about culture pairs share."""
+
+from math import isnan
+
+from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.probe_pages.culture.figures import ChartLine, both_sides, comma_separated, gaps_forest, side_columns
+from leaderboard.probe_pages.culture.sides import Sides
+
+
+def side_by_side(pk: int, gap: float | None, **values: float | None) -> Sides:
+    run = Run(pk=pk, model=Model(hub_id="org/a"), benchmark=Benchmark(slug="culture", probe="ranking"))
+    cultures = {name: Score(metric="p_at_1", value=value, n=10) for name, value in values.items()}
+    score = None if gap is None else Score(metric="culture_gap", value=gap, n=20)
+    return Sides(run, "arab-west", "en", "", cultures, score, None)
+
+
+def test_columns_of_rows_with_different_cultures_have_general_names() -> None:
+    rows = [side_by_side(1, 0.1, Arab=0.5, West=0.4), side_by_side(1, 0.1, Asia=0.5, West=0.4)]
+    titles = {column.name: column.title for column in side_columns(rows)}
+    assert (titles["first"], titles["second"]) == ("First culture", "West")
+
+
+def test_a_column_of_the_first_culture_never_holds_the_west() -> None:
+    row = side_by_side(1, 0.1, West=0.4, Arab=0.5)
+    values = {column.name: column.cell(row).value for column in side_columns([row])}
+    assert (values["first"], values["second"], values["gap"], values["p"]) == (0.5, 0.4, 0.1, None)
+
+
+def test_both_sides_are_drawn_and_a_missing_score_leaves_a_gap() -> None:
+    line = ChartLine(side_by_side(1, None, Arab=None, West=0.4), "Arab and West", "en")
+    first, second = both_sides([line], ["first culture", "West"]).data
+    assert isnan(first.x[0])
+    assert (second.name, second.x[0]) == ("West", 0.4)
+
+
+def test_a_line_without_a_gap_is_not_drawn() -> None:
+    lines = [ChartLine(side_by_side(1, gap, Arab=0.5, West=0.4), "Arab and West", str(gap)) for gap in (0.1, None)]
+    assert sum(len(trace.x) for trace in gaps_forest(lines).data if trace.x is not None) == 1
+
+
+def test_a_label_joins_the_parts_that_there_are() -> None:
+    assert comma_separated("Arab and West", "", None, "en") == "Arab and West, en"

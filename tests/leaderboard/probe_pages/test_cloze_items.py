@@ -1,0 +1,112 @@
+"""Items of cloze: the list, the page of one, and the examples on a run's page."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import Run
+from leaderboard.probe_pages.cloze_items import verdict
+from leaderboard.stored import item_rows
+from tests.leaderboard.csv_rows import csv_rows
+
+pytestmark = pytest.mark.django_db
+
+
+def test_its_examples_mark_the_answer_in_the_top_ten(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/").content.decode()
+    assert "Egypt · <mark>Austria</mark> · Africa" in page
+    assert "The Inn river flows through ____." in page
+
+
+def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/").content.decode()
+    assert "<mark>France</mark> and Austria." in page
+
+
+def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
+    rows = {row["subject"]: row["correct"] for row in csv_rows(client, f"/runs/{generator.pk}/items/")}
+    assert rows == {"Paris": "yes", "Cairo": "no", "Inn": "", "Sahara": ""}
+    assert client.get(f"/runs/{generator.pk}/items/desert_continent/0/0/").status_code == 200
+
+
+def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
+    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*([^<]+?)\s*</th>', page))
+    assert (heads["correct"], heads["prediction"], heads["rank"]) == (
+        "In top 5",
+        "Ranked first",
+        "Rank of answer",
+    )
+    assert "The Inn river flows through ____." in page
+    assert "the answer is among the 5 most probable words at the blank" in page
+
+
+def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/items/").content.decode()
+    assert "Within 5 tokens" in page
+    assert "Continuation" in page
+
+
+def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
+    def shown(address: str) -> bool:
+        return 'data-column="margin"' in client.get(address).content.decode()
+
+    assert not shown(f"/runs/{encoder.pk}/items/")
+    assert shown(f"/runs/{encoder.pk}/items/?columns=all")
+
+
+def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) -> None:
+    rows = csv_rows(client, f"/runs/{encoder.pk}/items/")
+    stored = set(item_rows.names(encoder)) - {"answer_label", "prediction_label", *item_rows.PER_OPTION}
+    assert stored <= rows[0].keys()
+    inn = next(row for row in rows if row["subject"] == "Inn")
+    assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "yes")
+
+
+def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
+    address = f"/runs/{encoder.pk}/items/river_countries/0/0/"
+    page = client.get(address).content.decode()
+    assert "The Inn river flows through <span" in page
+    assert "Right: the answer is in place 2 (the first 5 places count)." in page
+    assert "<mark>Austria</mark>" in page
+    ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address)]
+    assert ranked == [("1", "Egypt", "no"), ("2", "Austria", "yes"), ("3", "Africa", "no")]
+
+
+def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
+    facts = csv_rows(client, f"/runs/{encoder.pk}/items/river_countries/0/0/", "facts")
+    values = {fact["name"]: fact["value"] for fact in facts}
+    assert values["One token"] == "yes"
+    assert not {"", "None", "True"} & set(values.values())
+    assert not {"Margin", "Continuation", "Subject id"} & values.keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        ({"method": "", "correct": None, "rank": None}, "not asked"),
+        ({"method": "top", "correct": False, "rank": 7}, "Wrong: the answer is in place 7"),
+        ({"method": "top", "correct": False, "rank": None}, "Wrong: the answer is not a single token"),
+        ({"method": "near", "correct": True, "rank": 2}, "Right: the answer is complete after token 2"),
+        ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer does not occur in the continuation"),
+    ],
+)
+def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any], told: str) -> None:
+    assert told in verdict(row, 5)
+
+
+def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/items/city_country/0/0/").content.decode()
+    assert "The model continues" in page
+    assert "<mark>France</mark> and Austria." in page
+
+
+def test_a_comparison_shows_an_encoders_words_as_far_as_the_answer(
+    client: Client, encoder: Run, generator: Run
+) -> None:
+    rows = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}", "disagreements")
+    assert rows
+    for row in rows:
+        assert (row["answer"] in row["first"].split(" · ")) == ("first" in row["right"])

@@ -1,0 +1,89 @@
+"""What the forms accept, and what they make of it."""
+
+from typing import Any
+
+import pytest
+from django import forms
+from django.http import QueryDict
+
+from leaderboard.models import Benchmark
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.views.forms import ItemsForm, SubmitForm, option_fields, problem_of
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from tests.leaderboard.conftest import Site
+
+
+def fields_of(benchmark: Benchmark) -> dict[str, type[forms.Field]]:
+    return {name: type(field) for name, field in option_fields(benchmark).items()}
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_every_option_that_a_probe_declares_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
+    offered = option_fields(Benchmark(probe=probe))
+    assert offered.keys() == declared_options(PROBES[probe]).keys()
+    assert all(field.label and field.help_text for field in offered.values())
+
+
+def test_a_field_fits_the_type_of_its_option() -> None:
+    assert fields_of(Benchmark(probe="answering")) == {
+        "pair": forms.CharField,
+        "objects": forms.CharField,
+        "chat": forms.ChoiceField,
+        "tokens": forms.IntegerField,
+    }
+    assert fields_of(Benchmark(probe="perplexity")) == {"by": forms.ChoiceField, "public_code": forms.ChoiceField}
+
+
+def submitted(benchmark: str, **options: str) -> SubmitForm:
+    return SubmitForm({"model": "org/name", "benchmark": benchmark, **options}, initial={})
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen"),
+    [
+        ({}, {}),
+        ({"set-shots": ""}, {}),
+        ({"set-prompting": ""}, {}),
+        ({"set-prompting": "few-shot", "set-shots": "3"}, {"prompting": "few-shot", "shots": 3}),
+        ({"set-by": "word"}, {}),
+    ],
+)
+def test_only_options_of_the_benchmarks_probe_that_have_a_value_are_chosen(
+    pairs: Benchmark, options: dict[str, str], chosen: dict[str, Any]
+) -> None:
+    form = submitted("pairs", **options)
+    assert form.is_valid()
+    assert form.chosen() == chosen
+
+
+def test_a_benchmark_without_files_cannot_be_chosen(pairs: Benchmark) -> None:
+    Benchmark.objects.update(path="")
+    assert list(submitted("pairs").errors) == ["benchmark"]
+
+
+def test_options_that_are_right_have_no_problem() -> None:
+    benchmark = Benchmark(slug="pairs", probe="specificity")
+    assert problem_of(benchmark, {"shots": 3}) == ""
+    assert "Give 1 or more" in problem_of(benchmark, {"shots": 0})
+
+
+@pytest.mark.parametrize(
+    ("query", "filters"),
+    [
+        ("", ItemFilter(tags={})),
+        ("correct=yes&template=1", ItemFilter(correct=True, template=1, tags={})),
+        ("correct=no&relation=P36&search=norw", ItemFilter(correct=False, relation="P36", search="norw", tags={})),
+        ("domain=Political", ItemFilter(tags={"domain": "Political"})),
+        ("correct=maybe&template=9&relation=P99&domain=None", ItemFilter(tags={})),
+    ],
+)
+def test_a_filter_of_items_leaves_out_what_is_not_valid(site: Site, query: str, filters: ItemFilter) -> None:
+    form = ItemsForm(QueryDict(query), run=site.first, values=item_rows.ends(site.first))
+    assert form.filter() == filters
+
+
+def test_items_that_are_neither_right_nor_wrong_have_no_such_filter(site: Site) -> None:
+    values = {name: both for name, both in item_rows.ends(site.first).items() if name != "correct"}
+    assert "correct" not in ItemsForm(QueryDict("correct=yes"), run=site.first, values=values).fields

@@ -1,0 +1,46 @@
+"""The workload: which items and statements are measured."""
+
+from pathlib import Path
+
+import pytest
+
+from probing.benchmark import Benchmark
+from speed.work import STARTER_RELATIONS, ChoiceItem, first_statements, select, workload
+
+
+@pytest.fixture(autouse=True)
+def no_bear(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLOZEBOARD_TEST_DATA", raising=False)
+
+
+def test_an_item_is_asked_with_all_options_and_is_true_with_the_right_one() -> None:
+    item = ChoiceItem("[X] is located in [Y].", "Chad", ("Asia", "Africa"), right=1)
+    prompt, options = item.request
+    assert (prompt.fill("Asia").text, options) == ("Chad is located in Asia.", ("Asia", "Africa"))
+    assert item.true_statement[1] == ("Africa",)
+
+
+def test_statements_are_counted_over_the_options_of_every_item(benchmark: Benchmark) -> None:
+    assert select(benchmark, ["P30", "P36"]).statements == 4 * 3 + 2 * 2
+    assert select(benchmark, ["P30", "P36"], items=1).statements == 3 + 2
+
+
+def test_without_bear_the_first_items_of_the_starter_benchmark_are_taken() -> None:
+    work = workload(2)
+    assert (work.benchmark, work.relations, len(work.items)) == ("starter", STARTER_RELATIONS, 6)
+    assert [item.subject for item in work] == [item.subject for item in workload(2)]
+
+
+def test_bear_is_taken_from_the_folder_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOZEBOARD_TEST_DATA", str(tmp_path))
+    with pytest.raises(Exception, match="bear"):
+        workload(1)
+
+
+@pytest.mark.parametrize("most", [60, 300])
+def test_a_part_of_the_benchmark_has_as_many_whole_items_as_fit(most: int) -> None:
+    part, larger = first_statements(most), first_statements(most + 200)
+    assert 0 < part.statements <= most
+    following = larger.items[len(part.items)]
+    assert part.statements + len(following.options) > most
+    assert larger.items[: len(part.items)] == part.items
