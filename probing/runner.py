@@ -1,4 +1,4 @@
-"""Model + benchmark + probe -> result: the only place that joins them."""
+"""Run a probe with a model on a benchmark: the only module that joins the three."""
 
 import platform
 import resource

@@ -15,8 +15,12 @@ from probing.results.result import Result
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="two, or with --unified any number")
-    parser.add_argument("--unified", action="store_true", help="specificity on the words that all models have")
+    parser.add_argument(
+        "folders", metavar="DIR", nargs="+", help="folders of results: two, or any number with --unified"
+    )
+    parser.add_argument(
+        "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
+    )
     parser.set_defaults(command=compare_results)
 
 

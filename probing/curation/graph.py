@@ -26,7 +26,7 @@ BEYOND_BEST_KNOWN = "beyond the best known subjects"
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """What to curate for a knowledge graph. `templates`: at most one sentence by property."""
+    """Settings for the curation of a knowledge graph. `templates`: at most one sentence by property."""
 
     properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
     at_most: int = field(default=5000, metadata=option("the most triples of a property"))

@@ -1,4 +1,4 @@
-"""Perplexity (methods 3.3): how perplexing are true statements to the model, and how much more so false ones?"""
+"""Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping

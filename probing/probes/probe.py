@@ -1,4 +1,4 @@
-"""What every probe has: options, rows, scores, and what it can be asked about."""
+"""The base class of probes: options, rows, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
