@@ -21,7 +21,7 @@ WRITTEN = {"prediction_label": "Continuation", "correct": "Within {k} tokens", "
 RANKED_NOTE = "In top {k}: the answer is among the {k} most probable words at the blank."
 WRITTEN_NOTE = (
     "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
-    "Sentences with a blank that is not at their end are not asked."
+    "Sentences whose blank is not at their end are not asked."
 )
 # Columns that the page of an item shows above its table of facts.
 ABOVE_FACTS = (

@@ -27,7 +27,9 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 def compare_results(arguments: argparse.Namespace) -> None:
     folders = dict.fromkeys(str(Path(folder)) for folder in arguments.folders)
     if len(folders) < 2 or (len(folders) > 2 and not arguments.unified):
-        raise BadInput(f"{len(folders)} results cannot be compared.", "Give two different ones; more with --unified.")
+        raise BadInput(
+            f"{len(folders)} results cannot be compared.", "Give two different ones, or more with --unified."
+        )
     results = {folder: Result.load(folder) for folder in folders}
     first, second, *_ = results.values()
     if any(result.record["benchmark"] != first.record["benchmark"] for result in results.values()):

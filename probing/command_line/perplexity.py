@@ -25,7 +25,7 @@ def add_perplexity(parser: argparse.ArgumentParser) -> None:
 def perplexity(arguments: argparse.Namespace) -> None:
     sentences = [line.strip() for line in text_lines(arguments.sentences) if line.strip()]
     if not sentences:
-        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one a line.")
+        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one per line.")
     probe = Perplexity(by=arguments.by, public_code=arguments.public_code)
     model = probing.load(
         arguments.model,

@@ -40,7 +40,9 @@ class GraphPlan:
         wordings.check_properties((*self.properties, *self.templates))
         object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
         if repeated := [id for id, texts in self.templates.items() if len(texts) > 1]:
-            raise BadInput(f"A graph has one template for each property, but {', '.join(repeated)} more.", "Give one.")
+            raise BadInput(
+                f"A graph has one template for each property, but {', '.join(repeated)} has more.", "Give one."
+            )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
 

@@ -65,7 +65,7 @@ class Perplexity(Probe):
 
     def __post_init__(self) -> None:
         if self.public_code and self.by != "token":
-            raise BadInput("The public code divides by tokens.", "Leave out by, or public_code.")
+            raise BadInput("The public code divides by tokens.", "Leave out by=word, or public_code.")
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         if not all("truth" in item.tags for item in relation.items):

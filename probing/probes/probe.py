@@ -82,7 +82,7 @@ def parse(kind: type[Probe], assignments: Sequence[str]) -> dict[str, Any]:
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise BadInput(f"{assignment!r} is no option.", "Write it as name=value.")
+            raise BadInput(f"{assignment!r} is not an option.", "Write it as name=value.")
         values[name] = _option(kind, name).parse(text)
     return values
 
