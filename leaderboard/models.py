@@ -88,7 +88,7 @@ class Benchmark(models.Model):
 
     @property
     def correctness(self) -> Correctness:
-        """How the benchmark's probe decides which items are correct."""
+        """The way in which the benchmark's probe decides which items are right."""
         return probe_named(self.probe).correctness
 
     @property

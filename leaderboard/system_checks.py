@@ -42,4 +42,4 @@ def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
     if not settings.DEBUG or LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
         return []
     hint = "Unset DEBUG: error pages would show settings and code to everybody."
-    return [Warning("DEBUG is on for more than this machine.", hint=hint, id="clozeboard.W002")]
+    return [Warning("DEBUG is on, and the site can be reached from other machines.", hint=hint, id="clozeboard.W002")]

@@ -20,11 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         parsed.command(parsed)
     except BadInput as error:
-        return _complain(str(error), 2)
+        return _report_error(str(error), 2)
     except (ProbingError, OSError) as error:
-        return _complain(str(error), 1)
+        return _report_error(str(error), 1)
     except KeyboardInterrupt:
-        return _complain("Interrupted. The same command goes on from what is finished.", 130)
+        return _report_error("Interrupted. The same command goes on from what is finished.", 130)
     return 0
 
 
@@ -33,15 +33,15 @@ def parser() -> Parser:
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
     add_run(commands.add_parser("run", help="probe a model on a benchmark"))
     add_show(commands.add_parser("show", help="print a result's scores"))
-    add_compare(commands.add_parser("compare", help="paired differences between results"))
-    add_perplexity(commands.add_parser("perplexity", help="how perplexing a model finds your own sentences"))
+    add_compare(commands.add_parser("compare", help="compare results on the items that they share"))
+    add_perplexity(commands.add_parser("perplexity", help="measure the perplexity of your own sentences"))
     add_sample(commands.add_parser("sample", help="draw true and false statements from a knowledge graph"))
     add_download(commands.add_parser("download", help="fetch a benchmark from its official source"))
     add_options(commands.add_parser("curate", help="make a benchmark from Wikidata"))
     return whole
 
 
-def _complain(message: str, code: int) -> int:
+def _report_error(message: str, code: int) -> int:
     print(f"error: {' '.join(message.split())}", file=sys.stderr)
     return code
 

@@ -1,4 +1,4 @@
-"""The interface between probes and models: what a model can be asked, what it answers, and a card of facts."""
+"""The interface between probes and models: requests, answers, and a card of facts about the model."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Model + benchmark + probe -> result: the only place that joins them."""
+"""Run a probe with a model on a benchmark: the only module that joins the three."""
 
 import platform
 import resource
@@ -114,7 +114,7 @@ def probe_part(
     if len(rows) != part.items:
         raise Incomplete(
             f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
-            "Run it again; if it stays so, report it.",
+            "Run it again, and report it if it happens again.",
         )
     on_share(1)
     cost = _cost(before, usage, start, time.perf_counter() - begin)

@@ -48,7 +48,7 @@ PEER_MEMORY_STATEMENTS = 100  # enough, because the peer's memory does not depen
 
 
 class Measurement(NamedTuple):
-    """What was measured of one system."""
+    """Measurements of one system."""
 
     system: System
     observation: Observation

@@ -17,7 +17,7 @@ FAKE_CARD = ModelCard(
 
 @dataclass
 class FakeModel:
-    """Scores word by word. `knows` maps statements to better scores; `fails_after` interrupts like Ctrl-C."""
+    """Model that scores word by word. `knows` has statements with high scores; `fails_after` interrupts like Ctrl-C."""
 
     card: ModelCard = FAKE_CARD
     knows: Sequence[str] = ()
@@ -37,7 +37,7 @@ class FakeModel:
             yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
 
     def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        """A word is a token; the vocabulary of a prompt is its options, which are ranked among themselves."""
+        """Yield a distribution per prompt. A word is a token, and the vocabulary of a prompt is its options."""
         for prompt, options in asked:
             statements = [prompt.fill(option, "_") for option in options]
             log_probs = np.array(
@@ -65,7 +65,7 @@ class FakeModel:
 
 
 def _number(text: str) -> float:
-    """Between 0.1 and 10."""
+    """Return a number between 0.1 and 10 that depends only on the text."""
     return 0.1 + int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) / 2**32 * 9.9
 
 

@@ -38,7 +38,7 @@ SENTENCES = [
 
 
 def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenizerFast:
-    """GPT-2's kind of tokenizer; with `start`, that token is put in front of every text."""
+    """Train a tokenizer of GPT-2's kind; with `start`, that token is put in front of every text."""
     special = [start or "<|endoftext|>"]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -56,7 +56,7 @@ def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenize
 
 
 def word_piece(sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
-    """BERT's kind of tokenizer, cased. Its pieces are cut here: the trainer cuts them differently each time."""
+    """Make a cased tokenizer of BERT's kind. Its pieces are cut here: the trainer cuts them differently each time."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = sorted(set(re.findall(r"\w+", " ".join(sentences))))
     letters = sorted(set("".join(sentences)) - {" "})
@@ -75,7 +75,7 @@ def word_piece(sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
 
 
 def metaspace_unigram(vocabulary: int = 400, sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
-    """SentencePiece's kind of tokenizer, as XLM-R and Llama have it; spaces become ▁, unknown characters bytes."""
+    """Train a tokenizer of SentencePiece's kind, as of XLM-R and Llama; spaces become ▁, unknown characters bytes."""
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
     tokenizer = Tokenizer(models.Unigram())
@@ -96,7 +96,7 @@ def metaspace_unigram(vocabulary: int = 400, sentences: Sequence[str] = SENTENCE
 
 
 def save(folder: Path, make: Callable[[], PreTrainedModel], tokenizer: PreTrainedTokenizerFast, seed: int) -> Path:
-    """Random weights from `seed`, leaving the random state of the tests alone."""
+    """Save a model with random weights from `seed`, leaving the random state of the tests alone."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = make()
@@ -134,7 +134,7 @@ def build_bert(folder: Path, seed: int = 0) -> Path:
 
 
 def classifier(labels: dict[int, str] | None = None) -> BertForSequenceClassification:
-    """A BERT with `word_piece` that puts texts into classes, two unless they are named."""
+    """Make a BERT with `word_piece` that puts texts into classes, two unless they are named."""
     config = BertConfig(
         vocab_size=len(word_piece()), hidden_size=32, intermediate_size=64, num_hidden_layers=1,
         num_attention_heads=2, max_position_embeddings=128, id2label=labels,
@@ -143,7 +143,7 @@ def classifier(labels: dict[int, str] | None = None) -> BertForSequenceClassific
 
 
 def text_to_text(vocabulary: int) -> T5ForConditionalGeneration:
-    """A T5 for a tokenizer such as `metaspace_unigram`."""
+    """Make a T5 for a tokenizer such as `metaspace_unigram`."""
     config = T5Config(
         vocab_size=vocabulary, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2,
         decoder_start_token_id=1, pad_token_id=1, eos_token_id=2,

@@ -134,7 +134,7 @@ def p_value(value: float) -> Cell:
 
 
 def yes_no(value: bool | None) -> Cell:
-    """Show an answer, or a dash where the question was not asked."""
+    """Show yes or no, or a dash where the answer is unknown."""
     if value is None:
         return _no_value()
     answer = "yes" if value else "no"

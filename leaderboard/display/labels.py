@@ -54,7 +54,7 @@ def language(code: str) -> str:
 
 
 def counted(runs: Sequence[Run]) -> str:
-    """Say of how many models the runs are, and how many runs there are if these are more."""
+    """Return the number of models in words, and that of the runs where it is larger."""
     number = len({run.model.hub_id for run in runs})
     models = f"{number} model{'' if number == 1 else 's'}"
     return models if number == len(runs) else f"{models} in {len(runs)} runs"

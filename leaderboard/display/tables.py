@@ -37,7 +37,7 @@ class Column(Generic[RowT]):
     shown: bool = True
 
     def order(self, row: RowT) -> Any:
-        """Return what the row is sorted by, None if it is missing."""
+        """Return the value by which the row is sorted, None if it is missing."""
         return self.key(row) if self.key else self.cell(row).value
 
 
@@ -218,7 +218,7 @@ def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending
 
 
 def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:
-    """Return the page links of a table; its pinned rows take no room on a page."""
+    """Return the page links of a table; its pinned rows do not count."""
     if not table.page_size:
         return []
     rows = sum(not table.is_pinned(row) for row in table.rows)

@@ -59,7 +59,7 @@ def find(hub_id: str, commit: str = "") -> Listing:
 def read_json(listing: Listing, name: str) -> dict[str, Any]:
     """Read a JSON object among the model's files; refuse one that is too large or nested too deeply."""
     if listing.files.get(name, 0) > JSON_LIMIT:
-        raise UnsafeModel(f"{name} of {listing.hub_id} is larger than {JSON_LIMIT:,} bytes.")
+        raise UnsafeModel(f"{name} of {listing.hub_id} is larger than {JSON_LIMIT:,} bytes.", "Repair the file.")
     try:
         content = json.loads(_fetch(listing, name).read_bytes())
         _check_depth(content, name)
@@ -155,7 +155,7 @@ def _fetch(listing: Listing, name: str) -> Path:
 
 def _check_depth(content: Any, name: str, depth: int = 0) -> None:
     if depth > JSON_DEPTH:
-        raise UnsafeModel(f"{name} is nested more than {JSON_DEPTH} levels deep.")
+        raise UnsafeModel(f"{name} is nested more than {JSON_DEPTH} levels deep.", "Repair the file.")
     children = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
     for child in children:
         _check_depth(child, name, depth + 1)

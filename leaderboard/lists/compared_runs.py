@@ -1,4 +1,4 @@
-"""Two to four runs on the same items: which runs are compared, how they differ, and where they disagree."""
+"""Comparisons of two to four runs on the same items: their differences and their disagreements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Pattern = tuple[bool, ...]  # for each run whether it is right
 
 
 class ModelAnswer(NamedTuple):
-    """How to read what a model answered from a row: the columns that are needed, and a function of the row."""
+    """A way to read a model's answer from a row: the columns that are needed, and a function of the row."""
 
     columns: Sequence[str]
     text: Callable[[Row], str]

@@ -1,4 +1,4 @@
-"""How far runs are, how long they will take, and the queue in its order."""
+"""The progress of runs, the time that they will take, and the queue in its order."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from leaderboard.models import Run
 
 @dataclass(frozen=True)
 class Progress:
-    """How many items of a run are done, and which share of the expected work they are.
+    """The number of items of a run that are done, and their share of the expected work.
 
     `rate` is in items per second, averaged over the items still to come; it and `left`, the time left, are None before
     anything can be estimated.

@@ -16,7 +16,7 @@ MODELS_NAMED = 10  # models that a search names beside those of its own benchmar
 
 
 class BenchmarkCounts(TypedDict):
-    """How many models were measured on a benchmark here, and how many have published figures."""
+    """The numbers of models that were measured on a benchmark here, and of those that have published figures."""
 
     measured: int
     published: int

@@ -63,7 +63,7 @@ def _metric_column(metric: str, title: str) -> Column[Group]:
 
 
 def _groups_chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
-    """Return None where the main metric has a value in fewer than two groups: there is nothing to compare."""
+    """Return a chart of the main metric; None where it has a value in fewer than two groups."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
     points = score_points((group.name, group.main) for group in groups)
     if len(points) < 2:

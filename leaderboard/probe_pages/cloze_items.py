@@ -21,7 +21,7 @@ WRITTEN = {"prediction_label": "Continuation", "correct": "Within {k} tokens", "
 RANKED_NOTE = "In top {k}: the answer is among the {k} most probable words at the blank."
 WRITTEN_NOTE = (
     "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
-    "Sentences with a blank that is not at their end are not asked."
+    "Sentences whose blank is not at their end are not asked."
 )
 # Columns that the page of an item shows above its table of facts.
 ABOVE_FACTS = (
@@ -36,7 +36,7 @@ OUTPUT_TITLES = {"top": "Ten best words", "near": "Continuation"}
 
 
 def k_of(run: Run) -> int:
-    """Return how near an answer must be to count as right."""
+    """Return k: an answer counts as right among the first k words, or within the first k tokens."""
     return int(run.option("k", Cloze.k))
 
 
@@ -58,7 +58,7 @@ ITEM_COLUMNS = ItemColumns(
 
 
 def _answer_text(row: Row) -> str:
-    """Return the best words as far as the right one, or how the model went on."""
+    """Return the best words, at least as far as the right one, or the model's continuation."""
     if row.get("predictions"):
         return " · ".join(row["predictions"][: max(row["rank"] or 0, FIRST_WORDS)])
     return str(row["prediction_label"] or "")
@@ -94,7 +94,7 @@ def verdict(row: Row, k: int) -> str:
 
 
 def _continuation(row: Row) -> Cell | None:
-    """Return how the model went on, with the answer marked."""
+    """Return the model's continuation with the answer marked, None where there is none."""
     text = " ".join(row["continuation"].split())
     return cells.marked(text, row["answer_label"]) if text else None
 

@@ -1,4 +1,4 @@
-"""Models beside each other on cloze: how difficult fact types are, and both kinds of model on the same sentences."""
+"""Comparisons of models on cloze: the difficulty of fact types, and both kinds of model on the same sentences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

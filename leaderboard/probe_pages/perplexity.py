@@ -94,13 +94,13 @@ def run_sections(run: Run) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return how the sample was drawn, box plots of all runs that have p-values, and statistics of these."""
+    """Return sections about the sample, and with p-values and their statistics for all runs that have them."""
     rows = [row for row in summaries(benchmark) if row.log10_p]
     return [*_sample_section(benchmark), *(_models_sections(rows) if rows else [])]
 
 
 def _sample_section(benchmark: Benchmark) -> list[Section]:
-    """Return nothing where the files are not here or were changed."""
+    """Return the section about the sample; nothing where the files are not here or were changed."""
     try:
         notes = benchmarks.read(benchmark).notes if benchmark.path else ()
     except ProbingError:
@@ -121,7 +121,7 @@ def _models_sections(rows: Sequence[RunSummary]) -> list[Section]:
 
 
 def _distributions_section(run: Run) -> list[Section]:
-    """Return nothing where the run's items are not stored."""
+    """Return the section with both distributions; nothing where the run's items are not stored."""
     try:
         rows = perplexities(run)
     except ItemsMissing:
@@ -165,7 +165,7 @@ def perplexities(run: Run) -> list[Distribution]:
 
 
 def _p_values_section(run: Run) -> list[Section]:
-    """Return nothing where there are no p-values."""
+    """Return the section with the p-values of repetitions; nothing where there are none."""
     rows = repetitions(run.scores.filter(dimension="repetition").order_by("pk"))
     logarithms = [value for row in rows if (value := _log10_p(row.scores)) is not None]
     if not logarithms:

@@ -53,7 +53,7 @@ def _benchmark(facts: Json, source: Json) -> Benchmark:
     return benchmark
 
 
-def _in_our_terms(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
+def _under_measured_names(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
     """Yield published scores under the names of measured ones too, so that both are in the same column.
 
     These are the logarithm of a median p-value, the accuracy of cloze (the answer is among five), and figures of one
@@ -119,6 +119,6 @@ def _store_run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         },
     )
     run.scores.all().delete()
-    scores = [*row["scores"], *_in_our_terms(row["settings"], row["scores"])]
+    scores = [*row["scores"], *_under_measured_names(row["settings"], row["scores"])]
     Score.objects.bulk_create(Score(run=run, **score) for score in scores)
     return run

@@ -69,7 +69,7 @@ def one_of(name: str, value: str | None, choices: Collection[str]) -> None:
     A page says which filters it left out; a program would take the rows without the filter for those it asked for.
     """
     if value and value not in choices:
-        next_step = f"Choose from: {', '.join(choices)}." if choices else "There is none to choose."
+        next_step = f"Choose from: {', '.join(choices)}." if choices else "There are none yet."
         raise BadInput(f"There is no {name} {value!r} here.", next_step)
 
 

@@ -1,4 +1,4 @@
-"""What forms ask: they only validate; a wrong filter is left out and said."""
+"""The submit form and the filters of items. An invalid filter is left out, and the page names the error."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -152,7 +152,7 @@ class ItemsForm(forms.Form):
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
 
     def filter(self) -> ItemFilter:
-        """Return the filter without what is not valid."""
+        """Return the filter; values that are not valid are left out."""
         self.full_clean()
         values = self.cleaned_data
         template = values.get("template")

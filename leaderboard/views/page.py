@@ -55,5 +55,5 @@ def switch_links(pages: ProbePages, query: QueryDict) -> list[list[PageLink]]:
 
 
 def submitter(request: HttpRequest) -> str:
-    """Return whom the daily limit counts: the address that the request came from."""
+    """Return the address that the request came from, by which the daily limit is counted."""
     return str(request.META.get("REMOTE_ADDR", ""))

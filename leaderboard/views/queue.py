@@ -22,7 +22,12 @@ def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
         name="queue",
         caption="Running and waiting",
         columns=[
-            Column("position", "Position", _position, "Number of runs ahead, plus one. Running runs have no position."),
+            Column(
+                "position",
+                "Position",
+                _position,
+                "Number of runs ahead, plus one. Runs that are being measured have no position.",
+            ),
             model_column(lambda row: row.run),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
             *settings_column(rows, lambda row: row.run),

@@ -64,10 +64,10 @@ def probe_run(run_id: int) -> None:
     except ProbingError as error:
         stop(run, error)
     except JobTimeoutException:
-        stop(run, TookTooLong("The run took longer than a run may take.", "Submit it again: it goes on from here."))
+        stop(run, TookTooLong("The run took longer than a run may take.", "Submit it again; finished parts are kept."))
     except Exception:
         log.exception("Run %s failed.", run_id)
-        unforeseen = ProbingError("Something unforeseen went wrong.", "The maintainers can see what; try again later.")
+        unforeseen = ProbingError("An unexpected error occurred.", "Try again later, or ask the maintainers.")
         unforeseen.code = "internal"
         stop(run, unforeseen, traceback.format_exc())
 
@@ -157,7 +157,7 @@ def refuse_lost(part: RunPart) -> None:
     if part.attempts > ATTEMPTS:
         raise LostWorker(
             f"{ATTEMPTS} workers were lost on {part}.",
-            "Most likely the machine's memory is too small for this model; the maintainers can tell.",
+            "Most likely the machine's memory is too small for this model; ask the maintainers.",
         )
 
 

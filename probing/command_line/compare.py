@@ -15,15 +15,21 @@ from probing.results.result import Result
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", metavar="DIR", nargs="+", help="two, or with --unified any number")
-    parser.add_argument("--unified", action="store_true", help="specificity on the words that all models have")
+    parser.add_argument(
+        "folders", metavar="DIR", nargs="+", help="folders of results: two, or any number with --unified"
+    )
+    parser.add_argument(
+        "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
+    )
     parser.set_defaults(command=compare_results)
 
 
 def compare_results(arguments: argparse.Namespace) -> None:
     folders = dict.fromkeys(str(Path(folder)) for folder in arguments.folders)
     if len(folders) < 2 or (len(folders) > 2 and not arguments.unified):
-        raise BadInput(f"{len(folders)} results cannot be compared.", "Give two different ones; more with --unified.")
+        raise BadInput(
+            f"{len(folders)} results cannot be compared.", "Give two different ones, or more with --unified."
+        )
     results = {folder: Result.load(folder) for folder in folders}
     first, second, *_ = results.values()
     if any(result.record["benchmark"] != first.record["benchmark"] for result in results.values()):

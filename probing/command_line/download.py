@@ -6,7 +6,7 @@ from probing.catalog import benchmarks_folder, download
 
 
 def add_download(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("slug", metavar="SLUG")
+    parser.add_argument("slug", metavar="SLUG", help="name of a benchmark in the catalog")
     parser.set_defaults(command=download_benchmark)
 
 

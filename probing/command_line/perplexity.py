@@ -1,4 +1,4 @@
-"""The command `perplexity`: how perplexing a model finds the user's own sentences."""
+"""The command `perplexity`: measure the perplexity of the user's own sentences."""
 
 import argparse
 import json
@@ -15,17 +15,17 @@ from probing.probes.perplexity import By, Perplexity
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
-    add("--dtype", default="float32")
-    add("--sentences", required=True, type=Path, metavar="FILE", help="one sentence a line")
+    add("--dtype", default="float32", help="number format of the model's weights; default: float32")
+    add("--sentences", required=True, type=Path, metavar="FILE", help="a text file with one sentence per line")
     add("--by", default=Perplexity.by, choices=get_args(By), help="what the log-probability is divided by")
-    add("--public-code", action="store_true", help="as the paper's public code computes it")
+    add("--public-code", action="store_true", help="compute perplexity as the paper's public code does")
     parser.set_defaults(command=perplexity)
 
 
 def perplexity(arguments: argparse.Namespace) -> None:
     sentences = [line.strip() for line in text_lines(arguments.sentences) if line.strip()]
     if not sentences:
-        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one a line.")
+        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one per line.")
     probe = Perplexity(by=arguments.by, public_code=arguments.public_code)
     model = probing.load(
         arguments.model,

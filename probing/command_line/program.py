@@ -1,4 +1,4 @@
-"""The name of the program, its complaints, and how tables are printed."""
+"""The name of the program, its error messages, the arguments that name a model, and the printing of tables."""
 
 import argparse
 import sys
@@ -15,14 +15,14 @@ def program() -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that complains in one line."""
+    """Parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that say which model is loaded, and how."""
+    """Add the arguments that choose the model, its device and the size of batches."""
     add = parser.add_argument
     add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
     add("--commit", default="", help="commit of a hub model; default: the newest")

@@ -15,9 +15,9 @@ from probing.results.result import Result
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("--benchmark", required=True, metavar="SLUG_OR_FOLDER")
+    parser.add_argument("--benchmark", required=True, metavar="SLUG_OR_FOLDER", help="slug, folder or archive")
     add_settings(parser)
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
     parser.set_defaults(command=run)
 
 

@@ -15,12 +15,12 @@ def add_sample(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("graph", metavar="GRAPH", type=Path, help="the folder of a knowledge graph")
     add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
-    add("--repetitions", type=int, metavar="R")
+    add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
     add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn anew to make it false; 1 is hardest")
-    add("--within-category", action="store_true", default=None, help="draw only what is of the same category")
-    add("--seed", type=int)
+    add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
+    add("--seed", type=int, metavar="N", help="seed of the draws")
     add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")
-    add("--out", required=True, type=Path, metavar="DIR")
+    add("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
     parser.set_defaults(command=sample)
 
 

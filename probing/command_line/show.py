@@ -7,7 +7,7 @@ from probing.results.result import Result
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="DIR")
+    parser.add_argument("folder", metavar="DIR", help="the folder of a result")
     parser.set_defaults(command=show)
 
 

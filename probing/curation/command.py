@@ -71,7 +71,7 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
         queries = chain(task.queries, [labels_query(("en",), (EXAMPLE_ITEM,))])
         return print("\n".join(query.text for query in queries))
     if options.out is None:
-        raise BadInput("Where should the benchmark go?", "Give --out DIR.")
+        raise BadInput("There is no folder for the benchmark.", "Give --out DIR.")
     if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
     folder = options.out.resolve()

@@ -42,7 +42,7 @@ OBJECT_WITHOUT_LABEL = "the object has no label in {}"
 
 @dataclass(frozen=True)
 class CulturePlan:
-    """What to curate for pairs of cultures. `templates`: a folder with templates to use instead of Clozeboard's own."""
+    """Settings for the curation of culture pairs. `templates`: a folder of templates that replace Clozeboard's own."""
 
     pairs: tuple[CulturePair, ...]
     predicates: tuple[str, ...] = field(
@@ -81,7 +81,7 @@ class CulturePlan:
 
 @dataclass
 class FoundSubject:
-    """What step 1 finds about a subject."""
+    """The findings of step 1 about a subject."""
 
     objects: set[str] = field(default_factory=set)
     countries: set[str] = field(default_factory=set)

@@ -60,7 +60,7 @@ PLACE_KINDS = {
 
 @dataclass(frozen=True)
 class GeographyPlan:
-    """What to curate about places. The paper takes the first 100 to 200 places of a kind."""
+    """Settings for the curation of geography facts. The paper takes the first 100 to 200 places of a kind."""
 
     fact_types: tuple[str, ...] = field(
         default=tuple(FACT_TYPES),

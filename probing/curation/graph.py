@@ -26,7 +26,7 @@ BEYOND_BEST_KNOWN = "beyond the best known subjects"
 
 @dataclass(frozen=True)
 class GraphPlan:
-    """What to curate for a knowledge graph. `templates`: at most one sentence by property."""
+    """Settings for the curation of a knowledge graph. `templates`: at most one sentence by property."""
 
     properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
     at_most: int = field(default=5000, metadata=option("the most triples of a property"))
@@ -40,7 +40,9 @@ class GraphPlan:
         wordings.check_properties((*self.properties, *self.templates))
         object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
         if repeated := [id for id, texts in self.templates.items() if len(texts) > 1]:
-            raise BadInput(f"A graph has one template for each property, but {', '.join(repeated)} more.", "Give one.")
+            raise BadInput(
+                f"A graph has one template for each property, but {', '.join(repeated)} has more.", "Give one."
+            )
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
 

@@ -43,7 +43,7 @@ USUAL_DOMAINS = {
 
 @dataclass(frozen=True)
 class MultipleChoicePlan:
-    """What to curate for multiple choice. `templates` and `domains` by property replace those of Clozeboard."""
+    """Settings for the curation of multiple choice. `templates` and `domains` by property replace Clozeboard's own."""
 
     properties: tuple[str, ...] = field(metadata=option("such as P36", flag="--property", metavar="ID"))
     answers: int = field(default=60, metadata=option("the most options of a relation"))

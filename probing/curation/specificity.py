@@ -68,7 +68,7 @@ CHAINS = {
 
 @dataclass(frozen=True)
 class SpecificityPlan:
-    """What to curate about specificity. `tokenizers`: files, folders or hub ids."""
+    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids."""
 
     relations: tuple[str, ...] = field(
         default=tuple(CHAINS),
@@ -184,7 +184,7 @@ def _pair_lines(
 
 
 class _PairFilter:
-    """Tells which pairs can be asked, and checks each word only once."""
+    """Filter of pairs that can be asked; it checks each word only once."""
 
     def __init__(self, labels: Labels, checks: Sequence[TokenCheck]) -> None:
         self.labels, self.checks = labels, checks

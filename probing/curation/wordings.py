@@ -34,7 +34,7 @@ def checked_template(template: str, place: str) -> str:
     """Return the template if it has each slot exactly once; `place` stands in the message if not."""
     for slot in (SUBJECT_SLOT, ANSWER_SLOT):
         if template.count(slot) != 1:
-            raise BadInput(f"{place}: {template!r:.80} must have {slot} once.", "Correct the template.")
+            raise BadInput(f"{place}: {template!r:.80} must have {slot} exactly once.", "Correct the template.")
     return template
 
 
@@ -56,7 +56,7 @@ def property_templates(
 
 def check_properties(properties: Sequence[str]) -> None:
     if not properties:
-        raise BadInput("No property.", "Give one or more, such as P36.")
+        raise BadInput("No property is named.", "Give one or more, such as P36.")
     for id in properties:
         if not re.fullmatch(r"P[1-9]\d*", id):
             raise BadInput(f"{id!r} is not a property of Wikidata.", "Write it such as P36.")

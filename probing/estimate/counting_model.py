@@ -133,7 +133,7 @@ class CountingModel:
 
 
 def _rivals(options: int) -> float:
-    """Return how many of so many options stay possible, about."""
+    """Estimate how many of so many options can still win after the first pass."""
     return RIVALS * math.pow(options, GROWTH)
 
 

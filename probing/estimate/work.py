@@ -75,5 +75,5 @@ def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Ki
 
 
 def _grown(half: VerbLoad, whole: VerbLoad, times: float) -> VerbLoad:
-    """Return the whole plus so many times what its second half added."""
+    """Extrapolate a sample: add `times` times what its second half added to the first."""
     return VerbLoad(*(end + times * (end - start) for start, end in zip(half, whole, strict=True)))

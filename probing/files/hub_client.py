@@ -36,7 +36,7 @@ class HubClient:
     cache: Path | None = None
 
     def describe(self, hub_id: str, commit: str = "") -> ModelInfo:
-        """Return what the hub says of a model, with the sizes of its files."""
+        """Return the hub's description of a model, with the sizes of its files."""
         with hub_errors(hub_id, self.endpoint):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             return api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)

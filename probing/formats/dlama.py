@@ -135,7 +135,10 @@ def _read_archive(archive: Path) -> dict[str, bytes]:
             for member in members:
                 total += member.size
                 if total > LARGEST_RELEASE:
-                    raise BadBenchmark(f"{archive.name} unpacks to more than {LARGEST_RELEASE:,} bytes.", "Shorten it.")
+                    raise BadBenchmark(
+                        f"{archive.name} unpacks to more than {LARGEST_RELEASE:,} bytes.",
+                        "Leave out what you do not need.",
+                    )
                 file = members.extractfile(member) if member.isfile() and FACTS_PATH.fullmatch(member.name) else None
                 if file:
                     contents["/".join(PurePosixPath(member.name).parts[-4:])] = file.read()
@@ -215,7 +218,9 @@ def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter
 def _version_of_file(name: str) -> Version:
     match = FACTS_PATH.fullmatch(name)
     if not match:
-        raise BadBenchmark(f"{name} is no file of DLAMA.", "Name it <pair>/dlama/<language>/<predicate>_<...>.jsonl.")
+        raise BadBenchmark(
+            f"{name} is not a file of DLAMA.", "Name it <pair>/dlama/<language>/<predicate>_<...>.jsonl."
+        )
     objects = "raw" if match["raw"] else "augmented"
     return Version(match["predicate"], pair_named(match["pair"]), match["language"], objects)
 

@@ -62,7 +62,7 @@ class Answering(Probe):
         return {"culture_pair": self.pair, "objects": self.objects}
 
     def why_not(self, relation: Relation) -> str:
-        """A question is needed, which not every relation has in every language (methods 4.6)."""
+        """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
         return "" if relation.questions else f"no question in {relation.tags.get('language', 'any language')}"
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

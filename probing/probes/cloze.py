@@ -80,7 +80,7 @@ class Cloze(Probe):
             raise BadInput(f"There is no instruction {self.instruction}.", "Choose 1 to 5, or 0 for none.")
         if not 1 <= self.k <= KEPT_PREDICTIONS or self.tokens < self.k:
             raise BadInput(
-                f"k={self.k} with tokens={self.tokens} cannot be.",
+                f"k={self.k} with tokens={self.tokens} is not possible.",
                 f"Choose k from 1 to {KEPT_PREDICTIONS}, and no fewer tokens.",
             )
 

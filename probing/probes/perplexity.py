@@ -1,4 +1,4 @@
-"""Perplexity (methods 3.3): how perplexing are true statements to the model, and how much more so false ones?"""
+"""Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,7 +65,7 @@ class Perplexity(Probe):
 
     def __post_init__(self) -> None:
         if self.public_code and self.by != "token":
-            raise BadInput("The public code divides by tokens.", "Leave out by, or public_code.")
+            raise BadInput("The public code divides by tokens.", "Leave out by=word, or public_code.")
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         if not all("truth" in item.tags for item in relation.items):

@@ -1,4 +1,4 @@
-"""What every probe has: options, rows, scores, and what it can be asked about."""
+"""The base class of probes: options, rows, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -82,7 +82,7 @@ def parse(kind: type[Probe], assignments: Sequence[str]) -> dict[str, Any]:
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
-            raise BadInput(f"{assignment!r} is no option.", "Write it as name=value.")
+            raise BadInput(f"{assignment!r} is not an option.", "Write it as name=value.")
         values[name] = _option(kind, name).parse(text)
     return values
 

@@ -90,7 +90,7 @@ def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings)
             raise Incomplete(f"The scores of {_row(key)} are not all there.", _AGAIN)
 
 
-_AGAIN = "Run it again: what is complete is not repeated."
+_AGAIN = "Run it again: complete parts are not repeated."
 
 
 def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:

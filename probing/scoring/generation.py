@@ -47,7 +47,7 @@ def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
     if longest > model.longest:
         raise BadInput(
             f"A text with its continuation takes {longest} tokens, the model takes {model.longest}.",
-            "Ask for fewer (--set tokens=N), or choose a model that reads more.",
+            "Ask for fewer (--set tokens=N), or choose a model that takes longer texts.",
         )
 
 
@@ -93,7 +93,7 @@ class _RefuseNonFinite:
         if not (scores < torch.inf).all():
             raise NonFiniteScores(
                 f"{self.model} gave a score that is not a number where it was to write.",
-                "Try --dtype float32; if it stays so, the weights are damaged.",
+                "Try --dtype float32; if that does not help, the weights are damaged.",
             )
         return scores
 

@@ -182,7 +182,7 @@ class HFModel(ABC):
             raise BadInput(
                 f"A statement has {len(ids)} tokens, the model takes {self.longest}: "
                 f"{self.tokenizer.decode(ids[:20])} ...",
-                "Shorten it or choose a model that reads more.",
+                "Shorten it, or choose a model that takes longer texts.",
             )
         if max(ids, default=0) >= self._vocabulary:
             raise UnsupportedModel(

@@ -211,7 +211,7 @@ class MaskedModel(AnsweringModel):
         return predicted, log_probs.clamp(max=0.0)
 
     def _forward_reference(self, predictions: Predictions, inputs: Ints) -> tuple[Ints, torch.Tensor]:
-        """Return the same as `_forward`, computed by the reference implementation."""
+        """Compute the inputs by the reference implementation, and return what `_forward` returns."""
         parts, log_probs = [], []
         for batch in reference.equal_lengths([predictions.inputs[i] for i in inputs], self.budget):
             part, rows = predictions.of_inputs(inputs[batch])

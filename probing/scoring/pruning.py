@@ -53,7 +53,7 @@ class OptionPruning:
 
 @dataclass
 class FirstPassShare:
-    """Estimate of which share of deciding a window its first pass is, from the windows so far, in token positions.
+    """Estimate of the share of a window's token positions that its first pass takes, from the windows so far.
 
     Before the first window the estimate is one half.
     """
@@ -70,7 +70,7 @@ class FirstPassShare:
         return min(self.share * so_far / max(first, 1), 1.0)
 
     def update(self, first: int, total: int) -> None:
-        """Add a window that is decided."""
+        """Add a window whose best options are known."""
         self.first_positions += first
         self.all_positions += total
 

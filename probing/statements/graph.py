@@ -1,4 +1,4 @@
-"""Knowledge graphs that can be worded (methods 3.1): names of entities, a template for each relation, triples."""
+"""Knowledge graphs that can be put into words (methods 3.1): names of entities, templates of relations, triples."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -112,7 +112,7 @@ class Sampler:
 
     @cached_property
     def _true_sentences(self) -> frozenset[str]:
-        """All true statements in words: a false triple must differ from them in words, for triples may share these."""
+        """All true statements in words. A false one must differ from them, as different triples may read the same."""
         return frozenset(map(self.graph.sentence, self.graph.triples))
 
     @cached_property
@@ -135,7 +135,7 @@ class Sampler:
 
     @cached_property
     def _relations_like(self) -> dict[str, tuple[str, ...]]:
-        """For each relation those that share a category of heads with it, and a category of tails."""
+        """For each relation, those that share a category of heads and a category of tails with it."""
         heads, tails = self._categories_by_relation(HEAD), self._categories_by_relation(TAIL)
         return {
             relation: tuple(

@@ -79,9 +79,10 @@ def wait_for(url: str) -> None:
 
 @pytest.fixture(scope="session")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    """A small benchmark, two local models of which org/masked is measured, published figures, and a worker.
+    """Yield a site with a worker, a small benchmark, published figures and two local models.
 
-    Beside them every benchmark that ships, with finished runs of two pupils (every_probe.py).
+    org/masked is measured. Every benchmark that ships is there too, with finished runs of two fake models
+    (every_probe.py).
     """
     folder, port = tmp_path_factory.mktemp("site"), free_port()
     build_gpt2(folder / "models" / "org" / "causal")

@@ -37,7 +37,7 @@ def addresses(page: Page) -> list[str]:
 
 
 def addresses_of(page: Page, slug: str) -> list[str]:
-    """Every kind of page of a benchmark, as its links lead there."""
+    """Return the address of every kind of page of a benchmark, found by following links."""
 
     def link(within: str) -> str:
         return page.locator(f"{within} a").first.get_attribute("href")
@@ -56,7 +56,7 @@ def addresses_of(page: Page, slug: str) -> list[str]:
 
 
 def expect_for_everybody(browser: Browser, site: str, addresses: list[str], scheme: str, width: int, subtests) -> None:
-    """No sideways scroll, no cut cell, and nothing serious that axe finds, with everything unfolded."""
+    """Expect no sideways scroll, no cut cell and no serious finding of axe, with everything unfolded."""
     size = {"width": width, "height": 800}
     with browser.new_context(base_url=site, color_scheme=scheme, viewport=size) as context:
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""Submit, watch, read, download: what the site is for."""
+"""The main path through the site: submit a model, watch its run, read and download the result."""
 
 import csv
 from pathlib import Path

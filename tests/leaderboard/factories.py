@@ -55,7 +55,7 @@ def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields:
 
 
 def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
-    """A run in the middle of scoring."""
+    """Create a run in the middle of scoring."""
     going = run(of, on, Run.State.SCORING, started=DAY)
     RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items)
     RunEvent.objects.create(run=going, state=Run.State.SCORING, message="Scoring.")
@@ -69,7 +69,7 @@ def score(of: Run, value: float | None, dimension: str = "overall", group: str =
 
 
 def finished(on: Benchmark, value: float | None = 0.5, of: Model | None = None, **fields: Any) -> Run:
-    """A finished run with an overall score, one domain and one relation."""
+    """Create a finished run with an overall score, one domain and one relation."""
     done = run(of or model(), on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=10), **fields)
     score(done, value)
     score(done, value, "domain", "Arts", 40)
@@ -89,7 +89,7 @@ def baseline(on: Benchmark, value: float = 0.1) -> Run:
 
 
 def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: tuple[int, ...] = (0, 1)) -> Run:
-    """A run on an installed benchmark with all its items stored; `skill` is how far right options stand out."""
+    """Create a run on an installed benchmark with all its items stored; `skill` raises the scores of right options."""
     settings = Settings(templates=templates)
     rows = MultipleChoice().frame(list(_rows(on, settings, skill, seed)))
     done = run(
@@ -119,7 +119,7 @@ def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Ru
 
 
 def reversed_items(of: Run) -> Run:
-    """Another run with the same items, stored from last to first."""
+    """Create another run with the same items, stored from last to first."""
     with storages["artefacts"].open(f"{of.artefact}/items.parquet") as file:
         rows = pd.read_parquet(file).iloc[::-1]
     again = run(of.model, of.benchmark, Run.State.FINISHED, settings=of.settings)

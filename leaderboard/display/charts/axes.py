@@ -13,7 +13,7 @@ TICK_DISTANCES = (1, 2, 5, 10, 20, 50, 100, 200)  # powers of ten from one tick 
 
 
 def row_axis(labels: Iterable[str], names: Mapping[str, str] | None = None) -> Axis:
-    """An axis of equally high rows, the first label at the top; `names` maps labels to shorter texts for the ticks."""
+    """Return an axis of equally high rows, the first label at the top; `names` has shorter texts for some labels."""
     rows = list(dict.fromkeys(labels))[::-1]
     return {
         **{"type": "category", "categoryorder": "array", "categoryarray": rows, "range": [-0.7, len(rows) - 0.3]},
@@ -23,12 +23,12 @@ def row_axis(labels: Iterable[str], names: Mapping[str, str] | None = None) -> A
 
 
 def share_axis(title: str) -> Axis:
-    """An axis from 0 to 1, always whole, so that charts of different pages can be compared."""
+    """Return an axis that always runs from 0 to 1, so that charts of different pages can be compared."""
     return {"title": {"text": title}, "range": SHARE_RANGE, "tickformat": ".1f"}
 
 
 def parameter_axis(points: Sequence[Point]) -> Axis:
-    """A logarithmic axis of numbers of parameters, which the points have as `x`."""
+    """Return a logarithmic axis of numbers of parameters, which the points have as `x`."""
     low, high = _range_around([log10(point.x) for point in points if point.x])
     sizes = [round(10**tick) for tick in _ticks(low, high)]
     ticks = {"tickvals": sizes, "ticktext": [cells.parameters(size).text for size in sizes]}
@@ -36,7 +36,7 @@ def parameter_axis(points: Sequence[Point]) -> Axis:
 
 
 def power_axis(logarithms: Iterable[float], title: str) -> Axis:
-    """An axis of base-10 logarithms whose ticks show the numbers that they are logarithms of."""
+    """Return an axis of base-10 logarithms whose ticks show the numbers that they are logarithms of."""
     low, high = _range_around(logarithms)
     ticks = _ticks(low, high)
     labels = _tick_labels(ticks)

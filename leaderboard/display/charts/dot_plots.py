@@ -1,4 +1,4 @@
-"""Dot plots: a dot with its interval for each label, plain, under headings or with several series side by side."""
+"""Dot plots: a dot with its interval for each label, alone, under headings or with several series side by side."""
 
 from collections.abc import Mapping, Sequence
 

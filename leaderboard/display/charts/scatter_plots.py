@@ -95,7 +95,7 @@ def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.
 
 
 def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
-    """A trace whose marker shows what the group's name says: the kind of model, and whether scores are published."""
+    """Return a trace whose marker shows what the group's name says: the kind of model, and published scores."""
     published = "published" in group
     symbol = "diamond" if "masked" in group else "circle"
     return go.Scatter(

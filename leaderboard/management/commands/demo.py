@@ -37,10 +37,12 @@ Process = subprocess.Popen[bytes]
 
 
 class Command(PlainCommand):
-    help = "Set up the site, measure one model, and serve until Ctrl-C while the other probes measure it, too."
+    help = "Set up the site, measure one model, and serve until Ctrl-C while its other runs are measured."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--model", default=LOCAL_MODEL, help=f"hub id (default: {LOCAL_MODEL}, shipped)")
+        parser.add_argument(
+            "--model", default=LOCAL_MODEL, help=f"hub id (default: {LOCAL_MODEL}, which is installed already)"
+        )
         parser.add_argument("--once", action="store_true", help="stop when the site shows the finished run")
 
     def run(self, *, model: str, once: bool, **options: Any) -> None:

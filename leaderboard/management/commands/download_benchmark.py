@@ -14,7 +14,7 @@ class Command(PlainCommand):
     help = "Download a benchmark at its pinned commit, check its digest and import it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("slug")
+        parser.add_argument("slug", help="name of a benchmark in the catalog")
 
     def run(self, *, slug: str, **options: Any) -> None:
         folder = settings.DATA / "benchmarks" / slug

@@ -14,7 +14,7 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("format", help=f"one of: {', '.join(FORMATS)}")
-        parser.add_argument("folder", type=Path)
+        parser.add_argument("folder", type=Path, help="the benchmark's folder or archive")
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
         parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")

@@ -12,7 +12,7 @@ from leaderboard.intake import queue
 
 
 class Command(rqworker.Command):
-    help = "Run a worker. Start as many as your machines have room for."
+    help = "Run a worker. Start one for each GPU; on CPUs, start as many as fit into memory."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)

@@ -1,4 +1,4 @@
-"""Pictures of the site's pages for the documents: docs/images/*.png."""
+"""Take the pictures of the site's pages that the documents show: docs/images/*.png."""
 
 import shutil
 import threading
@@ -26,10 +26,12 @@ SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 class Command(PlainCommand):
-    help = "Take pictures of the site's pages with the present database."
+    help = "Take pictures of the site's pages with the rows of its database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", type=Path, default=settings.BASE_DIR / "docs" / "images")
+        parser.add_argument(
+            "--out", type=Path, default=settings.BASE_DIR / "docs" / "images", help="folder (default: docs/images)"
+        )
 
     def run(self, *, out: Path, **options: Any) -> None:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")

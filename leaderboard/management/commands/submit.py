@@ -20,9 +20,11 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="org/name on the hub or among the local models")
-        parser.add_argument("--benchmark", default="starter", help="slug (default: starter)")
-        parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe")
-        parser.add_argument("--wait", action="store_true", help="show the progress until a worker has finished it")
+        parser.add_argument("--benchmark", default="starter", help="the benchmark's slug (default: starter)")
+        parser.add_argument(
+            "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
+        )
+        parser.add_argument("--wait", action="store_true", help="show the progress until the run has ended")
 
     def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
         row = benchmarks.current(benchmark)

@@ -1,4 +1,4 @@
-"""How varied the answers of a benchmark's predicates are, and how well they are known (the DLAMA paper's Table 2)."""
+"""The variety of the answers to a benchmark's predicates, beside the best P@1 (the DLAMA paper's Table 2)."""
 
 from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache

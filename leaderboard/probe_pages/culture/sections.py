@@ -84,7 +84,7 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
 
 
 def _gaps_summary(rows: Sequence[Sides]) -> str:
-    """Say what the gaps are, and how many of the intervals exclude zero."""
+    """Return a sentence that describes the gaps, with the number of intervals that exclude zero."""
     intervals = [
         (row.gap.low, row.gap.high) for row in rows if row.gap and row.gap.low is not None and row.gap.high is not None
     ]

@@ -47,7 +47,7 @@ class Sentence:
 
     @property
     def blank_last(self) -> bool:
-        """True if the blank ends the sentence, so that generative models can continue the text before it."""
+        """Tell whether the blank ends the sentence, so that generative models can continue the text before it."""
         return self.text.endswith(f"{ANSWER_SLOT}.")
 
 
