@@ -18,8 +18,6 @@ from probing.errors import ProbingError
 BATCH_ROWS = 2048
 FILE = "items.parquet"
 SEARCHED = ("subject", "answer_label", "prediction_label")
-# Columns that hold a value for every option or word. Pages and CSV leave them out; the Parquet file has them.
-PER_OPTION = ("scores", "exact", "best", "log_probs")
 Row = dict[str, Any]
 
 

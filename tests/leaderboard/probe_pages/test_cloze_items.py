@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Run
-from leaderboard.probe_pages.cloze_items import verdict
+from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, verdict
 from leaderboard.stored import item_rows
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -59,7 +59,7 @@ def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder:
 
 def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) -> None:
     rows = csv_rows(client, f"/runs/{encoder.pk}/items/")
-    stored = set(item_rows.names(encoder)) - {"answer_label", "prediction_label", *item_rows.PER_OPTION}
+    stored = set(item_rows.names(encoder)) - {"answer_label", "prediction_label", *ITEM_COLUMNS.file_only}
     assert stored <= rows[0].keys()
     inn = next(row for row in rows if row["subject"] == "Inn")
     assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "yes")
