@@ -56,26 +56,10 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
     assert [len(tokens) for tokens in scores.log_probs] == [n + bool(start) for n in (1, 1, 2, 1, 2, 3)]
 
 
-def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
-    """Otherwise its score would be 0, the highest possible."""
-    model = stub(["a", "b", "c"], start="")
-    with pytest.raises(BadInput, match="nothing to score of 'a'"):
-        answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
 
 
-def test_a_statement_that_is_too_long_is_an_error() -> None:
-    tokenizer = byte_level_bpe()  # 128 tokens, as the network
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
-    fits, too_long = ((prompt("[X] [Y]", "7" * count), ["7"]) for count in (125, 126))
-    answers(model, [fits])
-    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
-        answers(model, [too_long])
 
 
-def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:
-    model = CausalModel(SHARING["gpt2"](300), byte_level_bpe(vocabulary=400))
-    with pytest.raises(UnsupportedModel, match="300 or higher"):
-        answers(model, REQUESTS)
 
 
 @pytest.mark.parametrize("adds_it", [True, False])
