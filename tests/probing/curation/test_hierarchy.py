@@ -21,7 +21,12 @@ def world() -> World:
 
 def test_everything_above_is_found_level_by_level(serve: Callable[[World], Source], world: World) -> None:
     source = serve(world)
-    assert parents(source.endpoint(), SUBCLASS, ["Q1"]) == {"Q1": ("Q2", "Q10"), "Q2": ("Q3",), "Q10": ("Q3",), "Q3": ()}
+    assert parents(source.endpoint(), SUBCLASS, ["Q1"]) == {
+        "Q1": ("Q2", "Q10"),
+        "Q2": ("Q3",),
+        "Q10": ("Q3",),
+        "Q3": (),
+    }
     assert len(source.sparql.requests) == 3
 
 

@@ -23,8 +23,9 @@ def test_a_text_is_cut_into_pieces_about_as_long_as_tokens() -> None:
 
 
 def test_a_causal_model_computes_each_prefix_once() -> None:
-    """The five pieces of the beginning are shared; of the options, each piece but the final period is one prefix."""
-    assert score_load("causal", NORWAY) == VerbLoad(3, 5 + len(["Oslo", "Cairo", "New", "Delhi"]))
+    """The options share the text before them; the final period is predicted, but nothing follows from it."""
+    beginning = len(pieces("The capital of Norway is"))
+    assert score_load("causal", NORWAY) == VerbLoad(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]))
     assert score_load("causal", NORWAY, NORWAY).positions == score_load("causal", NORWAY).positions
 
 
@@ -43,7 +44,8 @@ def test_a_masked_model_reads_the_whole_text_once_for_each_hidden_piece() -> Non
 
 def test_options_of_one_length_share_the_input_with_the_whole_answer_hidden() -> None:
     load = score_load("masked", NORWAY, pll="whole_answer", span="answer")
-    assert load == VerbLoad(3, len(pieces("The capital of Norway is Oslo.")) + len(pieces("The capital of Norway is New Delhi.")))
+    short, long = (pieces(f"The capital of Norway is {option}.") for option in ("Oslo", "New Delhi"))
+    assert load == VerbLoad(3, len(short) + len(long))
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
@@ -52,7 +54,7 @@ def test_an_early_decision_costs_less_than_scoring_every_option(kind: str) -> No
     request = (prompt("The capital of [X] is [Y], where the king of the country lives.", "Norway"), options)
     full, decided = score_load(kind, request), score_load(kind, request, decide=1)
     assert decided.statements == full.statements == 64
-    assert 0 < decided.positions < 0.5 * full.positions
+    assert 0 < decided.positions < 0.7 * full.positions
 
 
 def test_each_answer_has_as_many_scores_as_there_are_options() -> None:
@@ -65,8 +67,8 @@ def test_a_causal_model_fills_a_blank_from_the_text_before_it() -> None:
     for model in (causal, masked):
         (blank, _) = model.fill([NORWAY, NORWAY], k=5)
         assert blank.ranks.tolist() == [1, 1, 0]
-    assert causal.loads["fill"] == VerbLoad(2, 5)
-    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is _.")))
+    assert causal.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is")))
+    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is .")))
 
 
 def test_text_is_counted_with_the_system_message_and_all_tokens_to_be_written() -> None:

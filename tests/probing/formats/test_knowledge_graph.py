@@ -240,3 +240,10 @@ def test_it_reads_what_there_is_of_fb15k237(real: Path) -> None:
     assert len(parsed.triples) == 17_087 + 19_929 - 28
     assert "985: an entity has no name, 28: the relation's template" in parsed.notes[1]
     assert read(real / "fb15k237").version.startswith("valid+test+")
+
+
+def test_relations_whose_plain_ids_are_equal_are_a_fault(graph: GraphFolder) -> None:
+    mapping = {"capital of": "The capital of {HEAD} is {TAIL}", "capital/of": "{HEAD} is ruled from {TAIL}"}
+    graph.files["relation_mapping.json"] = json.dumps(mapping)
+    graph.files["triples.tsv"] = "no\tcapital of\tosl\nke\tcapital/of\tnai\nno\tcapital/of\tlim\nke\tcapital of\tlim\n"
+    fault(graph, "Two relations differ only in characters that addresses cannot have")

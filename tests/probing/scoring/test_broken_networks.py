@@ -84,5 +84,3 @@ def test_half_precision_uses_the_fast_implementation(make: type[HFModel], dtype:
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
     assert model.dtype == str(dtype).removeprefix("torch.")
-
-

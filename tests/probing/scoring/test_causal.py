@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Request, Scoring
 from probing.scoring.causal import NODES_PER_ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
+from tests.probing.scoring.compare import answers, assert_decided, assert_equal, expected_log_probs
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
@@ -54,12 +53,6 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
     model = stub(["a", "b", "c"], start)
     (scores,) = answers(model, [(prompt("[Y] b", ""), ["a", "c", "a c", "b", "c c", "b b b"])], Scoring(decide=decide))
     assert [len(tokens) for tokens in scores.log_probs] == [n + bool(start) for n in (1, 1, 2, 1, 2, 3)]
-
-
-
-
-
-
 
 
 @pytest.mark.parametrize("adds_it", [True, False])
