@@ -30,3 +30,20 @@ def test_a_limit_below_one_is_refused(benchmark: Benchmark) -> None:
 def test_an_item_overrides_its_relations_tags() -> None:
     relation = Relation("P1", (), (), (), tags={"head": "sea", "language": "en"})
     assert relation.tags_of(Item(0, "a", (0,), tags={"language": "fr"})) == {"head": "sea", "language": "fr"}
+
+
+def test_a_relation_is_found_by_its_id(benchmark: Benchmark) -> None:
+    assert benchmark["P36"].id == "P36"
+    with pytest.raises(BadInput, match=r"no relation 'P1'\. Choose from: P30, P36"):
+        benchmark["P1"]
+
+
+def test_a_row_is_found_by_the_label_of_its_relation_and_the_index_of_its_item() -> None:
+    arab, west = (
+        Relation(f"P36.{name}", (), (), (Item(index, name, (0,)),), tags={"predicate": "P36"})
+        for index, name in enumerate(("arab", "west"))
+    )
+    benchmark = Benchmark("pairs", "1", "0", (arab, west))
+    assert (benchmark.relation_of("P36", 0), benchmark.relation_of("P36", 1)) == (arab, west)
+    with pytest.raises(BadInput, match=r"Relation P36 has no item 2\."):
+        benchmark.relation_of("P36", 2)

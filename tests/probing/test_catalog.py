@@ -1,71 +1,40 @@
 """The catalog: known benchmarks, opened and downloaded."""
 
-import errno
-import io
-import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from probing.catalog import CATALOG, KnownBenchmark, download, known_benchmark, open_benchmark
-from probing.errors import BadInput, DigestMismatch, NoSpace, SourceUnavailable
-from probing.files import archives
+from probing.errors import BadInput, DigestMismatch, SourceUnavailable
 from probing.formats import FORMATS, bear
 from probing.probes import PROBES
 from probing.settings import Settings
 from tests.conftest import BearFolder
+from tests.probing.files.served_archive import packed, serving
 
 Serve = Callable[[bytes], KnownBenchmark]
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
 def serve(tmp_path: Path, bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """Put an archive where the catalog expects BEAR's; the digest is that of the small folder."""
     (tmp_path / "served").mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path / "served")))
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with serving(tmp_path / "served") as address:
 
-    def put(archive: bytes) -> KnownBenchmark:
-        (tmp_path / "served" / "archive.tar.gz").write_bytes(archive)
-        benchmark = replace(
-            CATALOG["bear"],
-            archive=f"http://127.0.0.1:{server.server_port}/archive.tar.gz",
-            digest=bear.read(bear_folder.write()).digest,
-            paths=("small",),
-        )
-        monkeypatch.setitem(CATALOG, "bear", benchmark)
-        return benchmark
+        def put(archive: bytes) -> KnownBenchmark:
+            (tmp_path / "served" / "archive.tar.gz").write_bytes(archive)
+            benchmark = replace(
+                CATALOG["bear"],
+                archive=f"{address}/archive.tar.gz",
+                digest=bear.read(bear_folder.write()).digest,
+                paths=("small",),
+            )
+            monkeypatch.setitem(CATALOG, "bear", benchmark)
+            return benchmark
 
-    yield put
-    server.shutdown()
-    server.server_close()
-
-
-def packed(folder: Path, *extra: tarfile.TarInfo) -> bytes:
-    """The folder as the hub of repositories packs it: everything below one top folder."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
-        for member in extra:
-            archive.addfile(member, io.BytesIO(b"x" * member.size))
-        archive.add(folder, arcname=f"BEAR-3818fdc/{folder.name}")
-    return buffer.getvalue()
-
-
-def member(name: str, **fields: object) -> tarfile.TarInfo:
-    info = tarfile.TarInfo(name)
-    for field, value in fields.items():
-        setattr(info, field, value)
-    return info
+        yield put
 
 
 def test_each_known_benchmark_names_what_exists() -> None:
@@ -137,41 +106,6 @@ def test_a_folder_that_was_changed_by_hand_is_not_taken_for_the_original(
         download("bear", tmp_path / "bear")
 
 
-def test_paths_out_of_the_folder_and_links_are_passed_over(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path
-) -> None:
-    serve(
-        packed(
-            bear_folder.write(),
-            member("top/../../outside.txt", size=1),
-            member("top/small/link", type=tarfile.SYMTYPE, linkname="/etc/hostname"),
-            member("top/elsewhere/file", size=1),
-        )
-    )
-    download("bear", tmp_path / "var" / "bear")
-    names = {path.name for path in (tmp_path / "var").rglob("*")}
-    assert names.isdisjoint({"outside.txt", "link", "elsewhere"})
-
-
-@pytest.mark.parametrize("name", ["top/small/../../../escape.txt", "top/small/../../escape.txt"])
-def test_a_path_that_climbs_out_of_a_wanted_folder_is_refused(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path, name: str
-) -> None:
-    serve(packed(bear_folder.write(), member(name, size=1)))
-    with pytest.raises(SourceUnavailable, match="outside"):
-        download("bear", tmp_path / "var" / "bear")
-    assert not list(tmp_path.rglob("escape.txt"))
-
-
-def test_an_archive_that_unpacks_without_end_is_refused(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 100)
-    serve(packed(bear_folder.write()))
-    with pytest.raises(SourceUnavailable, match="larger than 100 bytes"):
-        download("bear", tmp_path / "bear")
-
-
 @pytest.mark.parametrize("cut", [0, 100, 500])
 def test_a_broken_off_download_leaves_nothing(serve: Serve, bear_folder: BearFolder, tmp_path: Path, cut: int) -> None:
     serve(packed(bear_folder.write())[:cut])
@@ -188,18 +122,6 @@ def test_without_a_network_it_says_what_to_do(serve: Serve, tmp_path: Path, monk
     assert not caught.value.permanent
     assert "by hand" in caught.value.next_step
     assert "import_benchmark bear" in caught.value.next_step
-
-
-def test_a_full_disk_is_told_as_such(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    serve(packed(bear_folder.write()))
-    monkeypatch.setattr(tarfile.TarFile, "extract", full)
-    with pytest.raises(NoSpace):
-        download("bear", tmp_path / "bear")
 
 
 def test_what_ships_with_the_project_is_not_downloaded(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import Kind, ModelCard
-from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.result import Result
 from probing.runner import Start, merged, probe_part, run
@@ -146,42 +145,6 @@ def test_a_model_that_says_nothing_of_its_weights_starts_anew(benchmark: Benchma
     assert model.usage.statements == 16
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"language": "de"}, "no language 'de'. It has none"),
-        ({"probe": "ranking", "pair": "arab-west"}, "no culture pair 'arab-west'. It has none"),
-        ({"probe": "ranking", "objects": "raw"}, "no objects 'raw'. It has none"),
-    ],
-)
-def test_a_version_is_not_chosen_where_there_are_none(
-    change: dict, words: str, benchmark: Benchmark, model: FakeModel
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        run(model, benchmark, progress=False, **change)
-    assert run(model, benchmark, probe="ranking", objects="augmented", progress=False).record["items_done"] == 6
-
-
-@pytest.mark.parametrize(
-    ("probe", "choice", "words"),
-    [
-        ("answering", {"decide": True}, "answering leaves no choice of decide: it is False. Leave it out"),
-        ("cloze", {"decide": True}, "no choice of decide"),
-        ("cloze", {"reduction": "mean"}, "no choice of reduction: it is sum"),
-        ("perplexity", {"decide": True}, "no choice of decide"),
-        ("perplexity", {"pll": "sentence_l2r"}, "no choice of pll: it is original"),
-        ("similarity", {"decide": True}, "no choice of decide"),
-        ("similarity", {"pll": "original"}, "no choice of pll: it is within_word_l2r"),
-        ("specificity", {"decide": True}, "no choice of decide"),
-    ],
-)
-def test_a_setting_that_the_probe_does_not_use_is_refused(
-    probe: str, choice: dict, words: str, benchmark: Benchmark
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        normalised(Settings(probe=probe, **choice), benchmark)
-
-
 def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     run(model, benchmark, out=tmp_path / "out", progress=False)
     with pytest.raises(BadInput, match="exists already"):
@@ -205,31 +168,6 @@ def test_scores_that_are_no_numbers_give_no_result(benchmark: Benchmark, tmp_pat
     with pytest.raises(NonFiniteScores, match="P30, item 0, template 0"):
         run(Broken(), benchmark, out=tmp_path / "out", progress=False)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        (Settings(probe="guess"), "No probe is called"),
-        (Settings(relations=("P1",)), "no relation 'P1'"),
-        (Settings(templates=(5,)), "no template 5"),
-        (Settings(limit=0), "leaves no items"),
-        (Settings(pll="guess"), "pll cannot be 'guess'"),  # type: ignore[arg-type]
-        (Settings(reduction="max"), "reduction cannot be 'max'"),  # type: ignore[arg-type]
-        (Settings(options={"k": 1}), "no option 'k'"),
-    ],
-)
-def test_bad_settings_are_refused_before_a_model_is_loaded(
-    benchmark: Benchmark, settings: Settings, words: str
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        normalised(settings, benchmark)
-
-
-def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) -> None:
-    one = normalised(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
-    other = normalised(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
-    assert one.digest == other.digest
 
 
 def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
@@ -257,22 +195,6 @@ def test_a_part_has_its_record(benchmark: Benchmark, model: FakeModel) -> None:
     record = probe_part(model, benchmark, Settings(), part, start=start).record
     assert (record["start"], record["timing"]["load_seconds"]) == ("2026-11-01T00:00:00+00:00", 2.5)
     assert (record["statements"], record["items_done"]) == (4, 2)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"colour": "red"}, r"no setting 'colour', and the probe multiple_choice has no option 'colour'. Settings: .*"),
-        ({"limit": "3"}, r"limit cannot be '3'. Give it a value of type whole number."),
-        ({"decide": 1}, r"decide cannot be 1. Give it a value of type true or false."),
-        ({"probe": "guess"}, r"No probe is called 'guess'"),
-    ],
-)
-def test_what_cannot_be_set_is_refused_by_name(
-    change: dict, words: str, benchmark: Benchmark, model: FakeModel
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        run(model, benchmark, progress=False, **change)
 
 
 def test_a_single_relation_and_a_single_template_are_enough(benchmark: Benchmark, model: FakeModel) -> None:

@@ -174,3 +174,9 @@ def test_another_column_can_say_what_is_right() -> None:
     first, second = by_relation(P1="yn"), by_relation(P1="nn")
     named = {name: rows.rename(columns={"correct": "specific"}) for name, rows in (("a", first), ("b", second))}
     assert compare(named, [], Correctness("specific")).iloc[0]["difference"] == -0.5
+
+
+def test_results_without_right_answers_cannot_be_compared() -> None:
+    rows = pd.DataFrame({"relation": ["P36"], "index": [0], "template": [0], "perplexity": [3.5]})
+    with pytest.raises(BadInput, match=r"no right answers to compare\. Compare their scores"):
+        common_rows({"a": rows, "b": rows})

@@ -7,21 +7,13 @@ import pytest
 
 import probing
 from probing.__main__ import main
-from probing.formats.knowledge_graph import read
 from tests.fakes import FakeModel
-
-GRAPH = str(Path(__file__).parents[3] / "fixtures" / "graph")
+from tests.probing.command_line.helpers import complaint
 
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probing, "load", lambda model, **options: FakeModel(), raising=False)
-
-
-def complaint(capsys: pytest.CaptureFixture[str]) -> str:
-    captured = capsys.readouterr()
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 def test_each_sentence_becomes_one_json_line(fake: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,41 +43,3 @@ def test_a_missing_model_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (tmp_path / "own.txt").write_text("Oslo\n")
     assert main(["perplexity", str(tmp_path / "none.gguf"), "--sentences", str(tmp_path / "own.txt")]) == 2
     assert "There is no file" in complaint(capsys)
-
-
-def test_a_sample_is_a_benchmark_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hard = ["--resampled", "1", "--within-category", "--samples", "10", "--repetitions", "2", "--seed", "5"]
-    assert main(["sample", GRAPH, *hard, "--out", str(tmp_path / "hard")]) == 0
-    benchmark = read(tmp_path / "hard")
-    assert f"{benchmark.size} sentences are in" in capsys.readouterr().out
-    assert "2 repetitions of 10 true" in benchmark.notes[-1]
-    assert "1 of 3 parts within their categories were drawn anew; seed 5" in benchmark.notes[-1]
-
-
-def test_a_sample_follows_the_graphs_own_plan(tmp_path: Path) -> None:
-    assert main(["sample", GRAPH, "--out", str(tmp_path / "same")]) == 0
-    assert read(tmp_path / "same").relations == read(Path(GRAPH)).relations
-
-
-def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "kept").write_text("")
-    assert main(["sample", GRAPH, "--out", str(tmp_path)]) == 2
-    assert "exists already" in complaint(capsys)
-
-
-def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shouts:
-        remark = "Grammar corrected by shouting."
-
-        def correct(self, sentences: list[str]) -> list[str]:
-            return [sentence.upper() for sentence in sentences]
-
-        @classmethod
-        def load(cls, model: str) -> "Shouts":
-            return cls()
-
-    monkeypatch.setattr(probing, "Corrector", Shouts, raising=False)
-    assert main(["sample", GRAPH, "--samples", "5", "--correct", "loud", "--out", str(tmp_path / "loud")]) == 0
-    benchmark = read(tmp_path / "loud")
-    assert "Grammar corrected by shouting." in benchmark.notes
-    assert all(item.subject.isupper() for relation in benchmark.relations for item in relation.items)

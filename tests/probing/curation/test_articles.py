@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probing.curation.articles import SortKey
+from probing.curation.articles import Articles, SortKey
 from probing.errors import BadInput, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
@@ -107,3 +107,8 @@ def test_status_404_means_a_missing_page_only_for_edits(source: Source) -> None:
     assert source.articles().weights([("en", TITLES[0])], "edits") == {}
     with pytest.raises(BadInput, match="--wikipedia"):
         source.articles().weights([("en", TITLES[0])], "size")
+
+
+def test_the_address_of_the_sites_needs_a_place_for_the_site(source: Source) -> None:
+    with pytest.raises(BadInput, match=r"no \{site\}"):
+        Articles(source.cache(), "http://localhost")

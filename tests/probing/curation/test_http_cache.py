@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -136,51 +135,10 @@ def test_the_body_of_a_refusal_is_read_whatever_its_length(source: Source) -> No
         source.endpoint().rows(CAPITALS)
 
 
-OVER_LIMIT = "java.util.concurrent.TimeoutException"
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [Fault(504, body=OVER_LIMIT), Fault(500, body=OVER_LIMIT), Fault(keep=0.5, body=OVER_LIMIT)],
-    ids=["504", "500", "truncated"],
-)
-def test_a_query_that_twice_exceeds_the_time_limit_of_the_engine_stays_sliced(source: Source, fault: Fault) -> None:
-    source.sparql.faults.extend([fault, fault])
-    assert source.endpoint().rows(CAPITALS) == EGYPT
-    assert len(source.sparql.requests) == 12
-    assert 'STRENDS(STR(?subject), "9")' in source.sparql.requests[-1]
-    assert source.endpoint().rows(CAPITALS) == EGYPT
-    assert len(source.sparql.requests) == 12
-
-
-def test_a_query_that_twice_times_out_at_a_gateway_is_sliced_only_this_time(source: Source) -> None:
-    source.sparql.faults.extend([Fault(504), Fault(504)])
-    assert source.endpoint().rows(CAPITALS) == EGYPT
-    assert len(source.sparql.requests) == 2 + 10
-    assert source.endpoint().rows(CAPITALS) == EGYPT
-    assert len(source.sparql.requests) == 2 + 10 + 1
-    assert "STRENDS" not in source.sparql.requests[-1]
-
-
-@pytest.mark.parametrize("fault", [Fault(504), Fault(500, body=OVER_LIMIT)], ids=["gateway", "engine"])
-def test_a_timeout_of_a_query_that_cannot_be_sliced_is_an_error_and_not_stored(source: Source, fault: Fault) -> None:
-    smallest_slice = replace(CAPITALS, ending="Q79")
-    source.sparql.faults.extend([fault, fault])
-    with pytest.raises(SourceUnavailable, match="twice took too long"):
-        source.endpoint().rows(smallest_slice)
-    assert source.endpoint().rows(smallest_slice) == EGYPT
-
-
 def test_a_server_that_hangs_is_sent_the_same_query_again(source: Source) -> None:
     source.sparql.faults.extend([Fault(late=1.1), Fault(late=1.1)])
     assert source.endpoint(timeout=1).rows(CAPITALS) == EGYPT
     assert source.sparql.requests == [CAPITALS.text] * 3
-
-
-def test_a_query_for_well_known_subjects_that_takes_too_long_is_sent_in_few_slices(source: Source) -> None:
-    source.sparql.faults.extend([Fault(500, body=OVER_LIMIT)] * 2)
-    source.endpoint().rows(replace(CAPITALS, least=50))
-    assert len(source.sparql.requests) == 2 + 2
 
 
 def test_a_slow_answer_is_not_waited_for_longer_than_the_timeout(source: Source) -> None:
@@ -198,22 +156,12 @@ def test_requests_are_spaced_out(source: Source, pauses: list[float]) -> None:
     assert 9 < pauses[0] <= 10
 
 
-def test_an_answer_without_rows_is_an_error(source: Source) -> None:
-    with pytest.raises(SourceUnavailable, match=r"something other than rows.*--endpoint"):
-        Endpoint(source.cache(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)
-
-
 @pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<html>", " <html lang=en>"])
 def test_a_web_page_is_an_error_at_once(source: Source, page: str) -> None:
     source.sparql.faults.append(Fault(keep=0, body=page, headers={"Content-Type": "text/html"}))
     with pytest.raises(BadInput, match=r"a web page instead of data.*--endpoint"):
         source.endpoint().rows(CAPITALS)
     assert len(source.sparql.requests) == 1
-
-
-def test_a_text_that_is_not_a_web_address_is_refused(source: Source) -> None:
-    with pytest.raises(BadInput, match="not a web address"):
-        Endpoint(source.cache(), "wikidata")
 
 
 def test_a_refused_connection_is_an_error(source: Source) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from probing.errors import UnsupportedModel
 from probing.files.architectures import (
+    _table,
     architecture_of,
     kind_of,
     known_model_types,
@@ -56,3 +57,8 @@ def test_what_cannot_be_probed_is_refused() -> None:
         require_kind("")
     with pytest.raises(UnsupportedModel, match="'brandnew'"):
         require_known_type("brandnew")
+
+
+def test_a_table_that_transformers_no_longer_has_is_named() -> None:
+    with pytest.raises(LookupError, match=r"no table GONE in modeling_auto\.py: this version is not supported"):
+        _table("modeling_auto.py", "GONE")

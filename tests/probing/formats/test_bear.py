@@ -1,6 +1,5 @@
 """BEAR folders: every shape that methods 1.1 allows, and every fault named with its file and line."""
 
-import errno
 import json
 import shutil
 from collections import Counter
@@ -12,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from probing.errors import BadBenchmark
-from probing.formats import bear, files
+from probing.formats import bear
 from tests.conftest import BearFolder
 
 
@@ -25,24 +24,6 @@ def test_it_reads_relations_items_and_tags(bear_folder: BearFolder) -> None:
     assert relation.answer_ids == ("Q585", "Q85")
     assert relation.tags == {"domain": ("Geographic", "Political"), "cardinality": bear.SINGLE}
     assert benchmark["P30"].tags["cardinality"] == bear.MULTIPLE
-
-
-def test_an_editor_s_mark_in_front_is_passed_over(bear_folder: BearFolder) -> None:
-    plain = bear.read(bear_folder.write())
-    for path in bear_folder.path.iterdir():
-        path.write_text(path.read_text(), encoding="utf-8-sig")
-    assert bear.read(bear_folder.path).relations == plain.relations
-
-
-def test_a_file_that_must_not_be_read_is_named(bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = bear_folder.write()
-
-    def locked(self: Path, *_: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    monkeypatch.setattr(Path, "open", locked)
-    with pytest.raises(BadBenchmark, match=r"metadata_relations.json cannot be read \(Permission denied\)"):
-        bear.read(folder)
 
 
 def test_it_reads_an_answer_by_object_id_alone(bear_folder: BearFolder) -> None:
@@ -203,26 +184,6 @@ def test_a_relation_id_cannot_point_elsewhere(bear_folder: BearFolder, name: str
     fault(bear_folder, "is no relation id")
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (b'{"sub_label": ', "P36.jsonl, line 2, column"),
-        (b"[1, 2]", "P36.jsonl, line 2: not a JSON object"),
-        (b'{"sub_label": "\xff"}', "P36.jsonl, line 2: not UTF-8"),
-        (b"", "P36.jsonl, line 2: empty"),
-        (b"[" * 100_000, "P36.jsonl, line 2: JSON that cannot be read"),
-        (b'{"answer_idx": ' + b"9" * 5000 + b"}", "P36.jsonl, line 2: JSON that cannot be read"),
-    ],
-)
-def test_a_malformed_line_is_named(bear_folder: BearFolder, line: bytes, words: str) -> None:
-    folder = bear_folder.write()
-    first = (folder / "P36.jsonl").read_bytes().split(b"\n")[0]
-    (folder / "P36.jsonl").write_bytes(first + b"\n" + line + b"\n" + first)
-    with pytest.raises(BadBenchmark) as caught:
-        bear.read(folder)
-    assert words in caught.value.message
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3) | st.sampled_from(["[X] is [Y]."]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
@@ -248,11 +209,6 @@ def test_whatever_a_field_holds_the_folder_is_read_or_the_fault_named(
         assert name in error.message
     finally:
         inside[field] = before
-
-
-def test_a_huge_file_is_not_read(bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGEST_FILE", 100)
-    fault(bear_folder, "metadata_relations.json is larger than 100 bytes")
 
 
 def test_a_folder_without_metadata_is_a_fault(tmp_path: Path) -> None:
@@ -295,3 +251,14 @@ def test_each_answer_of_the_real_bear_is_right_equally_often(real_bear: Path) ->
 
 def test_both_layouts_of_the_real_bear_have_the_same_digest(real_bear: Path) -> None:
     assert bear.read(real_bear) == bear.read(real_bear / "BEAR")
+
+
+def test_a_folder_of_several_benchmarks_is_refused_with_their_names(bear_folder: BearFolder, tmp_path: Path) -> None:
+    copy = shutil.copytree(bear_folder.write(), tmp_path / "copy")
+    with pytest.raises(BadBenchmark, match=rf"holds several benchmarks\. Choose {copy} or {bear_folder.path}"):
+        bear.read(tmp_path)
+
+
+def test_metadata_of_a_relation_that_are_no_object_are_a_fault(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P36"] = ["[X] is [Y]."]
+    fault(bear_folder, "metadata_relations.json, relation P36: not a JSON object")

@@ -11,29 +11,8 @@ import pytest
 
 from probing.errors import BadBenchmark
 from probing.formats import format_of
-from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import plain_id, read, read_graph
-from probing.statements.sampling import Sampling, draw
-
-
-class GraphFolder:
-    """A folder to spoil: change `files`, then `write()`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.files = {
-            "relation_mapping.json": json.dumps({"capital": "The capital of {HEAD} is {TAIL}"}),
-            "triples.tsv": "no\tcapital\tosl\nke\tcapital\tnai\npe\tcapital\tlim\n",
-            "entities.tsv": "no\tNorway\tcountry\nke\tKenya\tcountry\npe\tPeru\tcountry\tandean\n"
-            "osl\tOslo\nnai\tNairobi\tcity\nlim\tLima\tcity\n",
-            "sampling.json": json.dumps({"samples": 3, "repetitions": 2}),
-        }
-
-    def write(self) -> Path:
-        self.path.mkdir(exist_ok=True)
-        for name, text in self.files.items():
-            (self.path / name).write_text(text, encoding="utf-8")
-        return self.path
+from tests.probing.formats.graph_folder import GraphFolder, fault
 
 
 @pytest.fixture
@@ -65,13 +44,6 @@ def freebase(graph: GraphFolder) -> GraphFolder:
         "entity2wikidata.json": json.dumps({"/m/1": {"label": "Alien"}, "/m/2": {"label": "Film"}, "/m/3": {}}),
     }
     return graph
-
-
-def fault(folder: GraphFolder, message: str) -> None:
-    with pytest.raises(BadBenchmark) as caught:
-        read(folder.write())
-    assert message in caught.value.message
-    assert caught.value.next_step
 
 
 def test_it_reads_triples_names_templates_and_categories(graph: GraphFolder) -> None:
@@ -235,51 +207,12 @@ def test_an_entity_listed_twice_or_without_a_name_is_a_fault(graph: GraphFolder)
     fault(graph, "entities.tsv, line 7: no id or no name")
 
 
-@pytest.mark.parametrize(
-    ("plan", "message"),
-    [
-        ({"sample": 3}, "sampling.json: 'sample' is unknown"),
-        ({"samples": "3"}, "sampling.json: samples cannot be '3'"),
-        ({"within_category": 1}, "sampling.json: within_category cannot be 1"),
-    ],
-)
-def test_a_wrong_plan_is_a_fault(graph: GraphFolder, plan: dict[str, object], message: str) -> None:
-    graph.files["sampling.json"] = json.dumps(plan)
-    fault(graph, message)
-
-
 def test_a_broken_archive_is_a_fault(graph: GraphFolder) -> None:
     graph.write()
     (graph.path / "triples.tsv").unlink()
     (graph.path / "triples.tsv.gz").write_bytes(gzip.compress(b"no\tcapital\tosl\n")[:-9])
     with pytest.raises(BadBenchmark, match=r"triples\.tsv\.gz is not a whole gzip file"):
         read(graph.path)
-
-
-def test_a_stored_sample_is_the_same_items(graph: GraphFolder, tmp_path: Path) -> None:
-    benchmark = read(graph.write())
-    content, plan = read_graph(graph.path), SamplingPlan(Sampling(3, 2), ("Drawn for a test.",))
-    store(tmp_path / "stored", content, draw(content, plan.sampling), plan)
-    stored = read(tmp_path / "stored")
-    assert stored.relations == benchmark.relations
-    assert stored.notes == ("Read from triples.tsv.", "Drawn for a test.", benchmark.notes[1])
-    assert read_sampling(tmp_path / "stored").sampling == plan.sampling
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"true": "yes"}, "line 1: 'true' must be true or false"),
-        ({"repetitions": []}, "line 1: 'repetitions' is not a list of whole numbers"),
-        ({"repetitions": [True]}, "line 1: 'repetitions' is not a list of whole numbers"),
-        ({"text": ""}, "line 1: 'text' holds ''"),
-        ({"relation": "ruler"}, "relation_mapping.json: the field 'ruler' is missing"),
-    ],
-)
-def test_a_wrong_stored_sentence_is_a_fault(graph: GraphFolder, change: dict[str, object], message: str) -> None:
-    line = {"text": "Oslo", "head": "a", "relation": "capital", "tail": "b", "true": True, "repetitions": [1]}
-    graph.files["sentences.jsonl"] = json.dumps(line | change) + "\n"
-    fault(graph, message)
 
 
 @pytest.fixture(scope="module")
@@ -307,3 +240,10 @@ def test_it_reads_what_there_is_of_fb15k237(real: Path) -> None:
     assert len(parsed.triples) == 17_087 + 19_929 - 28
     assert "985: an entity has no name, 28: the relation's template" in parsed.notes[1]
     assert read(real / "fb15k237").version.startswith("valid+test+")
+
+
+def test_relations_whose_plain_ids_are_equal_are_a_fault(graph: GraphFolder) -> None:
+    mapping = {"capital of": "The capital of {HEAD} is {TAIL}", "capital/of": "{HEAD} is ruled from {TAIL}"}
+    graph.files["relation_mapping.json"] = json.dumps(mapping)
+    graph.files["triples.tsv"] = "no\tcapital of\tosl\nke\tcapital/of\tnai\nno\tcapital/of\tlim\nke\tcapital of\tlim\n"
+    fault(graph, "Two relations differ only in characters that addresses cannot have")

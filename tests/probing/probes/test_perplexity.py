@@ -6,6 +6,7 @@ from math import exp
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -14,6 +15,7 @@ from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.perplexity import Measured, Perplexity, PerplexityColumns
 from probing.probes.probe import changed_options, make, parse
+from probing.results.result import Result
 from probing.runner import run
 from probing.scoring.load import load
 from probing.settings import Settings
@@ -142,3 +144,51 @@ def test_the_public_code_is_the_librarys_loss_without_the_last_token(tmp_path: P
         ids = torch.tensor([model.tokenizer(measured.text).input_ids])
         loss = model.network(input_ids=ids[:, :-1], labels=ids[:, :-1]).loss.item()
         assert measured.perplexity == pytest.approx(exp(loss * (ids.shape[1] - 1) / ids.shape[1]), rel=1e-4)
+
+
+def overall(result: Result) -> dict[str, float]:
+    rows = result.scores[result.scores["dimension"] == "overall"]
+    return dict(zip(rows["metric"], rows["value"], strict=True))
+
+
+def test_every_distinct_sentence_is_scored_once(tmp_path: Path) -> None:
+    model = FakeModel()
+    result = run(model, "graph", out=tmp_path / "out", progress=False)
+    assert model.usage.statements == len(result.items) == 915
+    assert sum(map(len, result.items["repetitions"])) == 1000
+    assert not result.items.duplicated(["statement", "true"]).any()
+    assert result.record["probe"] == "perplexity"
+    assert "5 repetitions of 100 true" in result.record["benchmark_notes"][1]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        run(FakeModel(fails_after=500), "graph", out=tmp_path / "out", progress=False)
+    done = sum(len(pd.read_parquet(path)) for path in (tmp_path / "out.partial").glob("*.parquet"))
+    assert 300 < done <= 500
+    model = FakeModel()
+    resumed = run(model, "graph", out=tmp_path / "out", progress=False)
+    assert model.usage.statements == 915 - done
+    whole = run(FakeModel(), "graph", progress=False)
+    pd.testing.assert_frame_equal(resumed.scores, whole.scores)
+    pd.testing.assert_frame_equal(resumed.items, whole.items)
+
+
+def test_a_stored_result_gives_the_same_scores_again(tmp_path: Path) -> None:
+    result = run(FakeModel(), "graph", out=tmp_path / "out", progress=False)
+    stored = Result.load(tmp_path / "out")
+    pd.testing.assert_frame_equal(Perplexity().scores(stored.items), result.scores)
+
+
+def test_a_model_that_knows_the_facts_finds_them_less_perplexing() -> None:
+    guesses = run(FakeModel(), "graph", progress=False)
+    known = list(guesses.items.loc[guesses.items["true"], "statement"])
+    found = overall(run(FakeModel(knows=known), "graph", progress=False))
+    assert found["superiority"] == 1.0
+    assert found["discriminates"] == 1.0
+    assert found["log10_p_median"] < -10
+    assert 0.4 < overall(guesses)["superiority"] < 0.6
+
+
+def test_a_run_records_that_each_token_is_masked_in_turn() -> None:
+    assert run(FakeModel(), "graph", limit=2, progress=False).record["settings"]["pll"] == "original"

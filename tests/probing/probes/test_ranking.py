@@ -11,7 +11,6 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.formats import dlama
 from probing.language_model import OptionScores
-from probing.probes.parts import parts
 from probing.probes.ranking import Ranking, answer_means
 from probing.runner import run
 from probing.settings import Settings
@@ -27,40 +26,6 @@ def pairs(tmp_path: Path) -> Benchmark:
     folder.facts |= {name.replace("arab-west", "other-west"): lines for name, lines in folder.facts.items()}
     folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
     return dlama.read(folder.write())
-
-
-def asked(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:
-    settings = Settings(probe="ranking", language=options.pop("language", ""), options=options)
-    chosen = [benchmark[part.relation].tags for part in parts(benchmark, settings)]
-    return {(tags["culture_pair"], tags["language"], tags["objects"]) for tags in chosen}
-
-
-def test_pair_language_and_objects_choose_what_is_asked(pairs: Benchmark) -> None:
-    everything = {(pair, language, "augmented") for pair in ("arab-west", "other-west") for language in ("en", "ar")}
-    assert asked(pairs) == everything
-    assert asked(pairs, pair="arab-west", language="ar") == {("arab-west", "ar", "augmented")}
-    assert asked(pairs, pair="arab-west", language="ar", objects="raw") == {("arab-west", "ar", "raw")}
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"pair": "east-west"}, "no culture pair 'east-west'. Choose from: arab-west, other-west"),
-        ({"language": "fr"}, "no language 'fr'. Choose from: ar, en"),
-        ({"objects": "cooked"}, "no objects 'cooked'. Choose from: augmented, raw"),
-    ],
-)
-def test_what_is_not_there_is_named_with_what_is(pairs: Benchmark, options: dict[str, str], words: str) -> None:
-    with pytest.raises(BadInput) as caught:
-        asked(pairs, **options)
-    assert words in str(caught.value)
-
-
-def test_what_is_not_there_beside_another_choice_is_named_with_it(pairs: Benchmark) -> None:
-    arabic = {"culture_pair": "other-west", "language": "ar"}
-    left = tuple(relation for relation in pairs.relations if not arabic.items() <= relation.tags.items())
-    with pytest.raises(BadInput, match=r"no culture pair 'other-west' with language 'ar'. Choose from: arab-west"):
-        asked(replace(pairs, relations=left), pair="other-west", language="ar")
 
 
 def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, model: FakeModel) -> None:

@@ -13,7 +13,7 @@ from transformers import BertConfig, PreTrainedModel
 from probing.errors import OutOfMemory
 from probing.language_model import Request, Scoring
 from probing.scoring import batching
-from probing.scoring.batching import INITIAL_TOKENS, Budget, ceiling
+from probing.scoring.batching import INITIAL_TOKENS, Budget, ceiling, out_of_memory_explained
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
@@ -215,3 +215,10 @@ def test_the_ceiling_bounds_a_batchs_logits() -> None:
 
 def test_with_a_small_vocabulary_the_ceiling_bounds_the_states_inside_a_layer() -> None:
     assert ceiling(network(1_000, 768)) * 8 * 768 * 4 <= batching.CPU_BYTES
+
+
+def test_only_running_out_of_memory_is_explained() -> None:
+    with pytest.raises(OutOfMemory, match="does not fit on the device"), out_of_memory_explained():
+        raise torch.OutOfMemoryError("out of memory")
+    with pytest.raises(RuntimeError, match="shapes differ"), out_of_memory_explained():
+        raise RuntimeError("shapes differ")

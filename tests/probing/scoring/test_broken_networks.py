@@ -84,11 +84,3 @@ def test_half_precision_uses_the_fast_implementation(make: type[HFModel], dtype:
     answers(model, [(prompt("[X] is [Y].", "Chad"), ["big", "small"])])
     assert model.usage.notes == []
     assert model.dtype == str(dtype).removeprefix("torch.")
-
-
-@pytest.mark.parametrize("make", [causal, masked])
-def test_an_infinite_logit_does_not_widen_the_tolerance_of_the_self_check(make: type[HFModel]) -> None:
-    model = make(torch.bfloat16)
-    head = model.network.get_output_embeddings()
-    head.register_forward_hook(lambda _, inputs, logits: logits.index_fill(-1, torch.tensor([3]), -torch.inf))
-    assert 0 < model.tolerance < 1

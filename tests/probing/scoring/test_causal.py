@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 import torch
 
-from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Request, Scoring
 from probing.scoring.causal import NODES_PER_ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
+from tests.probing.scoring.compare import answers, assert_decided, assert_equal, expected_log_probs
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
@@ -54,28 +53,6 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
     model = stub(["a", "b", "c"], start)
     (scores,) = answers(model, [(prompt("[Y] b", ""), ["a", "c", "a c", "b", "c c", "b b b"])], Scoring(decide=decide))
     assert [len(tokens) for tokens in scores.log_probs] == [n + bool(start) for n in (1, 1, 2, 1, 2, 3)]
-
-
-def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
-    """Otherwise its score would be 0, the highest possible."""
-    model = stub(["a", "b", "c"], start="")
-    with pytest.raises(BadInput, match="nothing to score of 'a'"):
-        answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
-
-
-def test_a_statement_that_is_too_long_is_an_error() -> None:
-    tokenizer = byte_level_bpe()  # 128 tokens, as the network
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
-    fits, too_long = ((prompt("[X] [Y]", "7" * count), ["7"]) for count in (125, 126))
-    answers(model, [fits])
-    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
-        answers(model, [too_long])
-
-
-def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:
-    model = CausalModel(SHARING["gpt2"](300), byte_level_bpe(vocabulary=400))
-    with pytest.raises(UnsupportedModel, match="300 or higher"):
-        answers(model, REQUESTS)
 
 
 @pytest.mark.parametrize("adds_it", [True, False])

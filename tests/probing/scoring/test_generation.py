@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.errors import BadInput
+from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Continuation
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
@@ -62,3 +62,21 @@ def test_equal_texts_are_continued_once_and_each_position_is_counted_once(model:
     written(model, *TEXTS, tokens=5)
     assert model.usage.positions - positions == sum(len(model.encoder.start) + len(ids) + 4 for ids in tokens)
     assert model.usage.statements - statements == pytest.approx(len(TEXTS))
+
+
+CHAT = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}assistant:"
+
+
+def test_a_message_goes_through_the_chat_template_after_the_system_message(model: HFModel) -> None:
+    model.tokenizer.chat_template = CHAT
+    for system, text in (("", "user: Who?\nassistant:"), ("Be short.", "system: Be short.\nuser: Who?\nassistant:")):
+        positions = model.usage.positions
+        (answer,) = model.generate(["Who?"], 1, chat=True, system=system)
+        ids = model.tokenizer(text, add_special_tokens=False).input_ids
+        assert model.usage.positions - positions in (len(ids), len(ids) + 1)
+        assert len(answer.ends) <= 1
+
+
+def test_a_model_without_a_chat_template_takes_no_messages(model: HFModel) -> None:
+    with pytest.raises(UnsupportedModel, match=r"has no chat template\. Ask it with --set chat=false"):
+        list(model.generate(["Who?"], 1, chat=True))

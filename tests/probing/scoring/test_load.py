@@ -10,7 +10,14 @@ import pytest
 import torch
 from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, BertForMaskedLM, BertLMHeadModel, T5Config
+from transformers import (
+    AutoModelForCausalLM,
+    BertConfig,
+    BertForMaskedLM,
+    BertLMHeadModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+)
 
 from probing.__main__ import main
 from probing.errors import (
@@ -334,3 +341,18 @@ def test_a_gguf_file_becomes_a_causal_model(smollm2: Path) -> None:
 @pytest.mark.slow
 def test_a_real_model_in_half_precision_is_scored_with_the_fast_implementation(smollm2: Path) -> None:
     assert load(str(smollm2), device="cpu", dtype="bfloat16").usage.notes == []
+
+
+def test_a_tokenizer_that_is_not_fast_is_unsupported(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PreTrainedTokenizerFast, "is_fast", False)
+    with pytest.raises(UnsupportedModel, match="is not a fast one"):
+        load(str(gpt2), device="cpu")
+
+
+def test_a_network_that_does_not_fit_on_the_device_is_told_as_such(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise torch.OutOfMemoryError("out of memory")
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", full)
+    with pytest.raises(UnsupportedModel, match=r"does not fit on the device\. Use a larger device or --dtype"):
+        load(str(gpt2), device="cpu")

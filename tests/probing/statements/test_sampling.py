@@ -36,15 +36,6 @@ def fewest_changes(triple: Triple) -> int:
     return min(sum(a != b for a, b in zip(triple, true, strict=True)) for true in TRIPLES)
 
 
-def test_a_triple_becomes_a_sentence() -> None:
-    assert GRAPH.sentence(Triple("rhine", "river", "norway")) == "Through Norway flows the Rhine"
-
-
-def test_a_name_may_hold_a_slot() -> None:
-    graph = Graph({"a": "{TAIL}", "b": "{HEAD}"}, {"r": "{HEAD} is {TAIL}"}, ())
-    assert graph.sentence(Triple("a", "r", "b")) == "{TAIL} is {HEAD}"
-
-
 def test_true_sentences_are_those_of_the_graph_and_no_false_one_is() -> None:
     true_texts = {GRAPH.sentence(triple) for triple in TRIPLES}
     statements = draw(GRAPH, Sampling(samples=7, repetitions=20))

@@ -1,0 +1,36 @@
+"""Fixtures: a benchmark's folder, and two results on it."""
+
+from pathlib import Path
+
+import pytest
+
+from probing.__main__ import main
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import use
+
+
+@pytest.fixture
+def folder(bear_folder: BearFolder) -> str:
+    return str(bear_folder.write())
+
+
+@pytest.fixture
+def results(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    for name, known in (("a", []), ("b", ["Chad is located in Africa.", "Egypt is located in Africa."])):
+        use(monkeypatch, FakeModel(knows=known))
+        assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / name)]) == 0
+    return [str(tmp_path / "a"), str(tmp_path / "b")]
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    use(monkeypatch, FakeModel())
+
+    def run(prompting: str, *more: str) -> str:
+        out = str(tmp_path / f"{prompting}-{len(more)}")
+        given = ["--benchmark", "pairs", "--probe", "specificity", "--set", f"prompting={prompting}", *more]
+        assert main(["run", "fake", *given, "--out", out]) == 0
+        return out
+
+    return run

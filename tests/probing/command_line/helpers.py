@@ -1,0 +1,20 @@
+"""What tests of the commands share: a fake model in place of the one that is named, and complaints."""
+
+import pytest
+
+import probing
+from probing.runner import run
+from tests.fakes import FakeModel
+
+
+def use(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
+    """Let `run` take this model whatever MODEL is."""
+    monkeypatch.setattr(probing, "run", lambda _, *args, **options: run(model, *args, **options))
+
+
+def complaint(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line on stderr."""
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert captured.err.startswith("error: ")
+    return captured.err

@@ -1,0 +1,131 @@
+"""The command compare: paired differences of results, and specificity on a unified vocabulary."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import probing
+from probing.__main__ import main
+from probing.results.result import Result
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import complaint, use
+from tests.tiny_models import build_bert
+
+SHARED = frozenset({"France", "Europe", "Germany", "Italy", "Poland", "Spain", "dog", "bird", "fish", "animal"})
+CAPITALS = {"Norway": "Oslo", "Kenya": "Nairobi", "Ecuador": "Quito", "Chad": "Africa"}
+WAYS = {
+    "open": ["--set", "k=1"],
+    "closed": ["--set", "k=1", "--set", "closed=true"],
+    "statements": ["--probe", "multiple_choice"],
+}
+
+
+def test_compare_prints_paired_differences(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["compare", *results]) == 0
+    printed = capsys.readouterr().out
+    assert "difference" in printed
+    assert "Geographic" in printed
+
+
+def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["compare", results[0], f"{results[0]}/"]) == 2
+    assert "two different ones" in complaint(capsys)
+
+
+def test_compare_refuses_results_on_different_benchmarks(
+    results: list[str], bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
+) -> None:
+    bear_folder.lines["P30"].pop()
+    use(monkeypatch, FakeModel())
+    main(["run", "fake", "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "c")])
+    assert main(["compare", results[0], str(tmp_path / "c")]) == 2
+    assert "differ in their benchmark" in complaint(capsys)
+
+
+def test_compare_unified_shows_common_pairs_words_and_tests(
+    ask, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [ask(prompting) for prompting in ("vanilla", "few-shot", "cascade")]
+    asked_for: set[str] = set()
+
+    def unified(models: dict[str, str], answers: set[str]) -> dict[str, dict[str, str]]:
+        asked_for.update(answers)
+        return {model: {case(word): word for word in SHARED for case in (str, str.upper)} for model in models}
+
+    monkeypatch.setattr(probing, "unified", unified, raising=False)
+    capsys.readouterr()
+    assert main(["compare", "--unified", *folders]) == 0
+    shown = capsys.readouterr().out
+    assert "10 words and 32 pairs in common" in shown
+    assert asked_for > SHARED
+    for part in ("specificity", "acc_at_10_either", "acc_at_10_fine", "difference to the first", "correlation"):
+        assert part in shown
+
+
+def test_two_results_are_compared_on_the_pairs_that_count(ask, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [ask(prompting) for prompting in ("vanilla", "few-shot")]
+    capsys.readouterr()
+    assert main(["compare", *folders]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    (overall,) = (row for row in rows if row[:1] == ["all"])
+    measured = [Result.load(folder).scores.set_index(["metric", "dimension"]) for folder in folders]
+    assert int(overall[1]) == measured[0].loc[("specificity", "overall"), "n"]
+    for shown, scores in zip(overall[2:4], measured, strict=True):
+        assert float(shown) == pytest.approx(scores.loc[("specificity", "overall"), "value"], abs=1e-3)
+
+
+def test_unified_is_for_specificity_only(
+    ask, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = [str(tmp_path / name) for name in "ab"]
+    for folder in folders:
+        given = ["--benchmark", "pairs", "--probe", "multiple_choice", "--limit", "2"]
+        assert main(["run", "fake", *given, "--out", folder]) == 0
+    capsys.readouterr()
+    assert main(["compare", "--unified", *folders]) == 2
+    assert "Only results of the probe specificity" in complaint(capsys)
+
+
+def test_one_result_cannot_be_compared(ask, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = ask("vanilla")
+    capsys.readouterr()
+    assert main(["compare", folder, folder]) == 2
+    assert "1 results cannot be compared" in complaint(capsys)
+
+
+@pytest.fixture(scope="module")
+def answered_in_three_ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The same questions in LM-PUB-QUIZ's three ways."""
+    folder = tmp_path_factory.mktemp("lama")
+    (folder / "relations.jsonl").write_text('{"relation": "P36", "template": "The capital of [X] is [Y] ."}')
+    lines = [json.dumps({"sub_label": subject, "obj_label": name}) for subject, name in CAPITALS.items()]
+    (folder / "P36.jsonl").write_text("\n".join(lines))
+    model, out = build_bert(folder / "model"), folder / "out"
+    for name, options in WAYS.items():
+        assert main(["run", str(model), "--benchmark", str(folder), *options, "--out", str(out / name)]) == 0
+    return {name: str(out / name) for name in WAYS}
+
+
+def test_all_three_ways_answer_the_same_items(answered_in_three_ways: dict[str, str]) -> None:
+    rows = {name: Result.load(Path(folder)).items for name, folder in answered_in_three_ways.items()}
+    assert all(list(items["answer_label"]) == list(CAPITALS.values()) for items in rows.values())
+    assert set(rows["closed"]["prediction_label"]) <= set(CAPITALS.values())
+    assert set(rows["statements"]["prediction_label"]) <= set(CAPITALS.values())
+
+
+@pytest.mark.parametrize("other", ["closed", "statements"])
+def test_filling_the_mask_is_compared_with_a_closed_answer_space(
+    other: str, answered_in_three_ways: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["compare", answered_in_three_ways["open"], answered_in_three_ways[other]]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.count("(cloze, k=1") + head.count("(multiple_choice)") == 2
+    (figures,) = [line.split() for line in lines if "P36" in line]
+    first, second = (Result.load(Path(answered_in_three_ways[name])).items["correct"] for name in ("open", other))
+    assert [float(each) for each in figures[1:4]] == [4, first.mean(), second.mean()]

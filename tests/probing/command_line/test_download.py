@@ -1,0 +1,30 @@
+"""The command download: a benchmark from its official source."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from probing.__main__ import main
+from probing.catalog import CATALOG
+from probing.command_line import download as download_command
+from probing.formats import bear
+from tests.conftest import BearFolder
+from tests.probing.command_line.helpers import complaint
+
+
+def test_download_of_an_unknown_benchmark_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["download", "nothing"]) == 2
+    assert "Choose from: starter, " in complaint(capsys)
+
+
+def test_download_says_where_the_benchmark_is(
+    bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bear_folder.path = tmp_path / "benchmarks" / "bear"
+    bear_folder.path.parent.mkdir()
+    digest = bear.read(bear_folder.write()).digest
+    monkeypatch.setitem(CATALOG, "bear", replace(CATALOG["bear"], digest=digest))
+    monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path / "benchmarks")
+    assert main(["download", "bear"]) == 0
+    assert capsys.readouterr().out == f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"

@@ -1,0 +1,213 @@
+"""Rows of a SPARQL endpoint: slices of large answers, labels, and answers that are not rows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from probing.curation import endpoint as endpoints
+from probing.curation import query as queries
+from probing.curation.endpoint import Binding, Endpoint
+from probing.curation.query import Query, best_value, current_value, sitelinks
+from probing.errors import BadInput, SourceUnavailable
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.servers import Fault
+from tests.probing.curation.world import World
+
+CAPITALS = Query("Capitals", ("subject", "object"), (current_value("subject", "P36", "object"),))
+EGYPT: list[Binding] = [{"subject": "Q79", "object": "Q85"}]
+OVER_LIMIT = "java.util.concurrent.TimeoutException"
+
+
+@pytest.fixture
+def source(serve: Callable[[World], Source]) -> Source:
+    world = World()
+    world.claim("Q79", "P36", "Q85")
+    world.article("Q79", "en", "Egypt", 300)
+    return serve(world)
+
+
+def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
+    rows = source.endpoint().rows(Query("Capitals", ("subject", "object"), (pattern,)))
+    return [(row["subject"], row["object"]) for row in rows]
+
+
+def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 3)
+    world = World()
+    for number in range(20):
+        world.claim(f"Q{number}", "P36", f"Q{100 + number}")
+    source = serve(world)
+    values = pairs(source, current_value("subject", "P36", "object"))
+    assert values == [(f"Q{number}", f"Q{100 + number}") for number in range(20)]
+    assert len(source.sparql.requests) == 11
+    assert all("LIMIT 4" in text for text in source.sparql.requests)
+
+
+def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 1)
+    world, items = World(), [7, 17, 107, 1007, 27, 4]
+    for number in items:
+        world.claim(f"Q{number}", "P36", "Q1000")
+    values = pairs(serve(world), current_value("subject", "P36", "object"))
+    assert values == [(f"Q{number}", "Q1000") for number in sorted(items)]
+
+
+def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 2)
+    world = World()
+    for number, links in ((1, 20), (2, 20), (3, 20), (4, 21), (5, 24), (6, 19)):
+        world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
+    source = serve(world)
+    columns = ("subject", "object", "subject_sitelinks")
+    query = Query("Capitals", columns, (current_value("subject", "P36", "object"),), least=20)
+    rows = source.endpoint().rows(query)
+    assert [(row["subject"], row["subject_sitelinks"]) for row in rows] == [
+        *(("Q1", "20"), ("Q2", "20"), ("Q3", "20")),
+        *(("Q4", "21"), ("Q5", "24")),
+    ]
+    whole, *others = source.sparql.requests
+    assert "FILTER(?subject_sitelinks >= 20)" in whole
+    assert "VALUES ?subject_sitelinks { 20 }" in next(text for text in others if "STRENDS" in text)
+    assert sum("STRENDS" in text for text in others) == 10
+    assert len(source.sparql.requests) <= 1 + 2 * 10 + 10
+
+
+def test_an_interruption_between_slices_loses_nothing(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 2)
+    world = World()
+    for number, links in ((1, 20), (2, 20), (3, 20), (4, 700), (5, 701), (6, 702)):
+        world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
+    source = serve(world)
+    query = Query("Capitals", ("subject", "object"), (current_value("subject", "P36", "object"),), least=20)
+    whole, requests = source.endpoint().rows(query), list(source.sparql.requests)
+    for good in range(len(requests)):
+        source.forget()
+        source.sparql.faults.extend([Fault()] * good + [Fault(503)] * 4)
+        with pytest.raises(SourceUnavailable):
+            source.endpoint().rows(query)
+        assert source.endpoint().rows(query) == whole
+        assert source.sparql.requests == requests[:good] + [requests[good]] * 4 + requests[good:]
+
+
+def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(
+    serve: Callable[[World], Source],
+) -> None:
+    world = World()
+    for number, links in ((1, 5), (2, 8), (3, 7), (4, 7), (5, 6)):
+        world.item(f"Q{number}", "x", links=links)
+        world.claim(f"Q{number}", "P31", "Q100")
+    order = "DESC(?item_sitelinks) ?item"
+    columns, where = ("item", "item_sitelinks"), (best_value("item", "P31", "kind"),)
+    query = Query("The best known", columns, where, least=5, order=order, limit=3)
+    source = serve(world)
+    quick = source.endpoint().rows(query)
+    source.forget()
+    source.sparql.faults.extend([Fault(504), Fault(504)])
+    assert source.endpoint().rows(query) == quick
+    assert [row["item"] for row in quick] == ["Q2", "Q3", "Q4"]
+    assert len(source.sparql.requests) == 4
+
+
+def test_an_answer_that_no_slicing_makes_small_enough_is_an_error(
+    serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (queries, endpoints):
+        monkeypatch.setattr(module, "PAGE", 3)
+    world = World()
+    world.claim("Q9", "P530", *(f"Q{number}" for number in range(20)))
+    with pytest.raises(SourceUnavailable, match="more than 3 rows"):
+        serve(world).endpoint().rows(Query("Relations", ("a", "b"), (current_value("a", "P530", "b"),)))
+
+
+def test_labels_are_in_the_requested_languages(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.item("Q79", "Egypt", languages="en ar ko")
+    world.item("Q85", "Cairo", languages="ko")
+    world.labels["Q85"]["en"] = " "
+    labels = serve(world).endpoint().labels(["Q79", "Q85", "Q99"], ["ar", "en"])
+    assert labels == {"Q79": {"en": "Egypt", "ar": "Egypt (ar)"}, "Q85": {}, "Q99": {}}
+
+
+def test_the_default_label_stands_in_for_languages_of_its_script(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.item("Q1", "Ada", languages="en")
+    world.labels["Q1"] = {"mul": "Ada Lovelace", "es": "Ada, condesa"}
+    labels = serve(world).endpoint().labels(["Q1"], ["ar", "en", "es"])
+    assert labels == {"Q1": {"en": "Ada Lovelace", "es": "Ada, condesa"}}
+
+
+def test_labels_of_many_items_take_several_queries(serve: Callable[[World], Source]) -> None:
+    world = World()
+    items = [world.item(f"Q{number}", f"Item {number}") for number in range(1, 451)]
+    source = serve(world)
+    assert all(source.endpoint().labels(items, ["en"]).values())
+    assert len(source.sparql.requests) == 3
+
+
+def test_limited_rows_keep_the_order_of_the_query(serve: Callable[[World], Source]) -> None:
+    world = World()
+    for number, links in ((1, 5), (2, 50), (3, 20), (4, 20)):
+        world.item(f"Q{number}", "x", links=links)
+    columns, order = ("item", "item_sitelinks"), "DESC(?item_sitelinks) ?item"
+    query = Query("The best known", columns, (sitelinks("item", 6),), order=order, limit=2)
+    rows = serve(world).endpoint().rows(query)
+    assert rows == [{"item": "Q2", "item_sitelinks": "50"}, {"item": "Q3", "item_sitelinks": "20"}]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(504, body=OVER_LIMIT), Fault(500, body=OVER_LIMIT), Fault(keep=0.5, body=OVER_LIMIT)],
+    ids=["504", "500", "truncated"],
+)
+def test_a_query_that_twice_exceeds_the_time_limit_of_the_engine_stays_sliced(source: Source, fault: Fault) -> None:
+    source.sparql.faults.extend([fault, fault])
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.requests) == 12
+    assert 'STRENDS(STR(?subject), "9")' in source.sparql.requests[-1]
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.requests) == 12
+
+
+def test_a_query_that_twice_times_out_at_a_gateway_is_sliced_only_this_time(source: Source) -> None:
+    source.sparql.faults.extend([Fault(504), Fault(504)])
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.requests) == 2 + 10
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+    assert len(source.sparql.requests) == 2 + 10 + 1
+    assert "STRENDS" not in source.sparql.requests[-1]
+
+
+@pytest.mark.parametrize("fault", [Fault(504), Fault(500, body=OVER_LIMIT)], ids=["gateway", "engine"])
+def test_a_timeout_of_a_query_that_cannot_be_sliced_is_an_error_and_not_stored(source: Source, fault: Fault) -> None:
+    smallest_slice = replace(CAPITALS, ending="Q79")
+    source.sparql.faults.extend([fault, fault])
+    with pytest.raises(SourceUnavailable, match="twice took too long"):
+        source.endpoint().rows(smallest_slice)
+    assert source.endpoint().rows(smallest_slice) == EGYPT
+
+
+def test_a_query_for_well_known_subjects_that_takes_too_long_is_sent_in_few_slices(source: Source) -> None:
+    source.sparql.faults.extend([Fault(500, body=OVER_LIMIT)] * 2)
+    source.endpoint().rows(replace(CAPITALS, least=50))
+    assert len(source.sparql.requests) == 2 + 2
+
+
+def test_an_answer_without_rows_is_an_error(source: Source) -> None:
+    with pytest.raises(SourceUnavailable, match=r"something other than rows.*--endpoint"):
+        Endpoint(source.cache(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)
+
+
+def test_a_text_that_is_not_a_web_address_is_refused(source: Source) -> None:
+    with pytest.raises(BadInput, match="not a web address"):
+        Endpoint(source.cache(), "wikidata")

@@ -1,0 +1,91 @@
+"""Counting work without a network: shared prefixes and inputs count once, as in the scoring core."""
+
+import pytest
+
+from probing.estimate.counting_model import CountingModel, VerbLoad, pieces
+from probing.language_model import Request, Scoring
+from probing.template import prompt
+
+NORWAY: Request = (prompt("The capital of [X] is [Y].", "Norway"), ["Oslo", "Cairo", "New Delhi"])
+
+
+def score_load(kind: str, *requests: Request, **settings: object) -> VerbLoad:
+    model = CountingModel(kind)
+    assert len(list(model.score(requests, Scoring(**settings)))) == len(requests)
+    return model.loads["score"]
+
+
+def test_a_text_is_cut_into_pieces_about_as_long_as_tokens() -> None:
+    assert pieces("The Danube, 1850 km long") == ["The", " Danube", ",", " 1", "8", "5", "0", " km", " long"]
+    assert pieces("Azerbaijan") == ["Azerba", "ijan"]
+    assert pieces("") == []
+    assert "".join(pieces("Élysée 서울 العربية?")) == "Élysée 서울 العربية?"
+
+
+def test_a_causal_model_computes_each_prefix_once() -> None:
+    """The options share the text before them; the final period is predicted, but nothing follows from it."""
+    beginning = len(pieces("The capital of Norway is"))
+    assert score_load("causal", NORWAY) == VerbLoad(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]))
+    assert score_load("causal", NORWAY, NORWAY).positions == score_load("causal", NORWAY).positions
+
+
+def test_where_only_the_answer_is_scored_the_text_after_it_costs_nothing() -> None:
+    long_end = (prompt("[X] is [Y], as everybody has known for a very long time.", "It"), ["big", "small"])
+    assert score_load("causal", long_end, span="answer").positions == 2
+    assert score_load("causal", long_end).positions > 20
+
+
+def test_a_masked_model_reads_the_whole_text_once_for_each_hidden_piece() -> None:
+    one = (prompt("[X] is [Y].", "Chad"), ["big"])
+    assert score_load("masked", one) == VerbLoad(1, 4 * 4)
+    assert score_load("masked", one, span="answer") == VerbLoad(1, 4)
+    assert score_load("masked", one, one).positions == 4 * 4
+
+
+def test_options_of_one_length_share_the_input_with_the_whole_answer_hidden() -> None:
+    load = score_load("masked", NORWAY, pll="whole_answer", span="answer")
+    short, long = (pieces(f"The capital of Norway is {option}.") for option in ("Oslo", "New Delhi"))
+    assert load == VerbLoad(3, len(short) + len(long))
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_an_early_decision_costs_less_than_scoring_every_option(kind: str) -> None:
+    options = [f"{first}{second} {second}{first}" for first in "abcdefgh" for second in "klmnopqr"]
+    request = (prompt("The capital of [X] is [Y], where the king of the country lives.", "Norway"), options)
+    full, decided = score_load(kind, request), score_load(kind, request, decide=1)
+    assert decided.statements == full.statements == 64
+    assert 0 < decided.positions < 0.7 * full.positions
+
+
+def test_each_answer_has_as_many_scores_as_there_are_options() -> None:
+    (scores,) = CountingModel("causal").score([NORWAY], Scoring())
+    assert scores.reduce().shape == scores.exact.shape == (3,)
+
+
+def test_a_causal_model_fills_a_blank_from_the_text_before_it() -> None:
+    causal, masked = CountingModel("causal"), CountingModel("masked")
+    for model in (causal, masked):
+        (blank, _) = model.fill([NORWAY, NORWAY], k=5)
+        assert blank.ranks.tolist() == [1, 1, 0]
+    assert causal.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is")))
+    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is .")))
+
+
+def test_text_is_counted_with_the_system_message_and_all_tokens_to_be_written() -> None:
+    model = CountingModel("causal")
+    assert list(model.generate(["Who is it?"], 7, chat=True, system="Be short.")) == [""]
+    assert model.loads["generate"] == VerbLoad(1, len(pieces("Be short.Who is it?")) + 7)
+
+
+def test_equal_texts_are_embedded_once() -> None:
+    model = CountingModel("causal")
+    assert len(list(model.embed(["Oslo", "Oslo", "New Delhi"]))) == 3
+    assert model.loads["embed"] == VerbLoad(2, (1 + 1) + (1 + 2))
+
+
+def test_verbs_share_no_prefixes() -> None:
+    model = CountingModel("causal")
+    list(model.fill([NORWAY], k=1))
+    list(model.score([NORWAY], Scoring()))
+    assert model.loads["score"] == score_load("causal", NORWAY)
+    assert model.usage.positions == sum(load.positions for load in model.loads.values())

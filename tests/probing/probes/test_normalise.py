@@ -1,0 +1,116 @@
+"""Settings in one spelling: what is equal gets one digest, and what has no effect is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.errors import BadInput
+from probing.probes.cloze import Cloze
+from probing.probes.normalise import chosen_settings, normalised
+from probing.runner import run
+from probing.settings import Settings
+from tests.fakes import FakeModel
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"language": "de"}, "no language 'de'. It has none"),
+        ({"probe": "ranking", "pair": "arab-west"}, "no culture pair 'arab-west'. It has none"),
+        ({"probe": "ranking", "objects": "raw"}, "no objects 'raw'. It has none"),
+    ],
+)
+def test_a_version_is_not_chosen_where_there_are_none(
+    change: dict, words: str, benchmark: Benchmark, model: FakeModel
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(model, benchmark, progress=False, **change)
+    assert run(model, benchmark, probe="ranking", objects="augmented", progress=False).record["items_done"] == 6
+
+
+@pytest.mark.parametrize(
+    ("probe", "choice", "words"),
+    [
+        ("answering", {"decide": True}, "answering leaves no choice of decide: it is False. Leave it out"),
+        ("cloze", {"decide": True}, "no choice of decide"),
+        ("cloze", {"reduction": "mean"}, "no choice of reduction: it is sum"),
+        ("perplexity", {"decide": True}, "no choice of decide"),
+        ("perplexity", {"pll": "sentence_l2r"}, "no choice of pll: it is original"),
+        ("similarity", {"decide": True}, "no choice of decide"),
+        ("similarity", {"pll": "original"}, "no choice of pll: it is within_word_l2r"),
+        ("specificity", {"decide": True}, "no choice of decide"),
+    ],
+)
+def test_a_setting_that_the_probe_does_not_use_is_refused(
+    probe: str, choice: dict, words: str, benchmark: Benchmark
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        normalised(Settings(probe=probe, **choice), benchmark)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (Settings(probe="guess"), "No probe is called"),
+        (Settings(relations=("P1",)), "no relation 'P1'"),
+        (Settings(templates=(5,)), "no template 5"),
+        (Settings(limit=0), "leaves no items"),
+        (Settings(pll="guess"), "pll cannot be 'guess'"),  # type: ignore[arg-type]
+        (Settings(reduction="max"), "reduction cannot be 'max'"),  # type: ignore[arg-type]
+        (Settings(options={"k": 1}), "no option 'k'"),
+    ],
+)
+def test_bad_settings_are_refused_before_a_model_is_loaded(
+    benchmark: Benchmark, settings: Settings, words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        normalised(settings, benchmark)
+
+
+def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) -> None:
+    one = normalised(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
+    other = normalised(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
+    assert one.digest == other.digest
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"colour": "red"}, r"no setting 'colour', and the probe multiple_choice has no option 'colour'. Settings: .*"),
+        ({"limit": "3"}, r"limit cannot be '3'. Give it a value of type whole number."),
+        ({"decide": 1}, r"decide cannot be 1. Give it a value of type true or false."),
+        ({"probe": "guess"}, r"No probe is called 'guess'"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_by_name(
+    change: dict, words: str, benchmark: Benchmark, model: FakeModel
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        run(model, benchmark, progress=False, **change)
+
+
+def test_options_with_their_default_values_are_left_out(benchmark: Benchmark) -> None:
+    assert normalised(Settings(probe="cloze", options={"k": Cloze.k, "closed": False}), benchmark).options == {}
+    assert normalised(Settings(probe="cloze", options={"k": 3}), benchmark).options == {"k": 3}
+
+
+def test_relations_come_in_the_order_of_the_benchmark(benchmark: Benchmark) -> None:
+    assert normalised(Settings(relations=("P36", "P30", "P36")), benchmark).relations == ("P30", "P36")
+    assert normalised(Settings(), benchmark).relations == ()
+
+
+def test_the_fixed_settings_of_a_probe_are_written_into_the_settings(benchmark: Benchmark) -> None:
+    assert normalised(Settings(probe="cloze"), benchmark).reduction == "sum"
+    assert normalised(Settings(probe="perplexity"), open_benchmark("graph")).pll == "original"
+
+
+def test_values_are_divided_into_settings_and_options_of_the_probe(benchmark: Benchmark) -> None:
+    settings = chosen_settings(benchmark, {"probe": "cloze", "k": 3, "limit": 2})
+    assert (settings.probe, settings.limit, settings.options) == ("cloze", 2, {"k": 3})
+
+
+def test_the_probe_is_that_of_the_benchmark_if_none_is_chosen(benchmark: Benchmark) -> None:
+    of_cloze = replace(benchmark, probe="cloze")
+    assert chosen_settings(of_cloze, {}).probe == chosen_settings(of_cloze, {"probe": ""}).probe == "cloze"

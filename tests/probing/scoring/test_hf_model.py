@@ -1,0 +1,120 @@
+"""What causal and masked models share: refused statements, the head's places, and the self-check's tolerance."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+from probing.errors import BadInput, UnsupportedModel
+from probing.language_model import Scoring
+from probing.scoring import hf_model
+from probing.scoring.causal import CausalModel
+from probing.scoring.hf_model import HFModel, computed_values, log_sum_exp
+from probing.scoring.masked import MaskedModel
+from probing.template import prompt
+from tests.probing.scoring.compare import REQUESTS, answers
+from tests.probing.scoring.networks import HEAD_APART, SHARING
+from tests.probing.scoring.stubs import bigram, random_table, whole_words
+from tests.tiny_models import byte_level_bpe, word_piece
+
+
+def causal(dtype: torch.dtype = torch.float32) -> CausalModel:
+    tokenizer = byte_level_bpe()  # 128 tokens, as the network
+    return CausalModel(SHARING["gpt2"](len(tokenizer)).to(dtype), tokenizer)
+
+
+def masked(dtype: torch.dtype = torch.float32) -> MaskedModel:
+    tokenizer = word_piece()
+    return MaskedModel(HEAD_APART["bert"](len(tokenizer)).to(dtype), tokenizer)
+
+
+def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
+    """Otherwise its score would be 0, the highest possible."""
+    tokenizer = whole_words(["a", "b", "c"], start="")
+    model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer)
+    with pytest.raises(BadInput, match="nothing to score of 'a'"):
+        answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
+
+
+def test_a_statement_that_is_too_long_is_an_error() -> None:
+    model = causal()
+    fits, too_long = ((prompt("[X] [Y]", "7" * count), ["7"]) for count in (125, 126))
+    answers(model, [fits])
+    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
+        answers(model, [too_long])
+
+
+def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:
+    model = CausalModel(SHARING["gpt2"](300), byte_level_bpe(vocabulary=400))
+    with pytest.raises(UnsupportedModel, match="300 or higher"):
+        answers(model, REQUESTS)
+
+
+@pytest.mark.parametrize("make", [causal, masked])
+def test_an_infinite_logit_does_not_widen_the_tolerance_of_the_self_check(make: Callable[..., HFModel]) -> None:
+    model = make(torch.bfloat16)
+    head = model.network.get_output_embeddings()
+    head.register_forward_hook(lambda _, inputs, logits: logits.index_fill(-1, torch.tensor([3]), -torch.inf))
+    assert 0 < model.tolerance < 1
+
+
+@pytest.mark.parametrize("make", [causal, masked])
+def test_half_precision_is_checked_less_strictly(make: Callable[..., HFModel]) -> None:
+    assert make().tolerance < make(torch.bfloat16).tolerance
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("make", [causal, masked])
+def test_logits_at_some_places_are_those_of_the_whole_output(make: Callable[..., HFModel]) -> None:
+    model, ids = make(), torch.arange(5, 17).reshape(2, 6)
+    whole = model.network(input_ids=ids).logits.flatten(0, 1)
+    places = torch.tensor([11, 0, 4])
+    torch.testing.assert_close(model.logits_at(places, input_ids=ids), whole[places])
+    torch.testing.assert_close(model.network(input_ids=ids).logits.flatten(0, 1), whole, msg="the hook is gone")
+
+
+@torch.inference_mode()
+def test_a_network_that_does_not_call_its_head_is_told_by_the_shape_of_its_logits() -> None:
+    model = causal()
+    model.hook_head = lambda narrow: torch.nn.Linear(1, 1).register_forward_pre_hook(lambda *_: None)
+    with pytest.raises(RuntimeError, match="the head is not called as expected"):
+        model.logits_at(torch.tensor([0]), input_ids=torch.tensor([[1, 2, 3]]))
+
+
+def test_a_network_that_refuses_the_self_check_is_scored_with_the_reference_implementation() -> None:
+    model = causal()
+    assert model.refused(TypeError("unexpected keyword")) is False
+    assert model.usage.notes == ["scored with the reference implementation: TypeError"]
+    with pytest.raises(torch.OutOfMemoryError):
+        model.refused(torch.OutOfMemoryError("out of memory"))
+
+
+def test_a_model_without_a_card_is_described_by_its_network() -> None:
+    card = masked().card
+    assert (card.kind, card.architecture, card.source) == ("masked", "BertForMaskedLM", "object")
+    assert card.id == "BertForMaskedLM"
+    assert card.parameters > 1000
+
+
+def test_without_a_start_token_the_first_token_is_not_scored() -> None:
+    model = causal()
+    request = (prompt("[X] is [Y].", "Chad"), ["big"])
+    (started,), (unstarted,) = (answers(model, [request], Scoring(start=start)) for start in (True, False))
+    assert len(started.log_probs[0]) == len(unstarted.log_probs[0]) + 1
+
+
+def test_missing_values_are_told_apart_from_those_that_a_network_gave() -> None:
+    """NaN marks what is not computed yet, so that a network's own NaN becomes -inf, which is not finite either."""
+    values = computed_values(torch.tensor([-1.5, torch.nan, -torch.inf], dtype=torch.bfloat16))
+    assert values.tolist() == [-1.5, -np.inf, -np.inf]
+    assert values.dtype == np.float64
+
+
+def test_the_log_sum_exp_does_not_depend_on_the_size_of_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    logits = torch.randn(7, 5, generator=torch.Generator().manual_seed(0)).bfloat16()
+    whole = log_sum_exp(logits)
+    for elements in (1, 10, 35):
+        monkeypatch.setitem(hf_model.SOFTMAX_ELEMENTS, "cpu", elements)
+        torch.testing.assert_close(log_sum_exp(logits), whole)
+    assert (whole.dtype, whole.shape) == (torch.float32, (7,))

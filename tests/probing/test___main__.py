@@ -1,0 +1,76 @@
+"""Exit codes of the program, and one line for each complaint."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import probing
+from probing.__main__ import main
+from probing.errors import NoSpace
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import complaint, use
+
+
+@pytest.fixture
+def folder(bear_folder: BearFolder) -> str:
+    return str(bear_folder.write())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (["--benchmark", "nowhere"], "neither a folder nor a known benchmark"),
+        (["--relation", "P1"], "no relation 'P1'"),
+        (["--template", "9"], "no template 9"),
+        (["--limit", "0"], "leaves no items"),
+        (["--set", "k=3"], "no option 'k'"),
+        (["--set", "k"], "name=value"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(
+    folder: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    given: list[str],
+    words: str,
+) -> None:
+    use(monkeypatch, FakeModel())
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out"), *given]) == 2
+    assert words in complaint(capsys)
+
+
+@pytest.mark.parametrize(
+    "given", [[], ["run"], ["run", "m", "--out", "x", "--benchmark", "b", "--pll", "best"], ["go"]]
+)
+def test_a_wrong_command_is_code_2(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(given)
+    assert caught.value.code == 2
+    assert "--help" in complaint(capsys)
+
+
+def fails(error: BaseException, *_: Any, **__: Any) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(("error", "code"), [(NoSpace("No space left."), 1), (PermissionError("no"), 1)])
+def test_a_failure_is_one_line_and_code_1(
+    error: BaseException, code: int, folder: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probing, "run", partial(fails, error))
+    assert main(["run", "fake", "--benchmark", folder, "--out", "x"]) == code
+    complaint(capsys)
+
+
+def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, FakeModel(fails_after=12))
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 130
+    assert "goes on" in complaint(capsys)
+    use(monkeypatch, FakeModel())
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 0
