@@ -16,7 +16,7 @@ from leaderboard.probe_pages import cloze_fact_types as fact_types
 from leaderboard.probe_pages.cloze_fact_types import HEADS, MacroAverage, ScoresByFactType
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
-from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.pages import Json, ProbePages
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
 from probing.statements.geography.fact_types import FACT_TYPES
@@ -147,6 +147,11 @@ def _score_columns(rows: Sequence[MacroAverage] | Sequence[FactTypeRow]) -> list
     ]
 
 
+def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
+    """Return published shares within five as accuracies: that is what counts as right in a measured run."""
+    return [{**score, "metric": "accuracy"} for score in scores if score["metric"] in ("in_top_5", "in_near_5")]
+
+
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={
@@ -159,6 +164,7 @@ PAGES = ProbePages(
     fine_dimensions=(CELL,),
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
     default_dimensions=("head",),
+    published_scores=published_scores,
     # The T-REx figures of LM-PUB-QUIZ are relative to the same model before its training.
     published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
     item_columns=ITEM_COLUMNS,

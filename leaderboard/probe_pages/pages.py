@@ -1,8 +1,8 @@
 """`ProbePages`, which holds everything that the pages know of one probe; each probe declares one in its own module."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
@@ -18,6 +18,7 @@ from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
 from probing.benchmark import Relation
 
+Json = Mapping[str, Any]
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
 PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
 
@@ -60,8 +61,9 @@ class ProbePages:
     columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
     the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
     the number of items.
-    Published figures: `published_metrics` maps the slug of a benchmark to the metric of its published figures, where
-    these are not in the probe's main metric.
+    Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
+    that both stand in the same columns, given its settings and its scores. `published_metrics` maps the slug of a
+    benchmark to the metric of its published figures, where these are not in the probe's main metric.
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
     the model's answer from a row.
@@ -80,6 +82,7 @@ class ProbePages:
     slice_columns: Callable[[Slice, str], list[Column[Standing]]] = slice_columns
     related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
     count_column: CountColumn | None = None
+    published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
     published_metrics: Mapping[str, str] = field(default_factory=dict)
 
     relation_slice: Callable[[Relation | None, str], tuple[str, str]] = relation_slice

@@ -17,7 +17,7 @@ from leaderboard.lists.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
-from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.pages import Json, ProbePages
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
 from probing.errors import ProbingError
@@ -286,11 +286,21 @@ def item_page(item: ItemRow) -> ItemPage:
     return ItemPage("item_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
+def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
+    """Return the logarithms of published median p-values."""
+    return [
+        {**score, "metric": "log10_p_median", "value": log10(score["value"])}
+        for score in scores
+        if score["metric"] == "p_value_median" and score["value"]
+    ]
+
+
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={"by": "Perplexity per", "public_code": "Compute as the public code"},
     hidden_dimensions=("repetition",),
     secondary_metrics=("cohens_d", "log10_p_median"),
+    published_scores=published_scores,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     model_answer=ModelAnswer((), lambda row: ""),

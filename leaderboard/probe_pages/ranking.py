@@ -12,6 +12,7 @@ from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety_section
 from leaderboard.probe_pages.culture.predictions import predictions
+from leaderboard.probe_pages.culture.published import published_scores
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, slice_columns
@@ -106,6 +107,7 @@ PAGES = ProbePages(
     slice_metrics=(GAP,),
     slice_columns=culture_columns,
     related_slices=related_slices,
+    published_scores=published_scores,
     relation_slice=relation_slice,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,

@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 
 from leaderboard.management.base import PlainCommand
-from leaderboard.stored import published
+from leaderboard.probe_pages import published
 
 
 class Command(PlainCommand):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
-from leaderboard.stored.published import load
 from tests.leaderboard import factories as make
 from tests.leaderboard.probe_pages.cloze_runs import TRIPLES, cloze_run
 from tests.leaderboard.probe_pages.culture_runs import culture_run_of

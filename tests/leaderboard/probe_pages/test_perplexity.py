@@ -9,8 +9,9 @@ from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages import published
 from leaderboard.probe_pages.perplexity import RunSummary, benchmark_sections, run_sections
-from leaderboard.stored import benchmarks, published
+from leaderboard.stored import benchmarks
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make

@@ -11,8 +11,8 @@ from leaderboard.display import charts
 from leaderboard.display.exports import BYTE_ORDER_MARK
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
+from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
-from leaderboard.stored.published import load
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.probe_pages.culture_runs import culture_run_of

@@ -9,8 +9,9 @@ from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages import published
 from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
-from leaderboard.stored import benchmarks, item_rows, published
+from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from probing.probes import probe_of
 from probing.probes.normalise import normalised

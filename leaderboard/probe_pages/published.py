@@ -2,21 +2,16 @@
 
 import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import log10
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from probing.analysis.crossed import CULTURE, join_group, split_group
-from probing.analysis.culture import west_last
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.pages import Json
 from probing.errors import BadInput
 from probing.settings import SETTINGS
-
-Json = Mapping[str, Any]
 
 
 def load(folder: Path) -> int:
@@ -53,41 +48,6 @@ def _benchmark(facts: Json, source: Json) -> Benchmark:
     return benchmark
 
 
-def _under_measured_names(settings: Json, scores: Sequence[Json]) -> Iterator[Json]:
-    """Yield published scores under the names of measured ones too, so that both are in the same column.
-
-    These are the logarithm of a median p-value, the accuracy of cloze (the answer is among five), and figures of one
-    culture pair in one language.
-    """
-    if "pair" in settings:
-        yield from _in_pairs(settings["pair"], settings["language"], scores)
-    for score in scores:
-        if score["metric"] == "p_value_median" and score["value"]:
-            yield {**score, "metric": "log10_p_median", "value": log10(score["value"])}
-        if score["metric"] in ("in_top_5", "in_near_5"):
-            yield {**score, "metric": "accuracy"}
-
-
-def _in_pairs(pair: str, language: str, scores: Iterable[Json]) -> Iterator[Json]:
-    """Yield P@1 of cultures under the groups of measured runs, and the gaps between cultures, without an interval."""
-    both = join_group([pair, language])
-    places = {
-        CULTURE: {"culture_pair": pair, "culture_pair_language": both},
-        "relation_culture": {"culture_pair_language_relation": both},
-    }
-    sides: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
-    for score in [score for score in scores if score["metric"] == "p_at_1"]:
-        *relation, culture = split_group(score["dimension"], score["group"])
-        for dimension, place in places.get(score["dimension"], {}).items():
-            yield {**score, "dimension": f"{dimension}_culture", "group": join_group([place, score["group"]])}
-            sides[dimension, join_group([place, *relation])][culture] = score
-    for (dimension, group), by_culture in sides.items():
-        if len(by_culture) == 2:
-            first, second = (by_culture[culture] for culture in sorted(by_culture, key=west_last))
-            gap = {"metric": "culture_gap", "dimension": dimension, "group": group, "low": None, "high": None}
-            yield {**gap, "value": first["value"] - second["value"], "n": first["n"] + second["n"]}
-
-
 def nested(settings: Json) -> dict[str, Any]:
     """Return settings with everything that is no setting of the library under `options`, as measured runs store it."""
     own = {name: value for name, value in settings.items() if name in SETTINGS}
@@ -119,6 +79,6 @@ def _store_run(benchmark: Benchmark, source: Json, row: Json) -> Run:
         },
     )
     run.scores.all().delete()
-    scores = [*row["scores"], *_under_measured_names(row["settings"], row["scores"])]
+    scores = [*row["scores"], *pages_of(benchmark).published_scores(row["settings"], row["scores"])]
     Score.objects.bulk_create(Score(run=run, **score) for score in scores)
     return run

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.stored import benchmarks, published
+from leaderboard.probe_pages import published
+from leaderboard.stored import benchmarks
 from probing.errors import BadInput
 from tests.conftest import BearFolder
 
