@@ -43,7 +43,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy(source, copy / name)
     (copy / "fixtures").symlink_to(ROOT / "fixtures")
     probe, pages = code_blocks("python")
-    probe_import, probe_entry, pages_import, pages_entry = (line.removeprefix("+") for line in code_blocks("diff"))
+    added = [re.findall(r"^\+(.*\n)", block, re.MULTILINE) for block in code_blocks("diff")]
+    (probe_import,), (probe_entry,), (pages_import,), (pages_entry,) = added
     (copy / "probing" / "probes" / "contrast.py").write_text(probe, encoding="utf-8")
     add_lines(copy / "probing" / "probes" / "__init__.py", probe_import, probe_entry)
     (copy / "leaderboard" / "probe_pages" / "contrast.py").write_text(pages, encoding="utf-8")

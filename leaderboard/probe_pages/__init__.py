@@ -1,4 +1,4 @@
-"""The pages of every probe: one module and one line here per probe."""
+"""The pages of every probe. A new probe's module is imported here and its object added to the dictionary."""
 
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import answering, cloze, multiple_choice, perplexity, ranking, similarity, specificity
