@@ -47,12 +47,12 @@ def test_a_folder_without_a_predicate_is_refused_with_its_name(tmp_path: Path) -
 
 @pytest.mark.parametrize("template", ["[X] is here.", "[X] [Y] [Y]", "[Y]", ""])
 def test_a_template_needs_each_slot_once(tmp_path: Path, template: str) -> None:
-    with pytest.raises(BadInput, match=r"P36: .* must have \[[XY]\] once\. Correct the template\."):
+    with pytest.raises(BadInput, match=r"P36: .* must have \[[XY]\] exactly once\. Correct the template\."):
         checked_template(template, "P36")
 
 
 def test_a_faulty_template_of_a_folder_is_named_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"templates\.jsonl, line 1: .* must have \[Y\] once"):
+    with pytest.raises(BadInput, match=r"templates\.jsonl, line 1: .* must have \[Y\] exactly once"):
         templates(["P36"], "en", write_templates(tmp_path, "en", "[X] is here."))
 
 

@@ -279,5 +279,5 @@ def test_it_reads_the_real_sample(real_dlama: Path) -> None:
 
 def test_a_file_whose_name_tells_no_predicate_is_refused(folder: DlamaFolder) -> None:
     folder.facts["arab-west/dlama/en/P37-copy.jsonl"] = folder.facts[ARAB]
-    with pytest.raises(BadBenchmark, match=r"P37-copy\.jsonl is no file of DLAMA\. Name it <pair>/dlama/"):
+    with pytest.raises(BadBenchmark, match=r"P37-copy\.jsonl is not a file of DLAMA\. Name it <pair>/dlama/"):
         dlama.read(folder.write())
