@@ -155,11 +155,15 @@ def windows(
         statements = [prompt.fill(option, other) for prompt, options in group for option in options]
         return Window(encoder.encode(statements, span), [len(options) for _, options in group])
 
-    with ThreadPoolExecutor(1, thread_name_prefix="tokenize") as pool:
+    pool = ThreadPoolExecutor(1, thread_name_prefix="tokenize")
+    try:
         ahead = pool.submit(prepare)
         while (window := ahead.result()) is not None:
             ahead = pool.submit(prepare)
             yield window
+    finally:
+        # Without waiting: an abandoned generator may be collected while a starting thread holds threading's own lock.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def grouped(requests: Iterable[Request], size: int) -> Iterator[list[Request]]:

@@ -1,6 +1,7 @@
 """Tokenization: the span of the option, windows of prompts, and a stream that is read no further than needed."""
 
 from collections.abc import Iterator, Sequence
+from threading import Event, Thread
 
 import pytest
 
@@ -86,3 +87,21 @@ def test_nothing_is_read_before_the_first_score_is_requested() -> None:
 def test_no_prompts_give_no_scores() -> None:
     model = CausalModel(bigram(random_table(3)), whole_words(["w1", "w2"]))
     assert list(model.score([], Scoring())) == []
+
+
+def test_an_abandoned_stream_does_not_wait_for_its_thread() -> None:
+    """A generator may be collected anywhere, also where waiting for a thread would never end."""
+    over = Event()
+
+    def requests() -> Iterator[Request]:
+        yield from REQUESTS[:1]
+        over.wait(60)
+
+    stream = windows(requests(), Encoder(word_piece(), special_tokens=True), size=1)
+    next(stream)
+    closing = Thread(target=stream.close)
+    closing.start()
+    closing.join(10)
+    stuck = closing.is_alive()
+    over.set()
+    assert not stuck
