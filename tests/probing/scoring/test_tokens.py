@@ -94,7 +94,7 @@ def test_an_abandoned_stream_does_not_wait_for_its_thread() -> None:
     over = Event()
 
     def requests() -> Iterator[Request]:
-        yield from REQUESTS[:1]
+        yield from REQUESTS[:2]
         over.wait(60)
 
     stream = windows(requests(), Encoder(word_piece(), special_tokens=True), size=1)
