@@ -1,0 +1,24 @@
+"""A run of a probe with the default pages, opened on every page."""
+
+from django.test import Client
+
+from leaderboard.models import Benchmark
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+
+
+def assert_every_page_opens(client: Client, benchmark: Benchmark, probe: str) -> None:
+    """Assert that lists show the run's main score and that all its pages open; `benchmark` is the small one."""
+    Benchmark.objects.update(probe=probe)
+    benchmark.refresh_from_db()
+    run = make.probed(benchmark, make.model(), FakeModel(), Settings(probe=probe))
+    score = run.scores.get(metric=benchmark.main_metric, dimension="overall").value
+    for address in ("/?benchmark=small", f"/models/{run.model.hub_id}/"):
+        (row,) = (row for row in csv_rows(client, address) if str(score) in row.values())
+        assert row
+    for page in ("", "items/", "items/P30/0/1/"):
+        assert client.get(f"/runs/{run.pk}/{page}").status_code == 200
+    for address in ("/benchmarks/small/", "/benchmarks/small/relations/P30/", f"/compare/?m={run.pk}"):
+        assert client.get(address).status_code == 200
