@@ -13,13 +13,12 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import cloze_fact_types as fact_types
-from leaderboard.probe_pages.cloze_fact_types import HEADS, MacroAverage, ScoresByFactType
+from leaderboard.probe_pages.cloze_fact_types import HEADS, FactTypeKey, MacroAverage, ScoresByFactType
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
 from leaderboard.probe_pages.pages import Json, ProbePages
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
-from probing.statements.geography.fact_types import FACT_TYPES
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
@@ -73,10 +72,9 @@ def _averages_table(rows: Sequence[MacroAverage], suffix: str) -> Table[MacroAve
 
 
 @dataclass(frozen=True)
-class FactTypeRow:
+class FactTypeRow(FactTypeKey):
     """One fact type's scores of a run, by metric."""
 
-    key: str
     scores: Mapping[str, Score]
 
     @property
@@ -86,14 +84,6 @@ class FactTypeRow:
     @property
     def value(self) -> float | None:
         return self.main.value if self.main else None
-
-    @property
-    def name(self) -> str:
-        return FACT_TYPES[self.key].name
-
-    @property
-    def head(self) -> str:
-        return FACT_TYPES[self.key].head
 
 
 def _fact_types_section(types: ScoresByFactType, suffix: str, divided: bool) -> list[Section]:
@@ -117,9 +107,9 @@ def _fact_types_table(rows: Sequence[FactTypeRow], suffix: str) -> Table[FactTyp
         name="fact_type",
         caption=f"Fact types by head{suffix}",
         columns=[
-            Column("fact_type", "Fact type", lambda row: cells.text(row.name), align="head"),
+            fact_types.name_column(),
             *_score_columns(rows),
-            Column("head", "Head", lambda row: cells.text(row.head), align="kind"),
+            fact_types.head_column(),
         ],
         rows=rows,
         empty=NONE_LEFT,

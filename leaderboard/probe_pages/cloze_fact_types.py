@@ -2,10 +2,12 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
+from leaderboard.display import cells
+from leaderboard.display.tables import Column
 from leaderboard.models import Score
 from probing.analysis.cloze import mean_share
 from probing.analysis.crossed import CELL, split_group
@@ -13,6 +15,31 @@ from probing.statements.geography.fact_types import FACT_TYPES
 
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type and metric
+
+
+@dataclass(frozen=True)
+class FactTypeKey:
+    """The fact type that a row of a table is about."""
+
+    key: str
+
+    @property
+    def name(self) -> str:
+        return FACT_TYPES[self.key].name
+
+    @property
+    def head(self) -> str:
+        return FACT_TYPES[self.key].head
+
+
+def name_column() -> Column[Any]:
+    """Return the column with the name of a row's fact type."""
+    return Column("fact_type", "Fact type", lambda row: cells.text(row.name), align="head")
+
+
+def head_column() -> Column[Any]:
+    """Return the column with the head under which a row's fact type stands."""
+    return Column("head", "Head", lambda row: cells.text(row.head), align="kind")
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
-from typing import NamedTuple
 
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
@@ -11,8 +10,7 @@ from leaderboard.display.columns import interval_columns, model_column, settings
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run, Score
-from leaderboard.probe_pages.cloze_fact_types import HEADS, ChosenFactTypes
-from probing.statements.geography.fact_types import FACT_TYPES
+from leaderboard.probe_pages.cloze_fact_types import HEADS, ChosenFactTypes, FactTypeKey, head_column, name_column
 
 ENCODERS, GENERATORS = "encoders", "generators"
 SIDES = {"masked": ENCODERS, "causal": GENERATORS}
@@ -20,20 +18,12 @@ SIDES = {"masked": ENCODERS, "causal": GENERATORS}
 WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5"}
 
 
-class Difficulty(NamedTuple):
+@dataclass(frozen=True)
+class Difficulty(FactTypeKey):
     """One fact type: for each group of models the mean share found within five, and the number of models."""
 
-    key: str
     means: Mapping[str, float]
     models: Mapping[str, int]
-
-    @property
-    def name(self) -> str:
-        return FACT_TYPES[self.key].name
-
-    @property
-    def head(self) -> str:
-        return FACT_TYPES[self.key].head
 
 
 def difficulty_section(
@@ -81,9 +71,9 @@ def _difficulty_table(rows: Sequence[Difficulty], suffix: str, empty: str) -> Ta
         name="difficulty",
         caption=f"Mean over models of the share found within five, by fact type{suffix}",
         columns=[
-            Column("fact_type", "Fact type", lambda row: cells.text(row.name), align="head"),
+            name_column(),
             *(column for group in groups for column in _group_columns(group)),
-            Column("head", "Head", lambda row: cells.text(row.head), align="kind"),
+            head_column(),
         ],
         rows=rows,
         empty=empty,

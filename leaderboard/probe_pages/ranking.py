@@ -16,6 +16,7 @@ from leaderboard.probe_pages.culture.published import published_scores
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, slice_columns
+from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
 from probing.analysis.crossed import BY_CULTURE, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
@@ -95,7 +96,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     if relation and name == relation.id != relation.label:
         values = [str(relation.tags[tag]) for tag in ("culture_pair", "language")]
         return "culture_pair_language_relation", join_group([*values, relation.label])
-    return "relation", relation.label if relation else name
+    return usual_relation_slice(relation, name)
 
 
 PAGES = ProbePages(
