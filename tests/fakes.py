@@ -27,8 +27,8 @@ class FakeModel:
     dtype: str = "float32"
     batch_tokens: int = 1024
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for prompt, options in asked:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for prompt, options in requests:
             if self.fails_after is not None and self.usage.statements >= self.fails_after:
                 raise KeyboardInterrupt
             statements = [prompt.fill(option) for option in options]
@@ -36,9 +36,9 @@ class FakeModel:
             self.usage.add("score", len(options), sum(map(len, tokens)))
             yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         """Yield a distribution per prompt. A word is a token, and the vocabulary of a prompt is its options."""
-        for prompt, options in asked:
+        for prompt, options in requests:
             statements = [prompt.fill(option, "_") for option in options]
             log_probs = np.array(
                 [

@@ -56,15 +56,15 @@ class CountingModel:
         self._prefixes: dict[tuple[int | Verb, str], int] = {}
         self._inputs: set[tuple[str, ...]] = set()
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         positions = self._masked if self.card.kind == "masked" else self._causal
-        for prompt, options in asked:
+        for prompt, options in requests:
             count = len(options)
             self._count("score", count, positions([prompt.fill(option, BLANK) for option in options], scoring))
             yield OptionScores((TOKENS,) * count, (slice(0, 1),) * count, np.ones(count, bool))
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for prompt, options in asked:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for prompt, options in requests:
             self._count("fill", 1, self._blank(prompt.fill("", BLANK)))
             single = np.array([" " not in option for option in options])
             yield BlankDistribution((), np.zeros(0), np.where(single, 0.0, np.nan), single.astype(np.int64))

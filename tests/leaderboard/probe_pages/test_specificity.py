@@ -55,15 +55,15 @@ def paper() -> Benchmark:
 
 
 def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:
-    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     measure("org/b", "vanilla")
-    found = csv_rows(client, f"/runs/{shown.pk}/", "promptings")
-    assert [line["relation"] for line in found] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
-    for run, title in ((vanilla, "vanilla"), (shown, "few-shot")):
+    lines = csv_rows(client, f"/runs/{few_shot.pk}/", "promptings")
+    assert [line["relation"] for line in lines] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
+    for run, title in ((vanilla, "vanilla"), (few_shot, "few-shot")):
         score = run.scores.get(metric="specificity", dimension="overall")
-        assert float(found[-1][title]) == pytest.approx(score.value)
-        assert float(found[-1][f"{title}_n"]) == score.n
-    assert len(found[0]) == 1 + 2 * 4, "no column for other models"
+        assert float(lines[-1][title]) == pytest.approx(score.value)
+        assert float(lines[-1][f"{title}_n"]) == score.n
+    assert len(lines[0]) == 1 + 2 * 4, "no column for other models"
 
 
 def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> None:
@@ -75,9 +75,9 @@ def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> N
 
 def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) -> None:
     address = f"/runs/{measure('org/a', 'vanilla').pk}/"
-    shown = Tables(client.get(address).content.decode()).found
+    tables = Tables(client.get(address).content.decode()).found
     for name in ("promptings", "factors"):
-        assert [line[0] for line in shown[name][1:]] == [line["relation"] for line in csv_rows(client, address, name)]
+        assert [line[0] for line in tables[name][1:]] == [line["relation"] for line in csv_rows(client, address, name)]
 
 
 def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
@@ -87,19 +87,19 @@ def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
 
 
 def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
-    found = {(line["model"], line["prompting"]): line for line in csv_rows(client, "/benchmarks/stest/", "changes")}
-    assert len(found) == 10
-    change = found["FacebookAI/roberta-large", "cascade"]
+    lines = {(line["model"], line["prompting"]): line for line in csv_rows(client, "/benchmarks/stest/", "changes")}
+    assert len(lines) == 10
+    change = lines["FacebookAI/roberta-large", "cascade"]
     assert float(change["specificity"]) == pytest.approx(0.7483 - 0.5936)
     assert float(change["accuracy"]) == pytest.approx(0.0077)
 
 
 def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) -> None:
-    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     (section,) = [section for section in benchmark_sections(pairs) if section.name == "changes"]
     assert section.table
     (change,) = section.table.rows
-    one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, shown))
+    one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, few_shot))
     assert change.accuracy == pytest.approx(other - one)
 
 
@@ -157,17 +157,17 @@ def test_measured_runs_on_the_official_files_stand_beside_the_paper(paper: Bench
 def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
     runs = list(paper.runs.filter(model__hub_id="openai-community/gpt2"))
     assert sorted(run.variant for run in runs) == ["", "prompting cascade", "prompting few-shot"]
-    shown = measure("org/a", "few-shot")
-    assert (shown.variant, shown.name) == ("prompting few-shot", "org/a (prompting few-shot)")
+    few_shot = measure("org/a", "few-shot")
+    assert (few_shot.variant, few_shot.name) == ("prompting few-shot", "org/a (prompting few-shot)")
 
 
 def test_items_have_both_answers(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
-    found = csv_rows(client, f"/runs/{run.pk}/items/", "items")
-    assert len(found) == 217
-    lyon = next(line for line in found if line["subject"] == "Lyon")
+    lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
+    assert len(lines) == 217
+    lyon = next(line for line in lines if line["subject"] == "Lyon")
     assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
-    cusco = next(line for line in found if line["subject"] == "Cusco")
+    cusco = next(line for line in lines if line["subject"] == "Cusco")
     assert cusco["coarse_log_prob"] == "", "South America is two tokens"
     html = client.get(f"/runs/{run.pk}/items/lies_in/0/0/").content.decode()
     assert "France" in html
@@ -176,10 +176,10 @@ def test_items_have_both_answers(client: Client, measure: Measure) -> None:
 
 def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
     run = measure("org/a", "few-shot")
-    found = csv_rows(client, f"/runs/{run.pk}/items/", "items")
-    lyon = next(line for line in found if line["subject"] == "Lyon")
+    lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
+    lyon = next(line for line in lines if line["subject"] == "Lyon")
     assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
-    cusco = next(line for line in found if line["subject"] == "Cusco")
+    cusco = next(line for line in lines if line["subject"] == "Cusco")
     assert (cusco["specific"], cusco["correct"] in ("yes", "no")) == ("", True), "South America is two tokens"
     html = client.get(f"/runs/{run.pk}/items/").content.decode()
     assert "Specific, all pairs" in html
@@ -189,9 +189,9 @@ def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measu
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
     run = measure("org/a", "vanilla")
-    every, found = (csv_rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
-    assert found == [line for line in every if line["specific"] == answer]
-    assert len(found) < len(every)
+    every, lines = (csv_rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
+    assert lines == [line for line in every if line["specific"] == answer]
+    assert len(lines) < len(every)
 
 
 def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
@@ -210,20 +210,20 @@ def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchma
 
 
 def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Measure) -> None:
-    vanilla, shown = measure("org/a", "vanilla"), measure("org/a", "few-shot")
-    Run.objects.filter(pk=shown.pk).update(state=Run.State.QUEUED)
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    Run.objects.filter(pk=few_shot.pk).update(state=Run.State.QUEUED)
     assert "prompting few-shot" in client.get("/queue/").content.decode()
-    Run.objects.filter(pk=shown.pk).update(state=Run.State.FINISHED)
+    Run.objects.filter(pk=few_shot.pk).update(state=Run.State.FINISHED)
     for address in (
         "/?benchmark=pairs",
         "/models/org/a/",
         "/compare/",
-        f"/compare/?m={vanilla.pk}&m={shown.pk}",
+        f"/compare/?m={vanilla.pk}&m={few_shot.pk}",
         "/benchmarks/pairs/",
         "/benchmarks/pairs/relations/lies_in/",
-        f"/runs/{shown.pk}/",
-        f"/runs/{shown.pk}/items/",
-        f"/runs/{shown.pk}/items/lies_in/0/0/",
+        f"/runs/{few_shot.pk}/",
+        f"/runs/{few_shot.pk}/items/",
+        f"/runs/{few_shot.pk}/items/lies_in/0/0/",
     ):
         assert "prompting few-shot" in client.get(address).content.decode(), address
 

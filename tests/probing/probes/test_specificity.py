@@ -30,13 +30,13 @@ class Recorded(FakeModel):
     filled: list[Request] = field(default_factory=list)
     scored: list[Request] = field(default_factory=list)
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for request in asked:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for request in requests:
             self.filled.append(request)
             yield from super().fill([request], k, words)
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for request in asked:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for request in requests:
             self.scored.append(request)
             yield from super().score([request], scoring)
 
@@ -76,8 +76,8 @@ def test_an_answer_of_several_tokens_leaves_the_pair_undecided_but_scored() -> N
 def test_equal_probabilities_are_no_preference() -> None:
     @dataclass
     class Even(FakeModel):
-        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-            for _, options in asked:
+        def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+            for _, options in requests:
                 yield BlankDistribution((), np.zeros(0), np.full(len(options), -1.0), np.ones(len(options), int))
 
     row = rows(Even())[0]
@@ -130,12 +130,12 @@ def test_unknown_options_are_refused(options: dict[str, object], fault: str) -> 
 def test_a_broken_network_is_not_taken_for_a_small_vocabulary() -> None:
     @dataclass
     class Broken(FakeModel):
-        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-            for _, options in asked:
+        def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+            for _, options in requests:
                 yield BlankDistribution((), np.zeros(0), np.full(len(options), np.nan), np.ones(len(options), int))
 
-        def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-            for _, options in asked:
+        def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+            for _, options in requests:
                 nan = np.array([np.nan])
                 yield OptionScores((nan,) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool))
 
@@ -149,8 +149,8 @@ class Damaged(FakeModel):
 
     place: str = ""
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for number, filling in enumerate(super().fill(asked, k, words)):
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for number, filling in enumerate(super().fill(requests, k, words)):
             damaged = self.place == ("hidden" if number % 2 else "blank")
             lost = self.place == "hidden distribution" and number % 2
             yield replace(
@@ -160,8 +160,8 @@ class Damaged(FakeModel):
                 log_probs=filling.log_probs * (np.nan if lost else 1),
             )
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for scores in super().score(asked, scoring):
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for scores in super().score(requests, scoring):
             damaged = self.place == "clause" and scoring.span == "statement"
             factor = np.inf if damaged else 1
             yield replace(scores, log_probs=tuple(tokens * factor for tokens in scores.log_probs))
