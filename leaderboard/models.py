@@ -38,6 +38,8 @@ class Model(models.Model):
     commit = models.CharField(max_length=64, blank=True)
     kind = models.CharField(max_length=10, blank=True, choices=[("causal", "causal"), ("masked", "masked")])
     parameters = models.BigIntegerField(null=True, blank=True)
+    weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
+    stored_dtype = models.CharField(max_length=20, blank=True, help_text="number format of most of the stored weights")
     architecture = models.CharField(max_length=100, blank=True)
     licence = models.CharField(max_length=100, blank=True)
     gated = models.BooleanField(default=False)
@@ -170,9 +172,11 @@ class Run(models.Model):
     message = models.TextField(blank=True)
     next_step = models.TextField(blank=True)
     traceback = models.TextField(blank=True, help_text="for the maintainer only")
+    log = models.TextField(blank=True, help_text="last lines of the measuring process, without paths and secrets")
     provenance_record = models.JSONField(default=dict, help_text="run.json of the result folder")
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
     submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
+    lane = models.CharField(max_length=20, default="default", help_text="the queue that it waits in")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)
@@ -276,6 +280,11 @@ class RunPart(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has started it")
     lease_until = models.DateTimeField(null=True, blank=True)
     record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
+    digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the stored rows")
+    token = models.ForeignKey(
+        "WorkerToken", models.SET_NULL, null=True, blank=True, related_name="parts", help_text="who sent the rows"
+    )
+    verified = models.BooleanField(default=False, help_text="a trusted worker has measured the part again, equally")
 
     objects = RunPartQuerySet.as_manager()
 
@@ -284,6 +293,49 @@ class RunPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.relation}, template {self.template}"
+
+
+class WorkerToken(models.Model):
+    """The right of a worker elsewhere to measure for this site over HTTP. Only a digest of the secret is stored."""
+
+    name = models.CharField(max_length=100, unique=True)
+    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the secret")
+    trusted = models.BooleanField(default=False, help_text="its results need no second measurement")
+    revoked = models.BooleanField(default=False)
+    created = models.DateTimeField(auto_now_add=True)
+    last_seen = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Submission(models.Model):
+    """A request to measure a model. It becomes a run once its checks have passed."""
+
+    class State(models.TextChoices):
+        CHECKING = "checking"
+        WAITING = "waiting", "waiting for the hub"
+        ACCEPTED = "accepted"
+        REFUSED = "refused"
+        WITHDRAWN = "withdrawn"
+
+    token = models.CharField(max_length=43, unique=True, help_text="who has it may cancel the run or try it again")
+    model_id = models.CharField(max_length=200)
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="submissions")
+    options = models.JSONField(default=dict, help_text="what was chosen: settings of the run and options of the probe")
+    submitter = models.CharField(max_length=64, blank=True, db_index=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.CHECKING, db_index=True)
+    checks = models.JSONField(default=list, help_text="outcomes of the checks, in their order")
+    run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="submissions")
+    duplicate = models.BooleanField(default=False, help_text="the run existed before")
+    created = models.DateTimeField(auto_now_add=True)
+    checked = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["model_id", "benchmark"])]
+
+    def __str__(self) -> str:
+        return f"{self.model_id} on {self.benchmark}"
 
 
 class RunEvent(models.Model):
