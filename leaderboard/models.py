@@ -119,9 +119,11 @@ class RunQuerySet(models.QuerySet["Run"]):
             RunEvent.objects.create(run=run, state=to, message=note)
         return True
 
-    def fail(self, run: "Run", code: str, message: str, next_step: str = "", traceback: str = "") -> bool:
-        """End the run as failed, with a code, a message, a next step and, for maintainers, a traceback."""
-        failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback}
+    def fail(
+        self, run: "Run", code: str, message: str, next_step: str = "", traceback: str = "", log: str = ""
+    ) -> bool:
+        """End the run as failed; `traceback` is for maintainers, `log` holds the last lines of the failed process."""
+        failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback, "log": log}
         return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
 
     def cancel(self, run: "Run", note: str) -> bool:
@@ -132,7 +134,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again. Its finished parts and its events are kept."""
-        clean = dict.fromkeys(["code", "message", "next_step", "traceback"], "")
+        clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
         with transaction.atomic():
             run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
             return self.move(run, Run.State.QUEUED, "Submitted again.", finished=None, **clean)
@@ -249,8 +251,9 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
         return None
 
     def renew(self, part: "RunPart", items_done: int) -> bool:
-        """Extend the lease and record the progress; return False if another worker has the part now."""
-        return bool(self._leased(part).update(lease_until=timezone.now() + LEASE, items_done=items_done))
+        """Extend the lease and record the progress; return False if the run ended or another worker has the part."""
+        going_on = self._leased(part).exclude(run__state__in=(*Run.FINAL, Run.State.WAITING))
+        return bool(going_on.update(lease_until=timezone.now() + LEASE, items_done=items_done))
 
     def finish(self, part: "RunPart", record: dict[str, Any]) -> bool:
         """Mark a part as done, once its rows are stored; return False if another worker has the part now."""
@@ -260,6 +263,10 @@ class RunPartQuerySet(models.QuerySet["RunPart"]):
     def release(self, part: "RunPart") -> None:
         """End the lease of a part that the worker gives up on purpose; this does not count as an attempt."""
         self._leased(part).update(lease_until=None, items_done=0, attempts=models.F("attempts") - 1)
+
+    def lose(self, part: "RunPart") -> None:
+        """End the lease of a part whose process was lost; the attempt counts."""
+        self._leased(part).update(lease_until=None, items_done=0)
 
     def _leased(self, part: "RunPart") -> "RunPartQuerySet":
         """Select the part if the lease is still the one under which `part` was claimed."""

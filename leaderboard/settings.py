@@ -76,6 +76,10 @@ HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingf
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
 
+# Measuring
+DEVICE = os.environ.get("CLOZEBOARD_DEVICE", "").strip() or "auto"
+MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measuring process; 0: most of the machine's
+
 # Limits of submissions
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
 SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit

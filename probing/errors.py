@@ -5,10 +5,12 @@ class ProbingError(Exception):
     """Base class of all failures that the library reports to the command line and the site.
 
     `code` is stable and documented (docs/errors.md); `permanent` is False where trying again later may succeed.
+    `log`: the last lines of the process that failed, if it was another one, without paths and secrets.
     """
 
     code = "probing"
     permanent = True
+    log = ""
 
     def __init__(self, message: str, next_step: str = "") -> None:
         super().__init__(message)

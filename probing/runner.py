@@ -4,19 +4,15 @@ import platform
 import resource
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from functools import reduce
 from importlib.metadata import version
-from operator import or_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-import pandas as pd
 import torch
 from tqdm import tqdm
 
@@ -30,18 +26,12 @@ from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts, skipped
 from probing.results.checkpoint import Partial
-from probing.results.result import Result, check_complete, join
+from probing.results.joining import PartResult, joined
+from probing.results.result import Result
 from probing.scoring.load import load
 from probing.settings import Settings
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
-
-
-class PartResult(NamedTuple):
-    """The rows of a part and the record of how they were made: what run.json holds, of this part."""
-
-    rows: pd.DataFrame
-    record: dict[str, Any]
 
 
 class Start(NamedTuple):
@@ -134,35 +124,6 @@ def _reported(usage: Usage, work: WorkEstimate, on_share: Callable[[float], None
         yield
     finally:
         usage.on_work = None
-
-
-def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
-    """Return the result that all parts make; raise `Incomplete` where rows are missing."""
-    rows = join(part.rows for part in finished)
-    check_complete(rows, benchmark, settings)
-    return Result(rows, probe_of(settings).scores(rows), merged(part.record for part in finished))
-
-
-def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return one record from those of the parts, which several processes may have made.
-
-    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest part's.
-    """
-    by_age = sorted(records, key=lambda record: record["end"])
-    whole = dict(by_age[-1])
-    for name in ("statements", "positions", "padding", "items_done"):
-        whole[name] = sum(record[name] for record in by_age)
-    loads = {(record["start"], record["timing"]["load_seconds"]) for record in by_age}
-    times = {
-        "load_seconds": sum(seconds for _, seconds in loads),
-        "score_seconds": sum(record["timing"]["score_seconds"] for record in by_age),
-    }
-    whole["start"] = min(start for start, _ in loads)
-    whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
-    notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
-    whole["batch"] = {**whole["batch"], "notes": list(notes)}
-    whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
-    return whole
 
 
 def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:

@@ -30,7 +30,12 @@ def current(slug: str) -> Benchmark:
 
 def read(benchmark: Benchmark) -> Content:
     """Return the relations and items, read from the files of this version."""
-    return _read_files(benchmark.format, settings.DATA / benchmark.path, benchmark.digest, benchmark.slug)
+    return _read_files(benchmark.format, folder_of(benchmark), benchmark.digest, benchmark.slug)
+
+
+def folder_of(benchmark: Benchmark) -> Path:
+    """Return where the files of this version are: a folder, which may hold a single archive."""
+    return settings.DATA / benchmark.path
 
 
 @lru_cache(maxsize=8)

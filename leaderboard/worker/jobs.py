@@ -1,18 +1,21 @@
-"""The worker's jobs: claim a part, probe it, store its rows; after the last one, aggregate and finish the run.
+"""The worker's jobs: claim a part, have it measured, store its rows; after the last one, aggregate and finish the run.
 
-A worker may stop at any moment. Stored parts are not probed again, the claim to a part ends with its lease, and a run
+Models are loaded and scored by a process of its own (`probing.measuring`), as they are files of strangers.
+
+A worker may stop at any moment. Stored parts are not measured again, the claim to a part ends with its lease, and a run
 is finished only in the transaction that also writes its scores.
 """
 
 import logging
 import os
 import socket
-import time
 import traceback
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from rq import get_current_job
@@ -21,17 +24,19 @@ from rq.timeouts import JobTimeoutException
 from leaderboard.intake import hub, queue, submissions
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.stored import artefacts, benchmarks
-from leaderboard.worker.lease import LeasedPart, heartbeat
+from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError
-from probing.language_model import LanguageModel
+from probing.measuring.failures import Crashed
+from probing.measuring.limits import Limits
+from probing.measuring.process import Loaded, MeasuringProcess
+from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.probes.parts import Part
+from probing.results.joining import PartResult, joined
 from probing.results.result import Result
-from probing.runner import PartResult, Start, joined, probe_part
-from probing.scoring.load import load
 from probing.settings import Settings
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # workers that may be lost on one part before its run fails
+ATTEMPTS = 3  # processes that may be lost on one part before its run fails
 ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
 
 
@@ -47,12 +52,8 @@ class TookTooLong(ProbingError):
     code = "timeout"
 
 
-class Ended(Exception):
-    """The run was ended or made to wait by another process."""
-
-
 def probe_run(run_id: int) -> None:
-    """Probe what is left of a run: the job that a worker takes from the queue. Every error becomes the run's state."""
+    """Measure what is left of a run. It is the job that a worker takes from the queue; errors become the run's state."""
     run = Run.objects.select_related("model", "benchmark").filter(pk=run_id).first()
     if run is None or run.state in Run.FINAL:
         return
@@ -62,7 +63,7 @@ def probe_run(run_id: int) -> None:
     except Ended:
         log.info("Run %s was ended by another process.", run_id)
     except ProbingError as error:
-        stop(run, error)
+        stop(run, error, getattr(error, "trace", ""))
     except JobTimeoutException:
         stop(run, TookTooLong("The run took longer than a run may take.", "Submit it again; finished parts are kept."))
     except Exception:
@@ -78,22 +79,73 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
     if run.state in Run.FINAL:
         return
     if error.permanent:
-        Run.objects.fail(run, error.code, error.message, error.next_step, trace)
+        Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
     else:
         Run.objects.move(run, Run.State.WAITING, str(error))
 
 
 def work_on(run: Run) -> None:
-    """Probe part after part while one is free; the worker that finds all of them done finishes the run."""
-    worker = worker_name()
+    """Measure part after part while one is free; the worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
-        part = leased.take(RunPart.objects.claim(run, worker))
-        probing = Probing(run, leased, part) if part else None
-        while probing and part:
-            probing.probe(part)
-            part = leased.take(RunPart.objects.claim(run, worker))
+        while leased.take(RunPart.objects.claim(run, worker_name())):
+            try:
+                measure_parts(run, leased)
+            except Crashed as crash:
+                if leased.part and leased.part.attempts >= ATTEMPTS:
+                    raise
+                log.warning("Run %s: %s", run.pk, crash)
+                leased.lose()
     if not run.parts.filter(done=False).exists():
         aggregate(run)
+
+
+def measure_parts(run: Run, leased: LeasedPart) -> None:
+    """Load the model once, and measure the leased part and then every other one that is free."""
+    if leased.part:
+        refuse_lost(leased.part)
+    with loaded_model(run, leased) as process:
+        while part := leased.part:
+            refuse_lost(part)
+            reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
+            result = process.measure(
+                Part(part.relation, part.template, part.items), leased.progress, positions=part.work
+            )
+            store(part, result)
+            leased.take(RunPart.objects.claim(run, worker_name()))
+
+
+@contextmanager
+def loaded_model(run: Run, leased: LeasedPart) -> Iterator[MeasuringProcess]:
+    """Download the run's model, and yield a process that has loaded it and read the benchmark."""
+    benchmarks.read(run.benchmark)  # raises an error if the files were changed
+    reach(run, Run.State.DOWNLOADING)
+    listing = hub.find(run.model.hub_id, run.model.commit)
+    path = hub.download(listing)
+    queue.enqueue_if_idle(run.pk)
+    with MeasuringProcess(task(run, path), Limits(memory=settings.MEMORY_LIMIT)) as process:
+        store_facts(run, process.load(leased.check))
+        yield process
+
+
+def task(run: Run, path: Path) -> Task:
+    """Return what the measuring process has to do, with the model's files at `path`."""
+    benchmark = run.benchmark
+    files = BenchmarkFiles(benchmark.format, benchmarks.folder_of(benchmark), benchmark.slug, benchmark.digest)
+    return Task(
+        path, run.model.hub_id, run.model.commit, files, Settings.from_json(run.settings), device=settings.DEVICE
+    )
+
+
+def store_facts(run: Run, loaded: Loaded) -> None:
+    """Store what is known only of a loaded model, and when the run started."""
+    facts = {name: getattr(loaded.card, name) for name in ("kind", "architecture", "parameters")}
+    Model.objects.filter(pk=run.model_id).update(**facts)
+    Run.objects.filter(pk=run.pk, started=None).update(started=loaded.start)
+
+
+def store(part: RunPart, result: PartResult) -> None:
+    artefacts.store_part(part, result.rows)
+    RunPart.objects.finish(part, result.record)
 
 
 def worker_name() -> str:
@@ -110,48 +162,6 @@ def reach(run: Run, state: Run.State) -> None:
         raise Ended
 
 
-class Probing:
-    """A run's model and benchmark, loaded once for all the parts that this worker takes."""
-
-    def __init__(self, run: Run, leased: LeasedPart, first: RunPart) -> None:
-        refuse_lost(first)
-        self.run = run
-        self.leased = leased
-        self.settings = Settings.from_json(run.settings)
-        self.content = benchmarks.read(run.benchmark)
-        reach(run, Run.State.DOWNLOADING)
-        listing = hub.find(run.model.hub_id, run.model.commit)
-        path = hub.download(listing)
-        queue.enqueue_if_idle(run.pk)
-        start_time, begin = timezone.now(), time.perf_counter()
-        self.model = load_model(path, listing, self.settings)
-        self.start = Start(start_time, time.perf_counter() - begin)
-        self.store_facts()
-        reach(run, Run.State.SCORING)  # after loading: the time left is computed from the time since then
-
-    def store_facts(self) -> None:
-        """Store what is known only of a loaded model, and when the run started."""
-        card = self.model.card
-        facts = {"kind": card.kind, "architecture": card.architecture, "parameters": card.parameters}
-        Model.objects.filter(pk=self.run.model_id).update(**facts)
-        Run.objects.filter(pk=self.run.pk, started=None).update(started=self.start.time)
-
-    def probe(self, part: RunPart) -> None:
-        """Probe and store one part."""
-        refuse_lost(part)
-        reach(self.run, Run.State.SCORING)
-        done = probe_part(
-            self.model,
-            self.content,
-            self.settings,
-            Part(part.relation, part.template, part.items),
-            start=self.start,
-            on_share=self.leased.progress,
-        )
-        artefacts.store_part(part, done.rows)
-        RunPart.objects.finish(part, done.record)
-
-
 def refuse_lost(part: RunPart) -> None:
     """Raise `LostWorker` where several workers were lost on this part before."""
     if part.attempts > ATTEMPTS:
@@ -161,20 +171,13 @@ def refuse_lost(part: RunPart) -> None:
         )
 
 
-def load_model(path: Path, listing: hub.Listing, settings: Settings) -> LanguageModel:
-    """Load the model from its files, under the id and commit by which it was submitted."""
-    model = load(str(path), dtype=settings.dtype)
-    model.card = replace(model.card, id=listing.hub_id, commit=listing.commit)
-    return model
-
-
 def aggregate(run: Run) -> None:
     """Check that no row is missing, compute the scores and finish the run."""
     reach(run, Run.State.AGGREGATING)
-    settings, content = Settings.from_json(run.settings), benchmarks.read(run.benchmark)
+    content = benchmarks.read(run.benchmark)
     parts = list(run.parts.select_related("run").order_by("pk"))
     finished = [PartResult(artefacts.read_part(part), part.record) for part in parts]
-    result = joined(finished, content, settings)
+    result = joined(finished, content, Settings.from_json(run.settings))
     artefacts.store_result(run, result)
     if finish(run, result):
         artefacts.remove_parts(run)

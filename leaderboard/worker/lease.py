@@ -11,20 +11,38 @@ from leaderboard.models import RunPart
 INTERVAL = 2  # seconds between two renewals of a lease
 
 
+class Ended(Exception):
+    """The run was ended or made to wait by another process, or another worker has its part now."""
+
+
 class LeasedPart:
     """The part that this worker has claimed, if any, and the share of its work that is done."""
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
         self.share = 0.0
+        self.lost = False
 
     def take(self, part: RunPart | None) -> RunPart | None:
         """Make this the part whose lease is kept, and return it."""
-        self.part, self.share = part, 0.0
+        self.part, self.share, self.lost = part, 0.0, False
         return part
 
     def progress(self, share: float) -> None:
+        """Note the share of the part's work that is done; raise `Ended` if the part is no longer this worker's."""
         self.share = share
+        self.check()
+
+    def check(self) -> None:
+        """Raise `Ended` if the run was ended, or the part is no longer this worker's."""
+        if self.lost:
+            raise Ended
+
+    def lose(self) -> None:
+        """End the lease because the part's process was lost; this counts as an attempt."""
+        if self.part:
+            RunPart.objects.lose(self.part)
+        self.take(None)
 
 
 @contextmanager
@@ -46,7 +64,7 @@ def _keep(leased: LeasedPart, stop: Event) -> None:
     """Renew the lease again and again until `stop` is set."""
     try:
         while not stop.wait(INTERVAL):
-            if part := leased.part:
-                RunPart.objects.renew(part, int(leased.share * part.items))
+            if (part := leased.part) and not RunPart.objects.renew(part, int(leased.share * part.items)):
+                leased.lost = part is leased.part
     finally:
         connection.close()

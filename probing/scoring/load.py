@@ -1,6 +1,7 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
 import struct
+from collections.abc import Callable
 from contextlib import redirect_stderr
 from io import StringIO
 from math import prod
@@ -54,11 +55,13 @@ def load(
     device: str = "auto",
     dtype: str = "float32",
     batch_tokens: int | None = None,
+    on_phase: Callable[[str], None] = lambda phase: None,
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
     `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ...
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
     Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
     """
     if dtype not in DTYPES:
@@ -69,7 +72,9 @@ def load(
     files = locate(model, commit)
     kind = _checked_kind(files)
     logging.disable_progress_bar()
+    on_phase("tokenizer")
     tokenizer = _tokenizer(files, kind)
+    on_phase("weights")
     network = _network(files, kind, DTYPES[dtype], target, spread=device == "auto")
     card = ModelCard(
         id=model,
@@ -82,6 +87,7 @@ def load(
     )
     model_class = MaskedModel if kind == "masked" else CausalModel
     loaded = model_class(network, tokenizer, card, batch_tokens)
+    on_phase("trial")
     loaded.check()
     return loaded
 

@@ -18,7 +18,8 @@ from probing.catalog import CATALOG, EMBEDDED
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.probes.normalise import normalised
 from probing.probes.parts import parts
-from probing.runner import joined, probe_part
+from probing.results.joining import joined
+from probing.runner import probe_part
 from probing.template import prompt
 from tests.fakes import FAKE_CARD, FakeModel
 

@@ -16,7 +16,8 @@ from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import Kind, ModelCard
 from probing.probes.parts import Part, parts
 from probing.results.result import Result
-from probing.runner import Start, merged, probe_part, run
+from probing.results.joining import merged
+from probing.runner import Start, probe_part, run
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel

@@ -17,11 +17,12 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import jobs
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
+from probing.results.joining import PartResult
 from probing.results.result import Result
-from probing.runner import PartResult
 from probing.runner import run as probe
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
+from tests.leaderboard import in_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,7 +38,7 @@ def queued(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) ->
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeModel:
     """In place of the model that the worker would load."""
     model = FakeModel()
-    monkeypatch.setattr(jobs, "load_model", lambda path, listing, settings: model)
+    monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(model))
     return model
 
 
@@ -111,7 +112,7 @@ def test_finished_parts_are_not_repeated(queued: Run, fake: FakeModel) -> None:
 def interrupted(run: Run, model: FakeModel, after: int) -> Result:
     """The worker stops without a word after so many parts; returns what an undisturbed run gives."""
     whole = probe(FakeModel(), benchmarks.read(run.benchmark), progress=False)
-    real, calls = jobs.probe_part, []
+    real, calls = in_process.probe_part, []
 
     def die(*args: Any, **more: Any) -> PartResult:
         calls.append(args)
@@ -119,12 +120,12 @@ def interrupted(run: Run, model: FakeModel, after: int) -> Result:
             raise SystemExit
         return real(*args, **more)
 
-    jobs.probe_part = die
+    in_process.probe_part = die
     try:
         with pytest.raises(SystemExit):
             probe_run(run.pk)
     finally:
-        jobs.probe_part = real
+        in_process.probe_part = real
     return whole
 
 
@@ -156,13 +157,13 @@ def test_a_part_that_kills_workers_fails_the_run(queued: Run, fake: FakeModel) -
 def test_a_cancelled_run_stops_after_the_part_that_is_being_probed(
     queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = jobs.probe_part
+    real = in_process.probe_part
 
     def cancel(*args: Any, **more: Any) -> PartResult:
         Run.objects.cancel(fresh(queued), "Enough.")
         return real(*args, **more)
 
-    monkeypatch.setattr(jobs, "probe_part", cancel)
+    monkeypatch.setattr(in_process, "probe_part", cancel)
     probe_run(queued.pk)
     assert fresh(queued).state == Run.State.CANCELLED
     assert queued.parts.filter(done=True).count() == 1
@@ -188,7 +189,7 @@ def failing(error: BaseException) -> Callable[..., PartResult]:
 def test_every_error_becomes_a_state(
     queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str, code: str
 ) -> None:
-    monkeypatch.setattr(jobs, "probe_part", failing(error))
+    monkeypatch.setattr(in_process, "probe_part", failing(error))
     probe_run(queued.pk)
     run = fresh(queued)
     assert (run.state, run.code) == (state, code)

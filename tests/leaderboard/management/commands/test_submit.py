@@ -8,6 +8,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
+from tests.leaderboard.in_process import asking
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +28,7 @@ def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> No
 
 @pytest.mark.django_db(transaction=True)
 def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "load_model", lambda *args: FakeModel())
+    monkeypatch.setattr(jobs, "MeasuringProcess", asking(FakeModel()))
     monkeypatch.setattr(queue, "enqueue", jobs.probe_run)
     assert "queued" in output_of("submit", "org/causal", "--benchmark", "small", "--wait")
     assert Run.objects.latest("pk").state == Run.State.FINISHED

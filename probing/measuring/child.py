@@ -1,0 +1,129 @@
+"""The measuring process: load a model, measure parts, write their rows. Started by `process`, in isolation.
+
+`python -m probing.measuring.child FOLDER` reads a task and then parts from its standard input (`protocol`), writes rows
+to FOLDER, and reports on its standard output. What libraries print goes to standard error.
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from probing.benchmark import Benchmark
+from probing.errors import DigestMismatch, ProbingError
+from probing.formats import FORMATS
+from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
+from probing.probes.parts import Part
+from probing.runner import Start, probe_part
+from probing.scoring.load import load
+
+REPORT_INTERVAL = 0.5  # seconds between two reports of progress
+SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
+Report = Callable[..., None]
+
+
+def main() -> int:
+    """Measure until the orders end; report any error, whatever it is, as the last message."""
+    die_with_parent()
+    rows = Path(sys.argv[1])
+    orders, reports = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def report(event: str, **content: Any) -> None:
+        send(reports, {"event": event, **content})
+
+    try:
+        measure(orders, report, rows)
+    except ProbingError as error:
+        report("error", code=error.code, message=error.message, next_step=error.next_step, permanent=error.permanent)
+        return 1
+    except BaseException as error:  # tokenizers raises panics of Rust that are no `Exception`
+        report("error", **unforeseen(error))
+        return 1
+    return 0
+
+
+def unforeseen(error: BaseException) -> dict[str, Any]:
+    return {
+        "code": "internal",
+        "message": f"An unexpected error occurred ({type(error).__name__}).",
+        "next_step": "Try again later, or ask the maintainers.",
+        "permanent": True,
+        "trace": "".join(traceback.format_exception(error))[-4000:],
+    }
+
+
+def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
+    """Load the model of the task, and measure each part that is ordered."""
+    order = receive(orders)
+    if order is None:
+        return
+    task = Task.from_json(order["task"])
+    set_limits(order["memory"], order["disk"], task.device)
+    benchmark = read(task.benchmark)
+    begin, start_time = time.perf_counter(), datetime.now(UTC)
+    model = load(
+        str(task.model),
+        device=task.device,
+        dtype=task.settings.dtype,
+        batch_tokens=task.batch_tokens,
+        on_phase=lambda phase: report("phase", name=phase),
+    )
+    model.card = replace(model.card, id=task.hub_id, commit=task.commit)
+    start = Start(start_time, time.perf_counter() - begin)
+    report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
+    while order := receive(orders):
+        part = Part(**order["part"])
+        result = probe_part(model, benchmark, task.settings, part, start=start, on_share=seldom(report))
+        result.rows.to_parquet(rows / "rows.parquet", index=False)
+        report("part", record=result.record)
+
+
+def read(files: BenchmarkFiles) -> Benchmark:
+    """Read the benchmark; raise `DigestMismatch` if its files are not those that the task means."""
+    benchmark = FORMATS[files.format](files.folder)
+    if benchmark.digest != files.digest:
+        raise DigestMismatch(f"The files of the benchmark {files.slug} were changed.", "Import the benchmark again.")
+    return replace(benchmark, slug=files.slug)
+
+
+def seldom(report: Report) -> Callable[[float], None]:
+    """Return a function that reports progress, but not more often than `REPORT_INTERVAL`."""
+    last = 0.0
+
+    def on_share(share: float) -> None:
+        nonlocal last
+        if time.monotonic() - last >= REPORT_INTERVAL:
+            last = time.monotonic()
+            report("progress", share=share)
+
+    return on_share
+
+
+def set_limits(memory: int, disk: int, device: str) -> None:
+    """Let the system itself refuse what goes beyond the limits.
+
+    Not memory where there is an accelerator, as its driver reserves address space that it does not use.
+    """
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
+    if device == "cpu" or not list(Path("/dev").glob("nvidia*")):
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def die_with_parent() -> None:
+    """Ask Linux to kill this process when the one that started it ends, whatever the reason."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""The worker's side of a measuring process: start it, give it parts, watch it, and know how it ended.
+
+The process knows nothing of queue, database and secrets, and has no network (`sandbox`). It gets a model whose files
+have been checked, a benchmark, and parts, and it writes rows. The model stays loaded between parts. This module loads
+no torch.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from queue import Empty, Full, Queue
+from tempfile import TemporaryDirectory
+from threading import Thread
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from probing.errors import ProbingError
+from probing.files.model_files import wanted
+from probing.language_model import ModelCard
+from probing.measuring import sandbox
+from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure, Reported
+from probing.measuring.limits import Limits, Watch
+from probing.measuring.log_tail import LogTail, scrubbed
+from probing.measuring.protocol import Task, receive, send
+from probing.probes.parts import Part
+from probing.results.joining import PartResult
+
+CHILD = "probing.measuring.child"
+TICK = 0.2  # seconds between two looks at the process
+WAITING_MESSAGES = 100
+ERROR_CODE = re.compile(r"[a-z][a-z-]{1,39}")
+Message = Mapping[str, Any]
+
+
+class Loaded(NamedTuple):
+    """A model that is ready: what is known of it, when its process began to load it (UTC), and for how long."""
+
+    card: ModelCard
+    start: datetime
+    load_seconds: float
+
+
+class MeasuringProcess:
+    """A process that loads one model and measures parts of one run; a context manager that ends it on leaving.
+
+    Every call may raise a `MeasuringFailure` or the error that the process reported. After that, the process has ended.
+    """
+
+    def __init__(self, task: Task, limits: Limits | None = None) -> None:
+        self.task, self.limits = task, limits or Limits()
+        self.parameters = 0
+
+    def __enter__(self) -> "MeasuringProcess":
+        self._scratch = TemporaryDirectory(prefix="clozeboard-")
+        self._rows = Path(self._scratch.name)
+        program = [sys.executable, "-m", CHILD, str(self._rows)]
+        self._process = subprocess.Popen(
+            sandbox.command(program, self._readable(), self._rows),
+            env=sandbox.environment(),
+            cwd=self._rows,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdin and self._process.stdout and self._process.stderr
+        self._orders, self._log = self._process.stdin, LogTail(self._process.stderr)
+        self._messages: Queue[Message | ValueError | None] = Queue(WAITING_MESSAGES)
+        self._closing = False
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self._watch = Watch(self._process.pid, self._rows, self.limits)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing = True
+        self._kill()
+        with suppress(OSError):  # the process has ended with an order unread
+            self._orders.close()
+        self._reader.join()
+        self._log.close()
+        self._scratch.cleanup()
+
+    def load(self, on_tick: Callable[[], None] = lambda: None) -> Loaded:
+        """Load the model and try it; `on_tick` is called several times a second and may raise to give up."""
+        self._send({"task": self.task.to_json(), "memory": self.limits.memory_bytes, "disk": self.limits.disk})
+        message = self._until("loaded", on_tick)
+        with self._well_formed():
+            loaded = Loaded(
+                ModelCard(**message["card"]), datetime.fromisoformat(message["start"]), float(message["load_seconds"])
+            )
+        self.parameters = loaded.card.parameters
+        return loaded
+
+    def measure(
+        self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
+    ) -> PartResult:
+        """Measure one part; `positions`: the token positions that are expected.
+
+        `on_share` is called several times a second with the share that is done, and may raise to give up.
+        """
+        shares = [0.0]
+        self._watch.begin(f"{part.relation}, template {part.template}", processor=self._part_seconds(positions))
+        self._send({"part": part._asdict()})
+        message = self._until("part", lambda: on_share(shares[-1]), shares)
+        on_share(1)
+        with self._well_formed():
+            return PartResult(self._read_rows(), dict(message["record"]))
+
+    def _part_seconds(self, positions: float) -> float | None:
+        return self.limits.part(positions, self.parameters) if positions else None
+
+    def _readable(self) -> list[Path]:
+        """Return the model's files and the benchmark's folder. Of the model, only files that loading needs."""
+        model = self.task.model
+        names = wanted(path.name for path in model.iterdir()) if model.is_dir() else []
+        return [*(model / name for name in names), *([] if names else [model]), self.task.benchmark.folder]
+
+    def _until(self, event: str, on_tick: Callable[[], None], shares: list[float] | None = None) -> Message:
+        """Wait for an event; meanwhile check the limits, note phases and progress, and call `on_tick`."""
+        checked = 0.0
+        while True:
+            if time.monotonic() - checked > TICK:
+                on_tick()
+                self._check_limits()
+                checked = time.monotonic()
+            try:
+                message = self._messages.get(timeout=TICK)
+            except Empty:
+                continue
+            if message is None:
+                raise self._failed(Crashed.by(self._process.wait()))
+            if isinstance(message, ValueError):
+                raise self._failed(BrokenProtocol(f"The measuring process sent {message}.", "Report it."))
+            if message.get("event") == event:
+                return message
+            with self._well_formed():
+                self._note(message, shares)
+
+    def _note(self, message: Message, shares: list[float] | None) -> None:
+        """Take an event on the way to the one that is awaited."""
+        match message["event"]:
+            case "phase":
+                weights = sum(path.stat().st_size for path in self._readable()[:-1])
+                clock = self.limits.seconds_to_load(weights) if message["name"] == "weights" else None
+                self._watch.begin(str(message["name"])[:100], clock=clock)
+            case "progress" if shares is not None and shares[-1] < (share := float(message["share"])) <= 1:
+                shares[:] = [share]
+                self._watch.progress()
+            case "error":
+                raise self._failed(_reported(message))
+
+    def _check_limits(self) -> None:
+        try:
+            self._watch.check()
+        except MeasuringFailure as failure:
+            raise self._failed(failure) from None
+        except FileNotFoundError:
+            return  # a file was replaced at this moment
+
+    def _failed(self, failure: MeasuringFailure) -> MeasuringFailure:
+        """End the process, and return the failure with the last lines of its log."""
+        self._kill()
+        failure.log = self._log.text()
+        return failure
+
+    @contextmanager
+    def _well_formed(self) -> Iterator[None]:
+        """Turn errors about a message of the wrong form into a failure."""
+        try:
+            yield
+        except ProbingError:
+            raise
+        except Exception as error:
+            message = f"The measuring process sent a message of the wrong form ({type(error).__name__})."
+            raise self._failed(BrokenProtocol(message, "Report it.")) from error
+
+    def _read_rows(self) -> pd.DataFrame:
+        """Return the rows of the part that has just been measured, and remove their file."""
+        path = self._rows / "rows.parquet"
+        if path.is_symlink() or not path.is_file():
+            raise ValueError("no rows")
+        rows = pd.read_parquet(path)
+        path.unlink()
+        return rows
+
+    def _send(self, order: Message) -> None:
+        with suppress(BrokenPipeError):  # the process has ended; the next message tells how
+            send(self._orders, order)
+
+    def _read(self) -> None:
+        """Put the messages of the process into the queue, and None at the end."""
+        assert self._process.stdout
+        with self._process.stdout as stream:
+            message: Message | ValueError | None = {}
+            while message is not None and not self._closing:
+                try:
+                    message = receive(stream)
+                except ValueError as error:
+                    message = error
+                self._put(message)
+
+    def _put(self, message: Message | ValueError | None) -> None:
+        """Put a message into the queue; one that nobody will read any more is dropped."""
+        while not self._closing:
+            with suppress(Full):
+                self._messages.put(message, timeout=TICK)
+                return
+
+    def _kill(self) -> None:
+        """End the process and all that it has started; bubblewrap takes everything inside with it."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _reported(message: Message) -> Reported:
+    """Return the error that a message reports, with texts of limited length and without paths."""
+    code = str(message["code"])
+    return Reported(
+        code if ERROR_CODE.fullmatch(code) else "internal",
+        scrubbed(str(message["message"]))[:1000],
+        scrubbed(str(message["next_step"]))[:1000],
+        permanent=message["permanent"] is not False,
+        trace=scrubbed(str(message.get("trace", ""))),
+    )

@@ -1,0 +1,50 @@
+"""Joining the parts of a run, which several processes may have measured, to one result."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from probing.benchmark import Benchmark
+from probing.probes import probe_of
+from probing.results.result import Result, check_complete, join
+from probing.settings import Settings
+
+
+class PartResult(NamedTuple):
+    """The rows of a part and the record of how they were made: what run.json holds, of this part."""
+
+    rows: pd.DataFrame
+    record: dict[str, Any]
+
+
+def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
+    """Return the result that all parts make; raise `Incomplete` where rows are missing."""
+    rows = join(part.rows for part in finished)
+    check_complete(rows, benchmark, settings)
+    return Result(rows, probe_of(settings).scores(rows), merged(part.record for part in finished))
+
+
+def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one record from those of the parts, which several processes may have made.
+
+    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest part's.
+    """
+    by_age = sorted(records, key=lambda record: record["end"])
+    whole = dict(by_age[-1])
+    for name in ("statements", "positions", "padding", "items_done"):
+        whole[name] = sum(record[name] for record in by_age)
+    loads = {(record["start"], record["timing"]["load_seconds"]) for record in by_age}
+    times = {
+        "load_seconds": sum(seconds for _, seconds in loads),
+        "score_seconds": sum(record["timing"]["score_seconds"] for record in by_age),
+    }
+    whole["start"] = min(start for start, _ in loads)
+    whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
+    notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
+    whole["batch"] = {**whole["batch"], "notes": list(notes)}
+    whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
+    return whole

@@ -1,0 +1,47 @@
+"""A measuring process that is none: it asks a given model in the process of the test."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import TracebackType
+
+from probing.formats import FORMATS
+from probing.language_model import LanguageModel
+from probing.measuring.limits import Limits
+from probing.measuring.process import Loaded
+from probing.measuring.protocol import Task
+from probing.probes.parts import Part
+from probing.results.joining import PartResult
+from probing.runner import Start, probe_part
+
+
+class InProcess:
+    """Has the methods of `MeasuringProcess`. A class attribute holds the model, as the worker makes the object."""
+
+    model: LanguageModel
+
+    def __init__(self, task: Task, limits: Limits) -> None:
+        files = task.benchmark
+        self.task, self.content = task, replace(FORMATS[files.format](files.folder), slug=files.slug)
+
+    def __enter__(self) -> "InProcess":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def load(self, on_tick: Callable[[], None] = lambda: None) -> Loaded:
+        self.start = Start(datetime.now(UTC), 0.0)
+        return Loaded(self.model.card, *self.start)
+
+    def measure(
+        self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
+    ) -> PartResult:
+        return probe_part(self.model, self.content, self.task.settings, part, start=self.start, on_share=on_share)
+
+
+def asking(model: LanguageModel) -> type[InProcess]:
+    """Return the class of measuring processes that ask this model."""
+    return type("AskingOneModel", (InProcess,), {"model": model})
