@@ -53,7 +53,7 @@ class TookTooLong(ProbingError):
 
 
 def probe_run(run_id: int) -> None:
-    """Measure what is left of a run. It is the job that a worker takes from the queue; errors become the run's state."""
+    """Measure what is left of a run: the job of a worker. Every error becomes the run's state."""
     run = Run.objects.select_related("model", "benchmark").filter(pk=run_id).first()
     if run is None or run.state in Run.FINAL:
         return

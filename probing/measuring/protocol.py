@@ -76,8 +76,8 @@ def receive(stream: IO[bytes]) -> dict[str, Any] | None:
         return None
     try:
         message = json.loads(line)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
+    except (ValueError, RecursionError):
+        message = None
     if not line.endswith(b"\n") or not isinstance(message, dict):
-        raise ValueError(f"not a message: {line[:100]!r}")
+        raise ValueError(f"no message, but {line[:100]!r}")
     return message

@@ -15,8 +15,8 @@ from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import Kind, ModelCard
 from probing.probes.parts import Part, parts
-from probing.results.result import Result
 from probing.results.joining import merged
+from probing.results.result import Result
 from probing.runner import Start, probe_part, run
 from probing.settings import Settings
 from tests.conftest import BearFolder

@@ -1,0 +1,289 @@
+"""The measuring process: equal results, isolation, limits, and a clear end in every case."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import psutil
+import pytest
+
+from probing.catalog import EMBEDDED
+from probing.errors import ProbingError
+from probing.formats import FORMATS
+from probing.measuring import process as process_module
+from probing.measuring import sandbox
+from probing.measuring.failures import BrokenProtocol, Crashed, DiskLimit, MemoryLimit, Reported, Silent, TooSlow
+from probing.measuring.limits import Limits
+from probing.measuring.process import MeasuringProcess
+from probing.measuring.protocol import BenchmarkFiles, Task
+from probing.probes.parts import parts
+from probing.results.joining import joined
+from probing.runner import run
+from probing.settings import Settings
+from tests.tiny_models import build_gpt2
+
+SETTINGS = Settings(relations=("animal_class", "country_capital"), limit=4)
+isolated = pytest.mark.skipif(bool(sandbox.problem()), reason=f"no isolation: {sandbox.problem()}")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_gpt2(tmp_path_factory.mktemp("models") / "causal")
+
+
+def task(model: Path, settings: Settings = SETTINGS, digest: str = "") -> Task:
+    folder = EMBEDDED / "starter"
+    files = BenchmarkFiles("bear", folder, "starter", digest or FORMATS["bear"](folder).digest)
+    return Task(model, "org/model", "c0ffee", files, settings, device="cpu")
+
+
+def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
+    content = FORMATS["bear"](EMBEDDED / "starter")
+    shares: list[float] = []
+    with MeasuringProcess(task(model)) as process:
+        loaded = process.load()
+        covered = parts(content, SETTINGS)
+        results = [process.measure(part, shares.append, positions=100) for part in covered]
+    assert (loaded.card.id, loaded.card.commit, loaded.card.kind) == ("org/model", "c0ffee", "causal")
+    assert shares[-1] == 1
+    direct = run(model, content, relations=SETTINGS.relations, limit=4, device="cpu", progress=False)
+    apart = joined(results, content, SETTINGS)
+    pd.testing.assert_frame_equal(apart.items, direct.items, check_exact=False, atol=1e-6)
+    assert {record["start"] for _, record in results} == {results[0].record["start"]}, "the model is loaded once"
+
+
+def test_nothing_is_left_of_it(model: Path) -> None:
+    with MeasuringProcess(task(model)) as process:
+        process.load()
+        pid, scratch = process._process.pid, process._rows
+        assert psutil.pid_exists(pid) and scratch.exists()
+    assert not psutil.pid_exists(pid) and not scratch.exists()
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("Thread") and thread.is_alive()]
+
+
+def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:
+    with MeasuringProcess(task(tmp_path)) as process, pytest.raises(Reported) as error:
+        process.load()
+    assert (error.value.code, error.value.permanent) == ("unsupported-model", True)
+    assert str(tmp_path) not in str(error.value), "paths of the worker are nobody's business"
+
+
+def test_another_benchmark_than_the_task_means_is_refused(model: Path) -> None:
+    with MeasuringProcess(task(model, digest="0" * 64)) as process, pytest.raises(Reported, match="were changed"):
+        process.load()
+
+
+def test_a_caller_may_give_up_at_any_moment(model: Path) -> None:
+    class Enough(Exception):
+        pass
+
+    def give_up() -> None:
+        raise Enough
+
+    with MeasuringProcess(task(model)) as process, pytest.raises(Enough):
+        process.load(give_up)
+    assert not psutil.pid_exists(process._process.pid)
+
+
+def test_it_dies_with_its_worker(model: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys, time; from tests.probing.measuring.test_process import *\n"
+        "with MeasuringProcess(task(Path(sys.argv[1]))) as process:\n"
+        "    process.load(); print(process._process.pid, flush=True); time.sleep(100)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(sandbox.ROOT)}
+    worker = subprocess.Popen(
+        [sys.executable, "-c", code, str(model)], stdout=subprocess.PIPE, env=environment, text=True
+    )
+    assert worker.stdout
+    child = psutil.Process(int(worker.stdout.readline()))
+    family = [child, *child.children(recursive=True)]
+    worker.kill()
+    worker.communicate()
+    _, alive = psutil.wait_procs(family, timeout=10)
+    assert not alive
+
+
+# Isolation
+
+
+@isolated
+@pytest.mark.parametrize(
+    ("attempt", "complaint"),
+    [
+        ("import socket; socket.create_connection(('127.0.0.1', PORT), 2)", "Connection refused"),
+        ("import socket; socket.create_connection(('8.8.8.8', 53), 2)", "Network is unreachable"),
+        ("open('/etc/passwd').read()", "No such file"),
+        ("open(FOLDER + '/secret').read()", "No such file"),
+        ("open(FOLDER + '/model/config.json', 'w')", "Read-only file system"),
+        ("open('/usr/new', 'w')", "Read-only file system"),
+        ("open('/new', 'w')", "Read-only file system"),
+        ("import os; os.kill(PARENT, 9)", "No such process"),
+        ("open('/tmp/large', 'wb').write(bytes(300_000_000))", "No space left"),
+        ("import os; os.setuid(0); os.mount", "AttributeError"),
+    ],
+)
+def test_it_reaches_nothing_outside(attempt: str, complaint: str, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        output = inside(attempt.replace("PORT", str(server.getsockname()[1])), tmp_path)
+    assert complaint in output
+
+
+@isolated
+def test_it_sees_only_its_environment_and_its_own_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_KEY", "do not tell")
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:password@host/name")
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    assert inside("import os; print(sorted(os.environ))", tmp_path).strip() == str(
+        sorted({*sandbox.environment(), "PWD"})
+    )
+    assert int(inside("import os; print(len([p for p in os.listdir('/proc') if p.isdigit()]))", tmp_path)) <= 2
+    assert inside("import os; print(os.listdir('/tmp'))", tmp_path).strip() == str([tmp_path.parts[2]])
+
+
+def inside(code: str, folder: Path) -> str:
+    """Run Python code in isolation, with a model's folder to read and a folder to write."""
+    (folder / "secret").write_text("do not tell")
+    (folder / "model").mkdir(exist_ok=True)
+    (folder / "model" / "config.json").write_text("{}")
+    (folder / "rows").mkdir(exist_ok=True)
+    code = code.replace("FOLDER", repr(str(folder))).replace("PARENT", str(os.getpid()))
+    command = sandbox.command([sys.executable, "-c", code], [folder / "model" / "config.json"], folder / "rows")
+    return subprocess.run(
+        command, env=sandbox.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ).stdout
+
+
+@isolated
+def test_it_may_write_rows_and_read_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+    blob, rows = tmp_path / "blob", tmp_path / "rows"
+    blob.write_text("weights")
+    rows.mkdir()
+    (tmp_path / "config.json").symlink_to(blob)
+    copy = f"import shutil; shutil.copy('{tmp_path}/config.json', '{rows}/copy')"
+    command = sandbox.command([sys.executable, "-c", copy], [tmp_path / "config.json"], rows)
+    subprocess.run(command, env=sandbox.environment(), check=True)
+    assert (rows / "copy").read_text() == "weights"
+
+
+def test_without_bubblewrap_limits_and_the_empty_environment_remain(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "problem", lambda: "bubblewrap is not installed")
+    with MeasuringProcess(task(model)) as process:
+        assert process.load().card.kind == "causal"
+        assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
+
+
+def test_a_machine_where_bubblewrap_does_not_work_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2; exit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    sandbox.problem.cache_clear()
+    try:
+        assert "No permissions" in sandbox.problem()
+        monkeypatch.setattr(sandbox, "_bubblewrap", lambda: "")
+        sandbox.problem.cache_clear()
+        assert sandbox.problem() == "bubblewrap is not installed"
+    finally:
+        sandbox.problem.cache_clear()
+
+
+# Misbehaviour
+
+
+@pytest.fixture
+def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., ProbingError]:
+    """Return a function that lets a process misbehave, and returns the error that comes of it."""
+
+    def provoke(way: str, **limits: Any) -> ProbingError:
+        environment = sandbox.environment() | {"MISBEHAVIOUR": way}
+        monkeypatch.setattr(process_module, "CHILD", "tests.probing.measuring.misbehaving")
+        monkeypatch.setattr(sandbox, "command", lambda program, readable, writable: list(program))
+        monkeypatch.setattr(sandbox, "environment", lambda: environment)
+        begin = time.monotonic()
+        with MeasuringProcess(task(tmp_path), Limits(**limits)) as process, pytest.raises(ProbingError) as error:
+            process.load()
+            content = FORMATS["bear"](EMBEDDED / "starter")
+            process.measure(parts(content, SETTINGS)[0], positions=1)
+        assert time.monotonic() - begin < 30
+        assert not psutil.pid_exists(process._process.pid)
+        return error.value
+
+    return provoke
+
+
+@pytest.mark.parametrize(
+    ("way", "failure", "words"),
+    [
+        ("killed", Crashed, "by signal SIGKILL"),
+        ("exit", Crashed, "with exit code 3"),
+        ("garbage", BrokenProtocol, "no message, but"),
+        ("endless line", BrokenProtocol, "no message, but"),
+        ("nested", BrokenProtocol, ""),
+        ("wrong form", BrokenProtocol, "wrong form"),
+        ("unknown event", BrokenProtocol, "wrong form"),
+        ("no rows", BrokenProtocol, "wrong form"),
+        ("linked rows", BrokenProtocol, "wrong form"),
+        ("error with a strange code", Reported, "Do."),
+    ],
+)
+def test_every_end_is_known(
+    misbehave: Callable[..., ProbingError], way: str, failure: type[ProbingError], words: str
+) -> None:
+    error = misbehave(way)
+    assert type(error) is failure and words in str(error)
+
+
+def test_a_reported_error_keeps_its_code_and_loses_its_paths(misbehave: Callable[..., ProbingError]) -> None:
+    error = misbehave("error")
+    assert (error.code, str(error)) == ("non-finite-scores", "Not a number in …/b. Do.")
+    assert misbehave("error with a strange code").code == "internal"
+
+
+def test_the_log_shows_neither_paths_nor_secrets(misbehave: Callable[..., ProbingError]) -> None:
+    log = misbehave("killed").log
+    assert "Loading …/file.bin" in log
+    assert "hf_" not in log and "somebody" not in log
+
+
+@pytest.mark.parametrize(
+    ("way", "limits", "failure"),
+    [
+        ("slow tokenizer", {"phases": {"start": 60, "tokenizer": 1}}, TooSlow),
+        ("asleep", {"phases": {"start": 0.1}}, TooSlow),
+        ("no progress", {"silence": 1}, Silent),
+        ("flood", {"silence": 1}, Silent),
+        ("busy", {"part_seconds": 1}, TooSlow),
+        ("memory", {"memory": 300_000_000}, MemoryLimit),
+        ("disk", {"disk": 1_000_000}, DiskLimit),
+    ],
+)
+def test_every_limit_ends_it(
+    misbehave: Callable[..., ProbingError], way: str, limits: dict[str, Any], failure: type[ProbingError]
+) -> None:
+    assert type(misbehave(way, **limits)) is failure
+
+
+def test_a_process_that_is_killed_from_outside_is_told_from_one_that_failed(model: Path) -> None:
+    with MeasuringProcess(task(model)) as process:
+        process.load()
+        outer = psutil.Process(process._process.pid)
+        [outer, *outer.children(recursive=True)][-1].send_signal(signal.SIGKILL)
+        with pytest.raises(Crashed, match="SIGKILL"):
+            process.measure(parts(FORMATS["bear"](EMBEDDED / "starter"), SETTINGS)[0])
+
+
+def test_the_time_of_a_part_grows_with_its_work() -> None:
+    limits = Limits()
+    assert limits.part(1000, 10**9) - limits.part(0, 10**9) == pytest.approx(2000)
+    assert limits.seconds_to_load(10**9) == pytest.approx(160)
