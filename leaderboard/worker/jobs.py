@@ -18,6 +18,7 @@ from django.utils import timezone
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
+from leaderboard import schedule
 from leaderboard.intake import hub, queue, submissions
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.stored import artefacts, benchmarks
@@ -49,6 +50,12 @@ class TookTooLong(ProbingError):
 
 class Ended(Exception):
     """The run was ended or made to wait by another process."""
+
+
+def work_in_lane(lane: str) -> None:
+    """Work on the run of this lane whose turn it is: the job by which the queue wakes a worker up."""
+    if run := schedule.next_run(lane):
+        probe_run(run.pk)
 
 
 def probe_run(run_id: int) -> None:
