@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 HALF_LIFE = 60.0  # seconds of work after which what was measured counts half
+SHORTEST = 10.0  # seconds; of less, too little is known, as progress is stored every two seconds
 SHARE = 1 / 8  # in long runs, the half-life is this share of all the time that was worked
 
 
@@ -59,7 +60,7 @@ def stretches(parts: Sequence[PartDone], scoring: datetime | None, now: datetime
             ends[part.worker] = max(end, ends.get(part.worker, end))
     for part in parts:
         begin = ends.get(part.worker, None if ends or part.attempts > 1 else scoring)
-        if part.leased(now) and part.items_done and begin and begin < now:
+        if part.leased(now) and part.items_done and begin and (now - begin).total_seconds() >= SHORTEST:
             known.append(Stretch(part.work_done, (now - begin).total_seconds(), now))
     return known
 

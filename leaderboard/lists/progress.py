@@ -156,14 +156,10 @@ def _span(low: float, high: float) -> Span:
 
 def _sums(parts: QuerySet[RunPart]) -> dict[int, Sums]:
     """Return the sums over these parts by run."""
-    rows = (
-        parts.order_by()
-        .values_list("run")
-        .annotate(
-            Sum("items"), Sum("items_done"), Sum("work"), Sum(F("work") * F("items_done") / F("items"), default=0.0)
-        )
-    )
-    return {pk: Sums(*sums) for pk, *sums in rows}
+    done = F("work") * F("items_done") / F("items")
+    sums = {"all_items": Sum("items"), "all_done": Sum("items_done"), "all_work": Sum("work"), "work_done": Sum(done)}
+    rows = parts.order_by().values("run").annotate(**sums).values_list("run", *sums)
+    return {pk: Sums(*values) for pk, *values in rows}
 
 
 def recent_rates(lane: str) -> Rates | None:
