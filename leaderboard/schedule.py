@@ -96,7 +96,8 @@ def _started(lane: str, now: datetime) -> list[OpenTurn]:
 def _served(lane: str, submitters: Iterable[str]) -> Mapping[str, float]:
     """Return when the last run of each submitter ended that had a worker."""
     used = Q(state__in=[Run.State.FINISHED, Run.State.FAILED]) | Q(state=Run.State.CANCELLED, started__isnull=False)
-    ended = Run.objects.filter(used, lane=lane, submitter__in=submitters, finished__isnull=False)
+    measured = Run.objects.filter(provenance=Run.Provenance.MEASURED, lane=lane, submitter__in=submitters)
+    ended = measured.filter(used, finished__isnull=False)
     times = ended.values_list("submitter").annotate(last=Max("finished"))
     return {submitter: last.timestamp() for submitter, last in times}
 

@@ -96,7 +96,7 @@ def enqueue_if_idle(run_id: int) -> None:
     lane = Run.objects.values_list("lane", flat=True).get(pk=run_id)
     try:
         workers = RQWorker.all(connection=django_rq.get_connection())
-        idle = any(worker.state == "idle" and lane in worker.queue_names() for worker in workers)
+        idle = any(worker.get_state() == "idle" and lane in worker.queue_names() for worker in workers)
     except RedisError:
         return
     if idle:
