@@ -82,6 +82,7 @@ MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measur
 
 # Limits of submissions
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
+LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
 SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit
 
 # Django
@@ -166,11 +167,13 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
 RQ_QUEUES = {
-    "default": {
+    name: {
         "URL": REDIS_URL + ("&" if "?" in REDIS_URL else "?") + "socket_connect_timeout=2",
-        "DEFAULT_TIMEOUT": 7 * 24 * 3600,  # seconds; a large model on a slow machine takes days
+        "DEFAULT_TIMEOUT": timeout,
         "SERIALIZER": "json",
-    },
+    }
+    # seconds; a large model on a slow machine takes days
+    for name, timeout in {"default": 7 * 24 * 3600, "large": 7 * 24 * 3600, "checks": 300}.items()
 }
 RQ = {"WORKER_CLASS": "leaderboard.intake.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
 RQ_SHOW_ADMIN_LINK = False

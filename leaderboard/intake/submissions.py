@@ -7,7 +7,8 @@ from typing import Any
 
 from django.db import transaction
 
-from leaderboard.intake import queue
+from leaderboard import schedule
+from leaderboard.intake import hub, queue
 from leaderboard.intake.checks import Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
@@ -88,6 +89,7 @@ def _create(examination: Examination, work: Mapping[Part, float]) -> tuple[Run, 
             "settings": examination.settings.to_json(),
             "state": Run.State.WAITING if examination.waiting else Run.State.QUEUED,
             "submitter": examination.submitter,
+            "lane": _lane(examination),
         },
     )
     if new:
@@ -107,6 +109,10 @@ def _model(examination: Examination) -> Model:
     return Model.objects.get_or_create(hub_id=listing.hub_id, commit=listing.commit, source=source, defaults=facts)[0]
 
 
+def _lane(examination: Examination) -> str:
+    return schedule.lane_of(hub.weight_bytes(examination.listing) if examination.listing else None)
+
+
 def _reason(examination: Examination) -> str:
     """Return which check the hub did not answer, if the run has to wait for it."""
     if not examination.waiting:
@@ -123,7 +129,7 @@ def _go_on(run: Run, examination: Examination) -> bool:
         ).exclude(pk=run.pk)
         if twin := same.first():
             return not Run.objects.move(run, Run.State.CANCELLED, f"The same as run {twin.pk}.")
-        moved = Run.objects.move(run, Run.State.QUEUED, "Checked.", model=run.model)
+        moved = Run.objects.move(run, Run.State.QUEUED, "Checked.", model=run.model, lane=_lane(examination))
         if unpinned != run.model and not unpinned.runs.exists():
             unpinned.delete()
     return moved

@@ -1,31 +1,59 @@
-"""The progress of runs, the time that they will take, and the queue in its order."""
+"""The progress of runs, the time until they have ended, and the queue in its order.
 
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+A run in progress goes by its own pace. A run without a pace of its own goes by the runs that finished last, and its
+time is a range: from the quickest to the slowest of them, leaving out the extremes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import NamedTuple
 
-from django.db.models import Case, F, IntegerField, Q, QuerySet, Sum, Value, When
-from django.db.models.expressions import Combinable
+import numpy as np
+from django.db.models import F, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from leaderboard import schedule
+from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches
 from leaderboard.lists.runs import OPEN, WORKING, State, measured_runs
-from leaderboard.models import Run
+from leaderboard.models import Run, RunPart
+
+PART_FIELDS = (  # in the order of `PartDone`
+    "items",
+    "items_done",
+    "work",
+    "done",
+    "worker",
+    "attempts",
+    "lease_until",
+    "record__end",
+    "record__timing__score_seconds",
+)
+RECENT_RUNS = 10
+EXTREMES = (0.9, 0.1)  # quantiles of recent rates that make the quickest and the slowest plausible time
+
+
+class Span(NamedTuple):
+    """The time until a run has ended, from the quickest to the slowest that is plausible; both may be the same."""
+
+    low: timedelta
+    high: timedelta
 
 
 @dataclass(frozen=True)
 class Progress:
     """The number of items of a run that are done, and their share of the expected work.
 
-    `rate` is in items per second, averaged over the items still to come; it and `left`, the time left, are None before
-    anything can be estimated.
+    `left` is the time until the run has ended, and `rate` is in items per second, averaged over the items still to
+    come; both are None before anything can be estimated. Only a run with a pace of its own has a rate.
     """
 
     done: int
     total: int
     share: float
     rate: float | None = None
-    left: timedelta | None = None
+    left: Span | None = None
 
     @property
     def percent(self) -> int:
@@ -33,95 +61,135 @@ class Progress:
         return int(100 * self.share + 1e-6)
 
 
-def progress(run: Run) -> Progress:
-    """Return the progress of all parts; the time left follows the pace since scoring began."""
-    began = run.events.filter(state=State.SCORING).order_by("-pk").values_list("time", flat=True).first()
-    earlier = Q(done=True, record__end__lt=began.isoformat(timespec="seconds")) if began else Q(pk=None)
-    sums = run.parts.aggregate(
-        total_done=Coalesce(Sum("items_done"), 0),
-        total=Coalesce(Sum("items"), 0),
-        total_work=Coalesce(Sum("work"), 0.0),
-        work_now=Coalesce(Sum(work_done()), 0.0),
-        work_before=Coalesce(Sum("work", filter=earlier), 0.0),
-    )
-    work = sums["total_work"]
-    share, before = (sums[name] / work if work else 0.0 for name in ("work_now", "work_before"))
-    return estimate(sums["total_done"], sums["total"], share, share - before, began, timezone.now())
-
-
-def estimate(done: int, total: int, share: float, gained: float, began: datetime | None, now: datetime) -> Progress:
-    """Return the progress with the time left; `gained` is the share of the work that was done since `began`."""
-    seconds = (now - began).total_seconds() if began else 0.0
-    if gained <= 0 or seconds <= 0:
-        return Progress(done, total, share)
-    left = timedelta(seconds=seconds * (1 - share) / gained)
-    return Progress(done, total, share, (total - done) / left.total_seconds() if left else None, left)
-
-
-def work_done(prefix: str = "") -> Combinable:
-    """Return the expression for a part's work so far; `prefix` leads from the query to the parts, as in "parts__"."""
-    return F(f"{prefix}work") * F(f"{prefix}items_done") / F(f"{prefix}items")
-
-
 @dataclass(frozen=True)
 class QueuedRun:
-    """A row of the queue. `position` is 0 for a run that is being worked on, else its place among those that wait."""
+    """A row of the queue. `position` is its place among the runs that wait for a worker, 0 if it does not wait."""
 
     run: Run
     position: int
     progress: Progress
-    left: timedelta | None
 
 
-class OpenRun(NamedTuple):
-    """A run that has not ended, with the sums over its parts of items and of expected work, in all and done so far."""
+class Sums(NamedTuple):
+    """Sums over the parts of a run of items and of expected work, in all and done so far."""
 
-    run: Run
-    items: int
-    items_done: int
-    work: float
-    work_done: float
+    items: int = 0
+    items_done: int = 0
+    work: float = 0.0
+    work_done: float = 0.0
 
-
-def open_runs() -> list[OpenRun]:
-    """Return every run that has not ended: those being worked on first, then in order of submission. One query."""
-    working_first = Case(When(state__in=WORKING, then=Value(0)), default=Value(1), output_field=IntegerField())
-    runs = Run.objects.filter(state__in=OPEN).select_related("model", "benchmark")
-    return _with_sums(runs.order_by(working_first, "created", "pk"))
+    @property
+    def progress(self) -> Progress:
+        return Progress(self.items_done, self.items, self.work_done / self.work if self.work else 0.0)
 
 
-def _with_sums(runs: QuerySet[Run]) -> list[OpenRun]:
-    runs_with_sums = runs.annotate(
-        items=Coalesce(Sum("parts__items"), 0),
-        items_done=Coalesce(Sum("parts__items_done"), 0),
-        work=Coalesce(Sum("parts__work"), 0.0),
-        work_done=Coalesce(Sum(work_done("parts__")), 0.0),
-    )
-    return [OpenRun(run, run.items, run.items_done, run.work, run.work_done) for run in runs_with_sums]
+class Rates(NamedTuple):
+    """Work per second of quick and of slow runs among those that finished last."""
+
+    quick: float
+    slow: float
+
+
+def progress(run: Run) -> Progress:
+    """Return the progress of a run; its time left is the same as in the queue."""
+    if run.state in OPEN:
+        own = _own_progress(run) if run.state in WORKING else None
+        if own and own.left:
+            return own
+        for row in queue():
+            if row.run.pk == run.pk:
+                return row.progress
+    return _sums(run.parts.all()).get(run.pk, Sums()).progress
 
 
 def queue() -> list[QueuedRun]:
-    """Return the queue with positions and expected times: each run waits for all before it, at the recent rate."""
-    rate = recent_rate()
-    rows: list[QueuedRun] = []
-    position, wait = 0, timedelta()
-    for run, items, items_done, work, done in open_runs():
-        working = run.state in WORKING
-        left = timedelta(seconds=(work - done) / rate) if rate and run.state != State.WAITING else None
-        wait += left or timedelta()
-        position += not working
-        progress = Progress(items_done, items, done / work if work else 0.0)
-        rows.append(QueuedRun(run, 0 if working else position, progress, wait if left else None))
-    return rows
+    """Return every open run: those with a worker, those that wait in turn, and those that cannot go on now."""
+    runs = {run.pk: run for run in Run.objects.filter(state__in=OPEN).select_related("model", "benchmark")}
+    sums = dict.fromkeys(runs, Sums()) | _sums(RunPart.objects.filter(run__state__in=OPEN))
+    rows = [row for lane in schedule.LANES for row in _lane(lane, runs, sums)]
+    listed = {row.run.pk for row in rows}
+    resting = [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(runs.items()) if pk not in listed]
+    return sorted(rows, key=lambda row: row.position > 0) + resting
 
 
-def recent_rate(limit: int = 10) -> float | None:
-    """Return the work per second of the runs that finished last, from start to end; None while there are none."""
+def _lane(lane: str, runs: Mapping[int, Run], sums: Mapping[int, Sums]) -> list[QueuedRun]:
+    """Return the rows of a lane: the runs that have workers, and then those that wait for one, in turn."""
+    turns = [turn for turn in schedule.turns(lane) if turn.run in runs]
+    rates = recent_rates(lane)
+    held, busy = [], []
+    for turn in turns:
+        if turn.workers:
+            row = QueuedRun(runs[turn.run], 0, _held_progress(runs[turn.run], sums[turn.run], rates))
+            held.append(row)
+            busy += [row.progress.left] * turn.workers
+    line = [turn.run for turn in turns if not turn.workers]
+    waiting = [
+        QueuedRun(runs[pk], position, replace(sums[pk].progress, left=left))
+        for position, (pk, left) in enumerate(zip(line, _waits(busy, [sums[pk] for pk in line], rates), strict=True), 1)
+    ]
+    return held + waiting
+
+
+def _held_progress(run: Run, sums: Sums, rates: Rates | None) -> Progress:
+    """Return the progress of a run that has a worker: at its own pace, or at that of others while it has none."""
+    own = _own_progress(run)
+    if own.left or not rates:
+        return own
+    rest = sums.work - sums.work_done
+    return replace(own, left=_span(rest / rates.quick, rest / rates.slow))
+
+
+def _waits(busy: Sequence[Span | None], line: Sequence[Sums], rates: Rates | None) -> Sequence[Span | None]:
+    """Return the time until each run of the line has ended. `busy`: the time for which each worker has other work."""
+    if not rates:
+        return [None] * len(line)
+    work = [sums.work - sums.work_done for sums in line]
+    known = [span or Span(timedelta(), timedelta()) for span in busy]
+    low = ends_in_line([span.low.total_seconds() for span in known], work, rates.quick)
+    high = ends_in_line([span.high.total_seconds() for span in known], work, rates.slow)
+    return [_span(*ends) for ends in zip(low, high, strict=True)]
+
+
+def _span(low: float, high: float) -> Span:
+    return Span(timedelta(seconds=low), timedelta(seconds=high))
+
+
+def _sums(parts: QuerySet[RunPart]) -> dict[int, Sums]:
+    """Return the sums over these parts by run."""
+    done = F("work") * F("items_done") / F("items")
+    sums = {"all_items": Sum("items"), "all_done": Sum("items_done"), "all_work": Sum("work"), "work_done": Sum(done)}
+    rows = parts.order_by().values("run").annotate(**sums).values_list("run", *sums)
+    return {pk: Sums(*values) for pk, *values in rows}
+
+
+def recent_rates(lane: str) -> Rates | None:
+    """Return the rates of the runs of a lane that finished last, from start to end; None while there are none."""
     recent = (
         measured_runs()
-        .exclude(started=None)
+        .filter(lane=lane, started__isnull=False)
         .annotate(work=Coalesce(Sum("parts__work"), 0.0))
-        .values_list("work", "started", "finished")[:limit]
+        .values_list("work", "started", "finished")[:RECENT_RUNS]
     )
-    seconds = sum((finished - started).total_seconds() for _, started, finished in recent if started and finished)
-    return sum(work for work, _, _ in recent) / seconds if seconds else None
+    seconds = [(work, (finished - started).total_seconds()) for work, started, finished in recent]
+    rates = [work / duration for work, duration in seconds if work and duration > 0]
+    return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
+
+
+def _own_progress(run: Run) -> Progress:
+    """Return the progress of a run with the time left at its own pace, if it has one."""
+    now = timezone.now()
+    scoring = run.events.filter(state=State.SCORING).order_by("-pk").values_list("time", flat=True).first()
+    parts = [PartDone(*row) for row in run.parts.values_list(*PART_FIELDS)]
+    sums = Sums(
+        sum(part.items for part in parts),
+        sum(part.items_done for part in parts),
+        sum(part.work for part in parts),
+        sum(part.work_done for part in parts),
+    )
+    rate = recent_rate(stretches(parts, scoring, now))
+    if not rate:
+        return sums.progress
+    workers = len({part.worker for part in parts if part.leased(now)})
+    left = seconds_left(rate, workers, [part.work - part.work_done for part in parts if not part.done])
+    own = replace(sums.progress, left=_span(left, left))
+    return replace(own, rate=(own.total - own.done) / left) if left else own

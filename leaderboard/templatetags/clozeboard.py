@@ -39,8 +39,8 @@ def size(value: int | None) -> str:
 
 
 @register.filter
-def wait(value: timedelta | None) -> str:
-    return cells.about(value) if value else ""
+def wait(value: tuple[timedelta, timedelta] | None) -> str:
+    return cells.about_range(*value) if value else ""
 
 
 @register.filter

@@ -1,5 +1,7 @@
 """/queue/ : the runs that are being measured, those that wait and for how long, and recent failures."""
 
+from dataclasses import replace
+
 from django.http import HttpRequest, HttpResponseBase
 
 from leaderboard.display import cells
@@ -26,14 +28,22 @@ def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
                 "position",
                 "Position",
                 _position,
-                "Number of runs ahead, plus one. Runs that are being measured have no position.",
+                "Number of runs ahead in the same lane, plus one. Runs that are being measured, and runs that wait "
+                "for the hub or for disk space, have no position.",
             ),
             model_column(lambda row: row.run),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
             *settings_column(rows, lambda row: row.run),
+            Column(
+                "lane",
+                "Lane",
+                lambda row: cells.text(row.run.lane),
+                shown=any(row.run.lane != "default" for row in rows),
+            ),
             Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
             Column("progress", "Done", lambda row: cells.percent(row.progress.percent), align="score"),
-            Column("seconds_left", "Time left", lambda row: cells.duration(row.left), align="number"),
+            Column("seconds_left_low", "Time left", _time_left, align="number"),
+            Column("seconds_left_high", "Time left at most", _longest_time_left, shown=False),
             Column("submitted", "Submitted", lambda row: cells.moment(row.run.created)),
         ],
         rows=rows,
@@ -45,6 +55,17 @@ def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
 
 def _position(row: QueuedRun) -> cells.Cell:
     return cells.number(row.position) if row.position else cells.Cell(None, "–")
+
+
+def _time_left(row: QueuedRun) -> cells.Cell:
+    left = row.progress.left
+    shortest = cells.duration(left and left.low)
+    return replace(shortest, text=cells.about_range(*left)) if left else shortest
+
+
+def _longest_time_left(row: QueuedRun) -> cells.Cell:
+    left = row.progress.left
+    return cells.duration(left and left.high)
 
 
 def ended_table(runs: list[Run]) -> Table[Run]:

@@ -21,6 +21,7 @@ from django.utils import timezone
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
+from leaderboard import schedule
 from leaderboard.intake import hub, queue, submissions
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.stored import artefacts, benchmarks
@@ -50,6 +51,12 @@ class TookTooLong(ProbingError):
     """The job ran past the queue's time limit."""
 
     code = "timeout"
+
+
+def work_in_lane(lane: str) -> None:
+    """Work on the run of this lane whose turn it is: the job by which the queue wakes a worker up."""
+    if run := schedule.next_run(lane):
+        probe_run(run.pk)
 
 
 def probe_run(run_id: int) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
+from django.utils import timezone
 
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
+from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
 from leaderboard.stored import benchmarks
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
@@ -57,7 +58,8 @@ def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields:
 def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
     """Create a run in the middle of scoring."""
     going = run(of, on, Run.State.SCORING, started=DAY)
-    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items)
+    lease = {"worker": "somebody", "attempts": 1, "lease_until": timezone.now() + LEASE}
+    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items, **lease)
     RunEvent.objects.create(run=going, state=Run.State.SCORING, message="Scoring.")
     return going
 

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
 from leaderboard.intake import queue
+from leaderboard.schedule import LANES
 
 
 class Command(rqworker.Command):
@@ -24,4 +25,4 @@ class Command(rqworker.Command):
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
             queue.requeue_lost()
-            super().handle(*args, **options)
+            super().handle(*(args or LANES), **options)

@@ -7,9 +7,13 @@ from pathlib import Path
 import django_rq
 import pandas as pd
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
+from rq import Queue
+from rq.job import Job
 
+from leaderboard import schedule
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
@@ -25,39 +29,170 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SHORT = {"limit": 10}  # 31 parts of the starter benchmark, each taking a moment
 
 
-def queued_ids() -> list[int]:
-    return [job.args[0] for job in django_rq.get_queue().jobs]
+def jobs(lane: str = "default") -> list[tuple[str, list[object]]]:
+    """The name of each job's function, and its arguments."""
+    return [(job.func_name.rpartition(".")[2], job.args) for job in django_rq.get_queue(lane).jobs]
 
 
-def make_run(benchmark: Benchmark, state: str, name: str = "name") -> Run:
+def make_run(benchmark: Benchmark, state: str = "queued", name: str = "name", **fields: object) -> Run:
     model, _ = Model.objects.get_or_create(hub_id=f"org/{name}")
-    run = Run.objects.create(model=model, benchmark=benchmark, settings_digest=state + name, state=state)
+    run = Run.objects.create(model=model, benchmark=benchmark, settings_digest=state + name, state=state, **fields)
     RunPart.objects.create(run=run, relation="P30", template=0, items=4)
     return run
 
 
-def test_a_job_is_json_with_the_runs_id_and_nothing_else() -> None:
+WAKE_UP = ("work_in_lane", ["default"])
+
+
+def test_a_job_is_json_with_the_name_of_the_lane_and_nothing_else(small: Benchmark) -> None:
+    run = make_run(small)
     with queue.embedded_server():
-        queue.enqueue(7)
+        queue.enqueue(run.pk)
         job = django_rq.get_queue().jobs[0]
         stored = django_rq.get_connection().hget(job.key, "data")
     assert job.serializer.__name__ == "JSONSerializer"
-    assert (job.func_name, job.args, job.kwargs) == ("leaderboard.worker.jobs.probe_run", [7], {})
-    assert json.loads(zlib.decompress(stored)) == ["leaderboard.worker.jobs.probe_run", None, [7], {}]
+    assert json.loads(zlib.decompress(stored)) == ["leaderboard.worker.jobs.work_in_lane", None, ["default"], {}]
 
 
-def test_a_run_is_enqueued_once() -> None:
+def test_there_are_as_many_wake_ups_as_runs_without_a_worker(small: Benchmark) -> None:
+    runs = [make_run(small, name=name) for name in "abc"]
     with queue.embedded_server():
-        assert queue.enqueue(7)
-        assert queue.enqueue(7)
-        assert queue.enqueue(70)
-        assert queued_ids() == [7, 70]
+        for run in [*runs, *runs]:
+            assert queue.enqueue(run.pk)
+        assert jobs() == [WAKE_UP] * 3
 
 
-def test_a_redis_that_does_not_answer_raises_no_error() -> None:
+def test_a_wake_up_is_in_the_queue_of_its_lane(small: Benchmark) -> None:
+    run = make_run(small, lane="large")
+    with queue.embedded_server():
+        queue.enqueue(run.pk)
+        assert (jobs("default"), jobs("large")) == ([], [("work_in_lane", ["large"])])
+
+
+@pytest.mark.parametrize("state", Run.FINAL)
+def test_an_ended_run_needs_no_job(small: Benchmark, state: str) -> None:
+    run = make_run(small, state)
+    with queue.embedded_server():
+        assert queue.enqueue(run.pk)
+        assert queue.enqueue(12345)
+        assert not jobs()
+
+
+def test_a_run_that_had_to_wait_is_tried_again_by_one_job(small: Benchmark) -> None:
+    run = make_run(small, "waiting")
+    with queue.embedded_server():
+        assert queue.enqueue(run.pk)
+        assert queue.enqueue(run.pk)
+        assert jobs() == [("probe_run", [run.pk])]
+
+
+@pytest.mark.parametrize(("lane", "jobs_there"), [("default", [WAKE_UP]), ("large", [])])
+def test_only_an_idle_worker_of_the_lane_is_woken_up_to_share_a_run(
+    small: Benchmark, lane: str, jobs_there: list[object]
+) -> None:
+    run = make_run(small, "scoring")
+    RunPart.objects.claim(run, "a")
+    with queue.embedded_server():
+        idle = queue.Worker([django_rq.get_queue(lane)], connection=django_rq.get_connection(), name="idle")
+        idle.register_birth()
+        idle.set_state("idle")
+        queue.enqueue_if_idle(run.pk)
+        queue.enqueue_if_idle(run.pk)
+        assert jobs() == jobs_there
+
+
+class CountingWorker(queue.Worker):
+    """A worker that does the jobs in its own process and counts them."""
+
+    def fork_work_horse(self, job: Job, queue: Queue) -> None:
+        self.done = [*getattr(self, "done", []), job.func_name]
+        run = schedule.next_run(queue.name)
+        assert run is not None
+        Run.objects.move(run, Run.State.FINISHED)
+        self.main_work_horse(job, queue)
+
+    def main_work_horse(self, job: Job, queue: Queue) -> None:
+        job.delete()
+
+    def monitor_work_horse(self, job: Job, queue: Queue) -> None:
+        pass
+
+
+def work_off(*lanes: str) -> CountingWorker:
+    """Let a worker do what there is to do."""
+    queues = [django_rq.get_queue(lane) for lane in lanes]
+    counting = CountingWorker(queues, connection=django_rq.get_connection(), serializer="rq.serializers.JSONSerializer")
+    counting.done = []
+    counting.work(burst=True)
+    return counting
+
+
+@pytest.mark.parametrize("lanes", [("default",), ("default", "large")])
+def test_wake_ups_of_cancelled_runs_start_no_process(small: Benchmark, lanes: tuple[str, ...]) -> None:
+    for number in range(418):
+        make_run(small, name=f"cancelled-{number}")
+    with queue.embedded_server():
+        assert queue.wake("default")
+        Run.objects.update(state=Run.State.CANCELLED)
+        real = make_run(small)
+        queue.enqueue(real.pk)
+        assert jobs() == [WAKE_UP] * 418
+        counting = work_off(*lanes)
+        assert counting.done == ["leaderboard.worker.jobs.work_in_lane"]
+        assert not jobs()
+        assert not django_rq.get_connection().keys("rq:job:*")
+    real.refresh_from_db()
+    assert real.state == Run.State.FINISHED
+
+
+def test_a_run_that_comes_while_useless_wake_ups_are_dropped_is_not_forgotten(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled = make_run(small)
+    real_wake_ups = queue._wake_ups
+
+    def submit_meanwhile(lane: Queue) -> list[str]:
+        dropped = real_wake_ups(lane)
+        if not Run.objects.filter(model__hub_id="org/meanwhile"):
+            make_run(small, name="meanwhile")
+        return dropped
+
+    with queue.embedded_server():
+        queue.enqueue(cancelled.pk)
+        Run.objects.cancel(cancelled, "No longer wanted.")
+        monkeypatch.setattr(queue, "_wake_ups", submit_meanwhile)
+        assert len(work_off("default").done) == 1
+    assert Run.objects.get(model__hub_id="org/meanwhile").state == Run.State.FINISHED
+
+
+def test_a_worker_that_has_lost_all_wake_ups_but_one_does_every_run(small: Benchmark) -> None:
+    for name in "abcd":
+        make_run(small, name=name)
+    with queue.embedded_server():
+        queue.wake("default")
+        django_rq.get_connection().ltrim("rq:queue:default", 0, 0)
+        assert len(work_off("default").done) == 4
+
+
+def test_a_job_is_begun_although_the_database_does_not_answer(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_run(small)
+    with queue.embedded_server():
+        queue.wake("default")
+        monkeypatch.setattr(schedule, "has_work", raise_locked)
+        assert len(work_off("default").done) == 1
+
+
+def raise_locked(lane: str) -> bool:
+    raise OperationalError("database is locked")
+
+
+def test_a_redis_that_does_not_answer_raises_no_error(small: Benchmark) -> None:
     assert not queue.reachable()
-    assert not queue.enqueue(7)
-    queue.enqueue_if_idle(7)
+    run = make_run(small)
+    assert not queue.enqueue(run.pk)
+    queue.enqueue_if_idle(run.pk)
 
 
 def test_the_embedded_server_is_shared_and_stopped_only_by_the_process_that_started_it() -> None:
@@ -93,7 +228,7 @@ def test_unfinished_runs_that_no_worker_has_are_enqueued_again(small: Benchmark)
     RunPart.objects.claim(leased, "somebody")
     with queue.embedded_server():
         assert queue.requeue_lost() == 4
-        assert queued_ids() == [run.pk for run in lost]
+        assert jobs() == [("probe_run", [lost[-1].pk]), *[WAKE_UP] * 3]
 
 
 def test_a_run_whose_lease_has_run_out_is_enqueued_again(small: Benchmark) -> None:

@@ -1,56 +1,129 @@
 """Progress of runs, and the queue: order, positions, expected times."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
 
 from leaderboard.lists import progress
-from leaderboard.lists.progress import Progress, estimate
+from leaderboard.lists.progress import Progress, Span
 from leaderboard.models import Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 
-NOW = datetime(2026, 11, 1, tzinfo=UTC)
+
+def seconds(low: float, high: float | None = None) -> Span:
+    return Span(timedelta(seconds=low), timedelta(seconds=low if high is None else high))
 
 
-def test_running_runs_come_first_without_a_position(small: Benchmark) -> None:
-    waiting = [make.run(make.model(), small) for _ in range(2)]
-    going = make.running(make.model(), small)
+def finished(benchmark: Benchmark, work: float, lane: str = "default") -> Run:
+    """A run of ten minutes that did so much work."""
+    run = make.finished(benchmark, lane=lane)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=600, work=work, done=True)
+    return run
+
+
+def waiting(benchmark: Benchmark, work: float = 60, **fields: object) -> Run:
+    run = make.run(make.model(), benchmark, **fields)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=work)
+    return run
+
+
+def at_work(benchmark: Benchmark, pace: float, left: float, workers: int = 1) -> Run:
+    """A run that did the last 1,000 units of work at this pace, with so much left in parts that workers hold."""
+    run = make.run(make.model(), benchmark, Run.State.SCORING)
+    now = timezone.now()
+    part = {"template": 0, "items": 100}
+    for number in range(10):
+        end = now - timedelta(seconds=100 / pace * (9 - number))
+        record = {"end": end.isoformat(timespec="seconds"), "timing": {"score_seconds": 100 / pace}}
+        done = {"done": True, "items_done": 100, "record": record, "work": 100}
+        RunPart.objects.create(run=run, relation=f"P{number}", worker="w0", **done, **part)
+    for number in range(workers):
+        lease = {"worker": f"w{number}", "lease_until": now + timedelta(seconds=30), "attempts": 1}
+        RunPart.objects.create(run=run, relation=f"Q{number}", work=left / workers, **lease, **part)
+    return run
+
+
+def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) -> None:
+    flood = [waiting(small, submitter="flood") for _ in range(3)]
+    light = waiting(small, submitter="light")
+    going = at_work(small, 1, 10)
+    large = waiting(small, lane="large")
+    stuck = waiting(small, state=Run.State.WAITING)
     assert [(row.run.pk, row.position) for row in progress.queue()] == [
         (going.pk, 0),
-        (waiting[0].pk, 1),
-        (waiting[1].pk, 2),
+        (flood[0].pk, 1),
+        (light.pk, 2),
+        (flood[1].pk, 3),
+        (flood[2].pk, 4),
+        (large.pk, 1),
+        (stuck.pk, 0),
     ]
-
-
-def test_waiting_times_add_up_at_the_speed_of_recent_runs(small: Benchmark) -> None:
-    done = make.finished(small)  # 600 seconds
-    RunPart.objects.create(run=done, relation="P30", template=0, items=600, work=1200, done=True)
-    make.running(make.model(), small, done=40, items=100)
-    later = make.run(make.model(), small)
-    RunPart.objects.create(run=later, relation="P30", template=0, items=30, work=600)
-    assert [row.left for row in progress.queue()] == [timedelta(seconds=30), timedelta(seconds=330)]
-
-
-def test_there_is_no_waiting_time_without_a_finished_run(small: Benchmark) -> None:
-    make.running(make.model(), small)
-    assert progress.queue()[0].left is None
 
 
 def test_a_finished_run_is_not_in_the_queue(small: Benchmark) -> None:
     make.finished(small)
-    assert not Run.objects.filter(pk__in=[row.run.pk for row in progress.queue()]).exists()
+    assert not progress.queue()
+
+
+def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small: Benchmark) -> None:
+    finished(small, work=60_000)  # a hundred times as fast
+    run = at_work(small, pace=1, left=1800)
+    (row,) = progress.queue()
+    assert row.progress.left == pytest.approx(seconds(1800), rel=0.05)
+    assert progress.progress(run).left == pytest.approx(row.progress.left, rel=0.01)
+    assert row.progress.rate == pytest.approx(100 / 1800, rel=0.05)
+
+
+def test_two_workers_need_half_the_time(small: Benchmark) -> None:
+    run = at_work(small, pace=1, left=1800, workers=2)
+    assert progress.progress(run).left == pytest.approx(seconds(900), rel=0.05)
+
+
+def test_waiting_runs_have_a_range_from_quick_to_slow_runs(small: Benchmark) -> None:
+    for rate in range(1, 12):  # the oldest of these is no longer recent
+        finished(small, work=600 * rate)
+    Run.objects.filter(parts__work=600).update(finished=make.DAY, started=make.DAY - timedelta(minutes=10))
+    runs = [waiting(small, work=600), waiting(small, work=60)]
+    spans = [row.progress.left for row in progress.queue()]
+    assert spans[0] == pytest.approx(seconds(600 / 10.1, 600 / 2.9), rel=0.01)
+    assert spans[1] == pytest.approx(seconds(660 / 10.1, 660 / 2.9), rel=0.01)
+    assert [progress.progress(run).left for run in runs] == spans
+
+
+def test_a_waiting_run_waits_for_the_worker_that_is_free_first(small: Benchmark) -> None:
+    finished(small, work=600)
+    at_work(small, pace=1, left=500)
+    at_work(small, pace=1, left=100)
+    RunPart.objects.filter(run=Run.objects.last(), relation="Q0").update(worker="another")
+    waiting(small, work=60)
+    assert progress.queue()[-1].progress.left == pytest.approx(seconds(160), rel=0.05)
+
+
+def test_lanes_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
+    finished(small, work=600)
+    finished(small, work=60, lane="large")
+    waiting(small), waiting(small, lane="large")
+    assert [row.progress.left for row in progress.queue()] == [seconds(60), seconds(600)]
+
+
+def test_there_is_no_waiting_time_without_a_finished_run(small: Benchmark) -> None:
+    make.running(make.model(), small)
+    waiting(small)
+    assert [row.progress.left for row in progress.queue()] == [None, None]
+
+
+def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = waiting(small, work=60, state=Run.State.DOWNLOADING)
+    RunPart.objects.claim(run, "a")
+    assert progress.progress(run).left == seconds(60)
 
 
 def test_a_run_that_waits_for_space_adds_no_time_and_has_none(small: Benchmark) -> None:
-    done = make.finished(small)  # 600 seconds
-    RunPart.objects.create(run=done, relation="P30", template=0, items=600, work=600, done=True)
-    stuck = make.running(make.model(), small)
-    Run.objects.move(stuck, Run.State.WAITING)
-    last = make.run(make.model(), small)
-    RunPart.objects.create(run=last, relation="P30", template=0, items=30, work=60)
-    rows = progress.queue()
-    assert [(row.run.pk, row.left) for row in rows] == [(stuck.pk, None), (last.pk, timedelta(seconds=60))]
+    finished(small, work=600)
+    stuck, last = waiting(small, state=Run.State.WAITING), waiting(small, work=60)
+    assert [(row.run.pk, row.progress.left) for row in progress.queue()] == [(last.pk, seconds(60)), (stuck.pk, None)]
 
 
 @pytest.mark.parametrize(("share", "percent"), [(0.0, 0), (0.999, 99), (0.29, 29), (1 - 1e-12, 100), (1.0, 100)])
@@ -58,36 +131,31 @@ def test_percent_is_rounded_down_except_for_errors_of_floats(share: float, perce
     assert Progress(0, 0, share).percent == percent
 
 
-def test_nothing_is_left_of_a_run_whose_work_is_done() -> None:
-    done = estimate(150, 150, 1.0, 1.0, NOW - timedelta(seconds=10), NOW)
-    assert (done.left, done.rate) == (timedelta(), None)
-
-
-def test_the_time_left_goes_by_work_and_not_by_items() -> None:
-    halfway = estimate(50, 150, 0.2, 0.2, NOW - timedelta(seconds=10), NOW)
-    assert (halfway.rate, halfway.left, halfway.percent) == (2.5, timedelta(seconds=40), 20)
-
-
-def test_work_that_was_done_before_does_not_count_for_the_pace() -> None:
-    assert estimate(90, 150, 0.6, 0.1, NOW - timedelta(seconds=10), NOW).left == timedelta(seconds=40)
-
-
-def test_a_run_goes_by_the_work_of_its_parts(small: Benchmark) -> None:
-    run = make.running(make.model(), small, done=50, items=100)  # in the last minute
-    run.events.update(time=timezone.now() - timedelta(minutes=1))
-    heavy = {"template": 0, "items": 10, "work": 900}
-    RunPart.objects.create(run=run, relation="P36", **heavy)
+def test_progress_is_counted_in_work(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=10, work=900)
     now = progress.progress(run)
     assert (now.done, now.total, now.percent) == (50, 110, 5)
-    assert now.left.total_seconds() == pytest.approx(60 * 19, rel=0.05)
 
-    record = {"end": "2026-10-31T00:00:00+00:00"}
-    RunPart.objects.create(run=run, relation="P19", **heavy, items_done=10, done=True, record=record)
+
+def test_nothing_is_left_of_a_run_whose_parts_are_done(small: Benchmark) -> None:
+    run = at_work(small, pace=1, left=10)
+    run.parts.filter(done=False).delete()
     now = progress.progress(run)
-    assert now.percent == 50
-    assert now.left.total_seconds() == pytest.approx(60 * 19, rel=0.05), "the pace is that since scoring began"
+    assert (now.left, now.rate, now.percent) == (seconds(0), None, 100)
 
 
-@pytest.mark.parametrize("began", [None, NOW])
-def test_there_is_no_estimate_before_anything_is_done(began: datetime | None) -> None:
-    assert estimate(0, 150, 0.0, 0.0, began, NOW).left is None
+def test_an_ended_run_keeps_its_progress(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)
+    Run.objects.fail(run, "no-space", "The disk is full.")
+    now = progress.progress(run)
+    assert (now.done, now.total, now.left) == (50, 100, None)
+
+
+def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
+    small: Benchmark, django_assert_num_queries
+) -> None:
+    for _ in range(20):
+        waiting(small)
+    with django_assert_num_queries(9):
+        progress.queue()

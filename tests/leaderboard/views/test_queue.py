@@ -2,7 +2,7 @@
 
 from django.test import Client
 
-from leaderboard.models import Run
+from leaderboard.models import Run, RunPart
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -18,6 +18,27 @@ def test_a_running_run_has_no_position_and_the_others_count_from_one(client: Cli
         ("org/first", "1", "0"),
         ("org/second", "2", "0"),
     ]
+
+
+def test_a_waiting_run_shows_a_range_and_csv_has_both_ends(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    for work in (600, 1200):  # in ten minutes
+        RunPart.objects.create(run=make.finished(benchmark), relation="P30", template=0, items=10, work=work, done=True)
+    run = make.run(make.model("org/waiting"), benchmark)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=1200)
+    (row,) = csv_rows(client, "/queue/")
+    assert (row["seconds_left_low"], row["seconds_left_high"]) == ("632", "1091")
+    for address in ("/queue/", run.get_absolute_url()):
+        assert "11 to 18 min" in client.get(address).content.decode()
+
+
+def test_the_lane_is_shown_where_there_are_several(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    make.run(make.model(), benchmark)
+    assert ">Lane" not in client.get("/queue/").content.decode()
+    make.run(make.model(), benchmark, lane="large")
+    assert ">Lane" in client.get("/queue/").content.decode()
+    assert [(row["lane"], row["position"]) for row in csv_rows(client, "/queue/")] == [("default", "1"), ("large", "1")]
 
 
 def test_runs_that_ended_without_a_result_say_why(client: Client, db: None) -> None:

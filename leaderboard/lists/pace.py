@@ -1,0 +1,106 @@
+"""The pace of runs: how fast workers have been lately, and how long runs will take at that pace."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+HALF_LIFE = 60.0  # seconds of work after which what was measured counts half
+SHORTEST = 10.0  # seconds; of less, too little is known, as progress is stored every two seconds
+SHARE = 1 / 8  # in long runs, the half-life is this share of all the time that was worked
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Work that one worker did without a break; it took so many seconds and stopped at `end`."""
+
+    work: float
+    seconds: float
+    end: datetime
+
+
+@dataclass(frozen=True)
+class PartDone:
+    """What the database knows about one part of a run that says something about the pace.
+
+    `end` and `seconds` are those of its measurement, None while it is not done.
+    """
+
+    items: int
+    items_done: int
+    work: float
+    done: bool
+    worker: str
+    attempts: int
+    lease_until: datetime | None
+    end: str | None
+    seconds: float | None
+
+    @property
+    def work_done(self) -> float:
+        return self.work * self.items_done / self.items
+
+    def leased(self, now: datetime) -> bool:
+        """Tell whether a worker holds the part."""
+        return not self.done and self.lease_until is not None and self.lease_until > now
+
+
+def stretches(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
+    """Return when how much of the work of a run was done. `scoring`: when its model was loaded.
+
+    A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
+    of all. Of any other part in progress, nobody knows when it was begun, and it is left out.
+    """
+    known = []
+    ends: dict[str, datetime] = {}
+    for part in parts:
+        if part.done and part.end and part.seconds:
+            end = datetime.fromisoformat(part.end)
+            known.append(Stretch(part.work, part.seconds, end))
+            ends[part.worker] = max(end, ends.get(part.worker, end))
+    for part in parts:
+        begin = ends.get(part.worker, None if ends or part.attempts > 1 else scoring)
+        if part.leased(now) and part.items_done and begin and (now - begin).total_seconds() >= SHORTEST:
+            known.append(Stretch(part.work_done, (now - begin).total_seconds(), now))
+    return known
+
+
+def recent_rate(stretches: Sequence[Stretch]) -> float | None:
+    """Return the work per second of one worker, with more weight on what was done lately; None if nothing was done.
+
+    The weight of a stretch halves with each half-life of time worked after it. Breaks do not count, so a run that was
+    interrupted for a day goes on at the pace that it had.
+    """
+    total = sum(stretch.seconds for stretch in stretches)
+    half_life = max(HALF_LIFE, SHARE * total)
+    work = seconds = after = 0.0
+    for stretch in sorted(stretches, key=lambda stretch: stretch.end, reverse=True):
+        weight = 0.5 ** ((after + stretch.seconds / 2) / half_life)
+        work += weight * stretch.work
+        seconds += weight * stretch.seconds
+        after += stretch.seconds
+    return work / seconds if work and seconds else None
+
+
+def seconds_left(rate: float, workers: int, undone: Sequence[float]) -> float:
+    """Return the time that the rest of a run takes.
+
+    `rate`: of one worker. `undone`: the work that is left of each part. Workers cannot share a part, so the largest one
+    is a lower bound.
+    """
+    return max(sum(undone) / max(workers, 1), max(undone, default=0.0)) / rate
+
+
+def ends_in_line(busy: Sequence[float], work: Sequence[float], rate: float) -> list[float]:
+    """Return in how many seconds each of the waiting runs has ended.
+
+    `busy`: for each worker, the seconds until it is free. `work`: that of each waiting run, in the order in which the
+    workers take them. `rate`: the work per second of one worker.
+    """
+    free = list(busy) or [0.0]
+    heapq.heapify(free)
+    ends = []
+    for amount in work:
+        ends.append(free[0] + amount / rate)
+        heapq.heapreplace(free, ends[-1])
+    return ends

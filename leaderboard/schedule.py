@@ -1,0 +1,108 @@
+"""The database side of fair turns: which run a worker of a lane takes next.
+
+Lanes keep large models out of the way of small ones. A worker serves one lane or several.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.utils import timezone
+
+from leaderboard.models import LEASE, Run, RunEvent, RunPart
+from leaderboard.turns import OpenTurn, in_turn
+
+LANES = ("default", "large")
+STARTED = (Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
+
+
+def lane_of(weight_bytes: int | None) -> str:
+    """Return the lane of a model with so many bytes of weights; one of unknown size counts as small."""
+    return "large" if (weight_bytes or 0) > settings.LARGE_MODEL else "default"
+
+
+def next_run(lane: str) -> Run | None:
+    """Return the run that the calling worker works on next, or None if there is nothing to do in this lane.
+
+    A queued run is moved to "downloading", so that no other worker is given it as well. A run that another worker has
+    is returned only if it has free parts and no run of the lane waits.
+    """
+    for turn in turns(lane):
+        if not turn.has_work:
+            continue
+        run = Run.objects.select_related("model", "benchmark").get(pk=turn.run)
+        if run.state in STARTED if turn.begun else _begin(run):
+            return run
+    return None
+
+
+def _begin(run: Run) -> bool:
+    """Move a queued run on; return False if another worker was faster."""
+    return run.state == Run.State.QUEUED and Run.objects.move(run, Run.State.DOWNLOADING)
+
+
+def has_work(lane: str) -> bool:
+    """Tell whether a worker of this lane has anything to do, be it to share a run with others."""
+    queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED)
+    return queued.exists() or any(turn.has_work for turn in _started(lane, timezone.now()))
+
+
+def without_worker(lane: str) -> int:
+    """Return the number of runs of this lane that could be worked on and have no worker."""
+    queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED).count()
+    return queued + sum(turn.has_work and not turn.workers for turn in _started(lane, timezone.now()))
+
+
+def should_leave(run: Run) -> bool:
+    """Tell a worker that is between two parts whether it should leave this run for one that has no worker.
+
+    It stays if it is the run's only worker: the next one would have to load the model again.
+    """
+    others = run.parts.filter(done=False, lease_until__gt=timezone.now()).exists()
+    return others and without_worker(run.lane) > 0
+
+
+def turns(lane: str) -> list[OpenTurn]:
+    """Return all runs of a lane that can be worked on or are being worked on, in turn."""
+    queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED).values_list("pk", "submitter", "created")
+    runs = [OpenTurn(pk, submitter, created.timestamp()) for pk, submitter, created in queued]
+    runs += _started(lane, timezone.now())
+    return in_turn(runs, _served(lane, {turn.submitter for turn in runs}))
+
+
+def _started(lane: str, now: datetime) -> list[OpenTurn]:
+    """Return the runs that a worker has begun, with the number of workers that they have now.
+
+    Between its first move and its first leased part, and while it computes the scores, a worker holds no lease. Then
+    it has the run for as long as a lease lasts.
+    """
+    undone = Q(parts__done=False)
+    runs = Run.objects.filter(lane=lane, state__in=STARTED).annotate(
+        undone=Count("parts", undone),
+        leased=Count("parts", undone & Q(parts__lease_until__gt=now)),
+        recent=Exists(RunEvent.objects.filter(run=OuterRef("pk"), time__gt=now - LEASE)),
+    )
+    fields = ("pk", "submitter", "created", "state", "undone", "leased", "recent")
+    started = []
+    for pk, submitter, created, state, undone_parts, leased, recent in runs.values_list(*fields):
+        held = recent and state != Run.State.SCORING
+        workers = leased or int(held)
+        free = undone_parts > leased or (not undone_parts and not held)
+        started.append(OpenTurn(pk, submitter, created.timestamp(), True, workers, free))
+    return started
+
+
+def _served(lane: str, submitters: Iterable[str]) -> Mapping[str, float]:
+    """Return when the last run of each submitter ended that had a worker."""
+    used = Q(state__in=[Run.State.FINISHED, Run.State.FAILED]) | Q(state=Run.State.CANCELLED, started__isnull=False)
+    measured = Run.objects.filter(provenance=Run.Provenance.MEASURED, lane=lane, submitter__in=submitters)
+    ended = measured.filter(used, finished__isnull=False)
+    times = ended.values_list("submitter").annotate(last=Max("finished"))
+    return {submitter: last.timestamp() for submitter, last in times}
+
+
+def working(lane: str) -> int:
+    """Return the number of workers that hold a part of a run in this lane."""
+    leased = RunPart.objects.filter(done=False, lease_until__gt=timezone.now(), run__lane=lane, run__state__in=STARTED)
+    return leased.values("worker").distinct().count()
