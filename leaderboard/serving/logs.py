@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
@@ -30,7 +31,7 @@ SECRETS = re.compile(
 )
 LEAST_LENGTH = 6  # characters of a setting that is looked for in logs; shorter ones occur in ordinary words
 
-_context: ContextVar[Mapping[str, object]] = ContextVar("log_context", default={})
+_context: ContextVar[Mapping[str, object]] = ContextVar("log_context", default=MappingProxyType({}))
 
 
 @contextmanager
@@ -96,9 +97,7 @@ class JsonLines(JsonFormatter):
             json_ensure_ascii=False,
         )
 
-    def add_fields(
-        self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]
-    ) -> None:
+    def add_fields(self, log_data: dict[str, Any], record: logging.LogRecord, message_dict: dict[str, Any]) -> None:
         super().add_fields(log_data, record, message_dict)
         log_data.update(_fields(record))
 

@@ -107,6 +107,7 @@ class Site:
             "/submit/",
             "/queue/",
             "/methods/",
+            "/status/",
             "/api/",
         ]
 

@@ -77,7 +77,14 @@ def test_an_exception_is_one_line_of_json(lines: StringIO) -> None:
 
 def test_no_secret_stands_in_a_message_its_arguments_or_an_exception(lines: StringIO) -> None:
     token = secrets.token_urlsafe(32)
-    hidden = ["the-secret-key-of-the-site", "hub-token-1", "metrics-token", "redis-password", "database-password", token]
+    hidden = [
+        "the-secret-key-of-the-site",
+        "hub-token-1",
+        "metrics-token",
+        "redis-password",
+        "database-password",
+        token,
+    ]
     database = {"default": {**used_settings.DATABASES["default"], "PASSWORD": hidden[4]}}
     with override_settings(
         SECRET_KEY=hidden[0],
