@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from threading import Lock
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -24,6 +25,7 @@ from leaderboard.operations.workers import LiveWorker, live_workers
 
 FRESH = 5.0  # seconds during which the same text is given again
 Labels = tuple[str, ...]
+LabelsT = TypeVar("LabelsT", bound=Labels)
 
 
 class SiteCollector(Collector):
@@ -138,7 +140,7 @@ def gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(name, text, value)
 
 
-def labelled(name: str, text: str, labels: Iterable[str], values: Mapping[Labels, float]) -> Metric:
+def labelled(name: str, text: str, labels: Iterable[str], values: Mapping[LabelsT, float]) -> Metric:
     """Return a gauge with one value for each tuple of label values."""
     metric = GaugeMetricFamily(name, text, labels=list(labels))
     for key, value in values.items():

@@ -8,15 +8,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from leaderboard.operations.diagnosis import database
 from leaderboard.operations.diagnosis.examination import examine
-from leaderboard.operations.diagnosis.findings import Finding
+from tests.leaderboard.operations.diagnosis.only import only
 
 pytestmark = pytest.mark.django_db
-
-
-def only(findings: list[Finding]) -> Finding:
-    (finding,) = findings
-    assert finding.message.strip() and (finding.state == "ok") == (not finding.next_step)
-    return finding
 
 
 def test_the_database_of_the_tests_is_in_order() -> None:

@@ -11,7 +11,7 @@ from pytest_django.fixtures import Settings as DjangoSettings
 from leaderboard.operations.diagnosis import files
 from leaderboard.stored import artefacts
 from tests.leaderboard.conftest import Site
-from tests.leaderboard.operations.diagnosis.test_database import only
+from tests.leaderboard.operations.diagnosis.only import only
 
 pytestmark = pytest.mark.django_db
 Usage = namedtuple("Usage", "total used free")

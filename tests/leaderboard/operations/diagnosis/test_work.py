@@ -10,7 +10,7 @@ from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Run, RunEvent, RunPart, WorkerToken
 from leaderboard.operations.diagnosis import work
 from tests.leaderboard import factories as make
-from tests.leaderboard.operations.diagnosis.test_database import only
+from tests.leaderboard.operations.diagnosis.only import only
 
 pytestmark = pytest.mark.django_db
 
