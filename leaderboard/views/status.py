@@ -65,13 +65,14 @@ def waiting_table(rows: list[Waiting]) -> Table[Waiting]:
         columns=[
             Column("what", "Runs", lambda row: cells.text(row.what), align="head"),
             Column("number", "Number", lambda row: cells.number(row.ages.number), align="number"),
-            age("p50_seconds", "Half wait at most", "The median.", lambda ages: ages.p50),
-            age("p90_seconds", "Nine in ten wait at most", "The 90th percentile.", lambda ages: ages.p90),
+            age("p50_seconds", "Median", "Half of the runs wait at most this long.", lambda ages: ages.p50),
+            age("p90_seconds", "9 of 10", "Nine runs of ten wait at most this long.", lambda ages: ages.p90),
             age("longest_seconds", "Longest", "", lambda ages: ages.longest),
         ],
         rows=rows,
         main=True,
         cards=True,
+        sortable=False,
     )
 
 
@@ -83,7 +84,7 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
             Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
             Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
             Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
-            Column("run", "Works on", _work),
+            Column("run", "Works on", _work, align="wide"),
             Column("seen", "Last sign of life", lambda row: cells.moment(row.seen)),
         ],
         rows=rows,
@@ -100,7 +101,7 @@ def failures_table(rows: list[Failures]) -> Table[Failures]:
             Column("code", "Code", lambda row: cells.text(row.code), align="head"),
             Column("number", "Runs", lambda row: cells.number(row.number), align="number"),
             Column("last", "Last", lambda row: cells.moment(row.last.finished)),
-            Column("run", "Last run", lambda row: _run(row.last)),
+            Column("run", "Last run", lambda row: _run(row.last), align="wide"),
             Column("reason", "Reason", lambda row: cells.text(row.last.message), align="wide"),
         ],
         rows=rows,
@@ -119,6 +120,7 @@ def counts_table(rows: list[Count]) -> Table[Count]:
             Column("number", "Number", lambda row: cells.number(row.number), align="number"),
         ],
         rows=rows,
+        sortable=False,
         empty="Nothing has been submitted yet.",
     )
 
