@@ -75,4 +75,4 @@ def forsaken() -> Iterator[Finding]:
         names = ", ".join(f"{run.pk} ({run.model.hub_id})" for run in runs[:5])
         yield problem("progress", f"No worker works on runs that are in progress: {names}.", "Run manage.py requeue.")
     else:
-        yield fine("progress", "Every run in progress has a worker.")
+        yield fine("progress", "No run in progress has been without a worker for long.")
