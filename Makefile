@@ -33,12 +33,13 @@ test: install browser  ## run all tests (COVERAGE=1: and fail if they cover too 
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
-lint: install  ## check style, types and templates
+lint: install  ## check style, types and templates, and look for known vulnerabilities
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/djlint --quiet --check templates
 	$(BIN)/djlint --quiet --lint templates
+	$(BIN)/python .ci/audit requirements.lock $(BIN)/pip-audit
 
 format: install  ## rewrite code and templates in the project's style
 	$(BIN)/ruff check --fix .

@@ -6,6 +6,7 @@ import secrets
 import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
 import dj_database_url
@@ -30,6 +31,21 @@ def env_int(name: str, default: int) -> int:
 
 def env_list(name: str, default: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
+
+
+def env_networks(name: str, default: str) -> list[IPv4Network | IPv6Network]:
+    try:
+        return [ip_network(text) for text in env_list(name, default)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}. Set it like {name}={default}.") from error
+
+
+def env_choice(name: str, choices: tuple[str, ...]) -> str:
+    """Return the chosen word; the first choice is the default."""
+    value = os.environ.get(name, "").strip() or choices[0]
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name}={value!r} is unknown. Choose from: {', '.join(choices)}.")
+    return value
 
 
 def env_path(name: str, default: Path) -> Path:
@@ -85,6 +101,10 @@ MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weight
 LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
 SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit
 
+# Who may read /metrics
+METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
+METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
+
 # Django
 SECRET_KEY = secret_key(DATA)
 DEBUG = env_bool("DEBUG", False)
@@ -105,6 +125,7 @@ INSTALLED_APPS = [
     "django_rq",
 ]
 MIDDLEWARE = [
+    "leaderboard.serving.logs.request_ids",
     "django.middleware.security.SecurityMiddleware",
     "leaderboard.serving.middleware.TextCompression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -198,11 +219,18 @@ STORAGES = {
     "staticfiles": {"BACKEND": "leaderboard.serving.static_files.VersionedFiles"},
 }
 
+LOG_FORMAT = env_choice("CLOZEBOARD_LOG", ("plain", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {"()": "leaderboard.serving.logs.PlainFormatter"},
+        "json": {"()": "leaderboard.serving.logs.JsonLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": "INFO"},
-    "loggers": {"httpx2": {"level": "WARNING"}},  # it logs every request
+    "loggers": {
+        "httpx2": {"level": "WARNING"},  # it logs every request
+        "django": {"handlers": [], "level": "INFO", "propagate": True},  # not Django's own handler, which shows secrets
+    },
 }

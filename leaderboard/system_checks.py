@@ -7,6 +7,7 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 
 from leaderboard.intake import queue
+from probing.measuring import sandbox
 
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 
@@ -43,3 +44,12 @@ def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
         return []
     hint = "Unset DEBUG: error pages would show settings and code to everybody."
     return [Warning("DEBUG is on, and the site can be reached from other machines.", hint=hint, id="clozeboard.W002")]
+
+
+@register
+def models_are_isolated(**kwargs: Any) -> list[CheckMessage]:
+    reason = sandbox.problem()
+    if not reason:
+        return []
+    hint = "Install bubblewrap on the machines of workers. Until then, only limits of memory and time hold models back."
+    return [Warning(f"Models are measured without isolation: {reason}.", hint=hint, id="clozeboard.W003")]

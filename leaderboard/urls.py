@@ -12,9 +12,11 @@ from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
 from leaderboard.views.leaderboard import leaderboard_view
 from leaderboard.views.methods import methods_view
+from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.queue import queue_view
 from leaderboard.views.run import run_view
+from leaderboard.views.status import status_view
 from leaderboard.views.submit import submit_view
 
 runs = [
@@ -54,6 +56,8 @@ urlpatterns = [
     path("methods/", methods_view, name="methods"),
     path("api/", api_docs_view, name="api"),
     path("api/v1/", include(v1)),
+    path("status/", status_view, name="status"),
     path("healthz", health_view, name="healthz"),
+    path("metrics", metrics_view, name="metrics"),
     path("admin/", admin.site.urls),
 ]

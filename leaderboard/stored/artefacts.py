@@ -22,11 +22,11 @@ def folder(run: Run) -> str:
 
 
 def store_part(part: RunPart, rows: pd.DataFrame) -> None:
-    _store(_part_name(part), rows.to_parquet(index=False))
+    _store(part_name(part), rows.to_parquet(index=False))
 
 
 def read_part(part: RunPart) -> pd.DataFrame:
-    with storage().open(_part_name(part)) as file:
+    with storage().open(part_name(part)) as file:
         return pd.read_parquet(file)
 
 
@@ -41,10 +41,11 @@ def store_result(run: Run, result: Result) -> None:
 def remove_parts(run: Run) -> None:
     """Delete the rows of all parts, which the stored result contains."""
     for part in run.parts.all():
-        storage().delete(_part_name(part))
+        storage().delete(part_name(part))
 
 
-def _part_name(part: RunPart) -> str:
+def part_name(part: RunPart) -> str:
+    """Return the name of the file with the rows of a part."""
     return f"{folder(part.run)}/parts/{part.pk}.parquet"
 
 

@@ -108,6 +108,7 @@ class Site:
             "/submit/",
             "/queue/",
             "/methods/",
+            "/status/",
             "/api/",
         ]
 

@@ -4,6 +4,7 @@ import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard import system_checks
+from probing.measuring import sandbox
 
 
 def test_a_fresh_installation_is_in_order(data: Path) -> None:
@@ -33,6 +34,12 @@ def test_a_redis_that_does_not_answer_is_a_warning(settings: DjangoSettings) -> 
 def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], ids: list[str]) -> None:
     settings.DEBUG, settings.ALLOWED_HOSTS = True, hosts
     assert ids_of(system_checks.debug_is_local()) == ids
+
+
+def test_a_machine_that_cannot_isolate_models_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert system_checks.models_are_isolated() == []
+    monkeypatch.setattr(sandbox, "problem", lambda: "bubblewrap is not installed")
+    assert ids_of(system_checks.models_are_isolated()) == ["clozeboard.W003"]
 
 
 def ids_of(messages: list[system_checks.CheckMessage]) -> list[str]:

@@ -69,7 +69,9 @@ def add_rows(on: Benchmark, rows: int) -> None:
         make.run(make.model(), on, Run.State.FAILED)
 
 
-@pytest.mark.parametrize("address", ["/", "/queue/", "/benchmarks/", "/benchmarks/small/", "/api/v1/leaderboard"])
+@pytest.mark.parametrize(
+    "address", ["/", "/queue/", "/status/", "/benchmarks/", "/benchmarks/small/", "/api/v1/leaderboard"]
+)
 def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Site, address: str) -> None:
     counts = []
     for _ in range(2):

@@ -1,0 +1,86 @@
+"""The workers that have given a sign of life: those of RQ in Redis, lease holders and workers elsewhere."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import django_rq
+from django.utils import timezone
+from redis.exceptions import RedisError
+from rq import Worker as RQWorker
+
+from leaderboard.models import LEASE, Run, RunPart, WorkerToken
+
+ALIVE = timedelta(minutes=2)  # an idle worker of RQ gives a sign of life every 30 seconds, a remote one more often
+
+
+@dataclass(frozen=True)
+class LiveWorker:
+    """A worker with the last time that it was heard of.
+
+    `lanes` are the queues that it takes jobs from, `device` is where its last part was computed, and `runs` are those
+    of which it holds a part.
+    """
+
+    name: str
+    seen: datetime
+    lanes: tuple[str, ...] = ()
+    device: str = ""
+    runs: tuple[Run, ...] = field(default=())
+
+
+def live_workers() -> list[LiveWorker]:
+    """Return the workers heard of in the last two minutes, the newest sign of life first. Three queries."""
+    now = timezone.now()
+    workers = {worker.name: worker for worker in _remote_workers(now)}
+    for name, seen, lanes in _workers_of_redis():
+        if now - seen < ALIVE:
+            workers[name] = LiveWorker(name, seen, lanes)
+    leased: dict[str, list[RunPart]] = {}
+    for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
+        leased.setdefault(part.worker, []).append(part)
+    for name, parts in leased.items():
+        workers[name] = _with_parts(name, parts, workers.get(name))
+    devices = _devices(workers)
+    rows = [
+        LiveWorker(worker.name, worker.seen, worker.lanes, devices.get(worker.name, ""), worker.runs)
+        for worker in workers.values()
+    ]
+    return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)
+
+
+def _with_parts(name: str, parts: list[RunPart], known: LiveWorker | None) -> LiveWorker:
+    """Return the worker with the runs of its leased parts; a renewed lease is a sign of life."""
+    seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
+    runs = {part.run_id: part.run for part in parts}
+    lanes = known.lanes if known and known.lanes else tuple(sorted({run.lane for run in runs.values()}))
+    return LiveWorker(name, max(seen, known.seen) if known else seen, lanes, runs=tuple(runs.values()))
+
+
+def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
+    """Return name, sign of life and lanes of RQ's workers; nothing if Redis does not answer."""
+    try:
+        workers = RQWorker.all(connection=django_rq.get_connection())
+    except RedisError:  # the health of the queue says so
+        return []
+    return [
+        (worker.name, _aware(worker.last_heartbeat), tuple(worker.queue_names()))
+        for worker in workers
+        if worker.last_heartbeat
+    ]
+
+
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _remote_workers(now: datetime) -> list[LiveWorker]:
+    """Return the tokens that were used lately; one token may stand for several workers."""
+    tokens = WorkerToken.objects.filter(revoked=False, last_seen__gt=now - ALIVE)
+    return [LiveWorker(token.name, token.last_seen) for token in tokens if token.last_seen]
+
+
+def _devices(names: Iterable[str]) -> dict[str, str]:
+    """Return the device on which each of these workers computed its last part, where it has finished one."""
+    parts = RunPart.objects.filter(worker__in=list(names), done=True).order_by("pk")
+    return {name: device for name, device in parts.values_list("worker", "record__device") if device}

@@ -1,0 +1,84 @@
+"""The health of each part, and that a part which hangs neither delays an answer for long nor piles up threads."""
+
+import time
+from pathlib import Path
+from threading import Event, active_count
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from leaderboard.intake import queue
+from leaderboard.models import WorkerToken
+from leaderboard.operations import health
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_database_and_redis_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert health.database().ok
+    assert not health.redis().ok
+    with queue.embedded_server():
+        assert health.redis().ok
+
+
+def test_the_storage_is_written_read_and_left_as_it_was(data: Path) -> None:
+    assert health.storage().ok
+    assert [path for path in (data / "artefacts").rglob("*") if path.is_file()] == []
+
+
+def test_a_storage_that_cannot_be_written_fails(data: Path) -> None:
+    (data / "artefacts").write_text("a file where the folder should be")
+    parts = health.Watch().health()
+    assert (parts["storage"].ok, parts["database"].ok) == (False, True)
+    assert str(data) not in parts["storage"].message
+
+
+def test_the_age_of_the_newest_worker_is_told() -> None:
+    assert health.workers() == health.Health(False, "No worker has given a sign of life for 2 minutes.")
+    WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
+    found = health.workers()
+    assert found.ok and found.seconds is not None and found.seconds < 30
+    assert found.message.startswith("1 worker is alive")
+
+
+def test_a_part_that_raises_fails_without_telling_strangers_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> Any:
+        raise OperationalError("could not connect to postgres://user:password@host/name")
+
+    monkeypatch.setitem(health.PARTS, "database", fail)
+    part = health.Watch().health()["database"]
+    assert (part.ok, part.message) == (False, "The part database fails; the log says why.")
+
+
+def test_a_part_that_hangs_fails_in_time_and_occupies_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    released = Event()
+
+    def hang() -> health.Health:
+        released.wait(60)
+        return health.Health(True, "late")
+
+    monkeypatch.setattr(health, "TIMEOUT", 0.3)
+    monkeypatch.setitem(health.PARTS, "queue", hang)
+    watch, before = health.Watch(), active_count()
+    began = time.monotonic()
+    for _ in range(6):
+        assert not watch.health()["queue"].ok
+    assert time.monotonic() - began < 20
+    assert active_count() - before <= len(health.PARTS)
+    released.set()
+    watch.threads.shutdown()
+    assert watch.health()["queue"].ok
+
+
+def test_an_answer_is_given_again_for_a_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setitem(health.PARTS, "storage", lambda: asked.append(1) or health.Health(True, ""))
+    watch = health.Watch()
+    for _ in range(5):
+        watch.health()
+    assert len(asked) == 1
+    monkeypatch.setattr(health, "FRESH", 0)
+    watch.health()
+    assert len(asked) == 2
