@@ -12,6 +12,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -93,15 +94,13 @@ def test_every_page_of_a_restored_site_is_the_same(
 
 
 def test_a_backup_has_no_secret_and_only_its_owner_may_read_it(
-    site: Site, settings: DjangoSettings, file: Path, admin_user: object
+    site: Site, settings: DjangoSettings, file: Path, admin_user: User
 ) -> None:
     settings.HF_TOKEN = "a-token-of-the-hub"
     write_backup(file)
     content = gzip.decompress(file.read_bytes())
-    for secret in (settings.SECRET_KEY, settings.HF_TOKEN, "pbkdf2", "password", "session"):
-        assert secret.encode() not in content.replace(
-            b"accounts of the administration with their passwords", b""
-        ).replace(b"sessions, and", b"")
+    for secret in (settings.SECRET_KEY, settings.HF_TOKEN, admin_user.password):
+        assert secret.encode() not in content
     assert file.stat().st_mode & 0o077 == 0
 
 

@@ -75,7 +75,9 @@ def test_an_exception_is_one_line_of_json(lines: StringIO) -> None:
     assert "ValueError: broken" in lines.getvalue()
 
 
-def test_no_secret_stands_in_a_message_its_arguments_or_an_exception(lines: StringIO) -> None:
+def test_no_secret_stands_in_a_message_its_arguments_or_an_exception(
+    lines: StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = secrets.token_urlsafe(32)
     hidden = [
         "the-secret-key-of-the-site",
@@ -85,13 +87,12 @@ def test_no_secret_stands_in_a_message_its_arguments_or_an_exception(lines: Stri
         "database-password",
         token,
     ]
-    database = {"default": {**used_settings.DATABASES["default"], "PASSWORD": hidden[4]}}
+    monkeypatch.setitem(used_settings.DATABASES["default"], "PASSWORD", hidden[4])
     with override_settings(
         SECRET_KEY=hidden[0],
         HF_TOKEN=hidden[1],
         METRICS_TOKEN=hidden[2],
         REDIS_URL=f"redis://:{hidden[3]}@host:6379/0",
-        DATABASES=database,
     ):
         try:
             raise ValueError(f"postgres://u:{hidden[4]}@host/name refused, {hidden[1]}")
