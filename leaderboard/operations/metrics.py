@@ -22,6 +22,7 @@ from leaderboard.intake import queue
 from leaderboard.models import Run, Submission
 from leaderboard.operations import statistics
 from leaderboard.operations.workers import LiveWorker, live_workers
+from leaderboard.schedule import LANES
 
 FRESH = 5.0  # seconds during which the same text is given again
 Labels = tuple[str, ...]
@@ -94,9 +95,9 @@ def from_database() -> Iterator[Metric]:
 
 
 def queue_metrics() -> Iterator[Metric]:
-    runs = {(state, "default"): 0 for state in Run.State.values} | statistics.runs_by_state_and_lane()
+    runs = {(state, lane): 0 for state in Run.State.values for lane in LANES} | statistics.runs_by_state_and_lane()
     yield labelled("clozeboard_runs", "Measured runs by state and lane.", ["state", "lane"], runs)
-    ages = {"default": statistics.Ages()} | statistics.waiting_ages(timezone.now())
+    ages = dict.fromkeys(LANES, statistics.Ages()) | statistics.waiting_ages(timezone.now())
     help_text = "How long the runs that wait now have been waiting, by quantile."
     values: dict[Labels, float] = {}
     for lane, age in ages.items():
@@ -125,7 +126,7 @@ def outcome_metrics() -> Iterator[Metric]:
 
 
 def worker_metrics(workers: list[LiveWorker]) -> Iterator[Metric]:
-    lanes = {"default": 0} | {lane: 0 for worker in workers for lane in worker.lanes}
+    lanes = dict.fromkeys(LANES, 0) | {lane: 0 for worker in workers for lane in worker.lanes}
     for worker in workers:
         for lane in worker.lanes:
             lanes[lane] += 1

@@ -74,6 +74,7 @@ def test_a_run_in_progress_that_nobody_works_on_is_forsaken(now: datetime) -> No
     on = make.benchmark()
     held, lost = make.running(make.model(), on), make.running(make.model(), on)
     RunEvent.objects.update(time=now - HOUR)
+    RunPart.objects.filter(run=lost).update(lease_until=None)
     RunPart.objects.filter(run=held).update(lease_until=now + timedelta(seconds=20), worker="here")
     assert statistics.forsaken_runs(now, timedelta(minutes=10)) == [lost]
 

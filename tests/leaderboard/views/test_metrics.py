@@ -13,6 +13,7 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.operations import metrics
+from leaderboard.schedule import LANES
 from leaderboard.views import metrics as view
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -47,11 +48,12 @@ def test_prometheus_reads_every_metric_and_names_follow_its_conventions(client: 
     assert values(read["clozeboard_runs"])["default", "finished"] == 2
     assert values(read["clozeboard_runs"])["default", "queued"] == 0
     assert values(read["clozeboard_submissions"])["checking",] == 1
-    assert values(read["clozeboard_queue_age_seconds"]) == {("default", "0.5"): 0, ("default", "0.9"): 0}
+    ages = values(read["clozeboard_queue_age_seconds"])
+    assert ages == dict.fromkeys([(lane, quantile) for lane in LANES for quantile in ("0.5", "0.9")], 0)
     assert values(read["clozeboard_run_transitions"])["scoring",] == 1
     assert values(read["clozeboard_database_up"]) == {(): 1}
     assert values(read["clozeboard_redis_up"]) == {(): 0}
-    assert values(read["clozeboard_workers"]) == {("default",): 0}
+    assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease is a sign of life"
     assert values(read["clozeboard_disk_free_bytes"])["data",] > 0
 
 

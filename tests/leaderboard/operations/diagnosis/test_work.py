@@ -63,6 +63,7 @@ def test_a_run_in_progress_without_a_worker_is_a_problem(on: Benchmark) -> None:
     run = make.running(make.model(), on)
     assert only(list(work.forsaken())).state == "ok"
     RunEvent.objects.update(time=timezone.now() - timedelta(hours=1))
+    RunPart.objects.update(lease_until=None)
     finding = only(list(work.forsaken()))
     assert finding.state == "problem"
     assert f"{run.pk} ({run.model.hub_id})" in finding.message
