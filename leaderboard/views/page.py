@@ -12,6 +12,7 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import PageLink, Table, view
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.serving.client import client_address
 
 
 def show(
@@ -56,4 +57,4 @@ def switch_links(pages: ProbePages, query: QueryDict) -> list[list[PageLink]]:
 
 def submitter(request: HttpRequest) -> str:
     """Return the address that the request came from, by which the daily limit is counted."""
-    return str(request.META.get("REMOTE_ADDR", ""))
+    return client_address(request)

@@ -40,7 +40,8 @@ def data(settings: Settings, tmp_path: Path) -> Path:
     folder.mkdir()
     settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
     settings.EMBEDDED_REDIS = embedded_redis_socket(folder)
-    server = {"URL": f"unix://{settings.EMBEDDED_REDIS}", "SERIALIZER": "json"}
+    settings.REDIS_URL = f"unix://{settings.EMBEDDED_REDIS}"
+    server = {"URL": settings.REDIS_URL, "SERIALIZER": "json"}
     settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, server)
     settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
