@@ -100,6 +100,7 @@ MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measur
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
 LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
 SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit
+REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address; 0 means no limit
 
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
@@ -126,11 +127,14 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "leaderboard.serving.logs.request_ids",
+    "leaderboard.serving.middleware.security_headers",
+    "leaderboard.serving.requests.bounded_requests",
     "django.middleware.security.SecurityMiddleware",
+    "leaderboard.serving.requests.limited_exports",
     "leaderboard.serving.middleware.TextCompression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "leaderboard.serving.requests.limited_requests",
     "django.middleware.http.ConditionalGetMiddleware",
-    "leaderboard.serving.middleware.content_security_policy",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -157,6 +161,17 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 
+# HTTPS: the web server learns from the proxy it trusts whether a request came by HTTPS (docs/deployment.md), so Django
+# needs no SECURE_PROXY_SSL_HEADER.
+HTTPS = env_bool("CLOZEBOARD_HTTPS", False)
+SECURE_SSL_REDIRECT = env_bool("CLOZEBOARD_HTTPS_REDIRECT", HTTPS)
+SECURE_REDIRECT_EXEMPT = ["^healthz$", "^metrics$"]  # asked by neighbours without the proxy
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env_bool("CLOZEBOARD_HSTS_SUBDOMAINS", False)
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # only the operator knows what other hosts the domain has
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_HTTPONLY = True  # like the session cookie; no script reads it
+
 # Security headers
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -164,12 +179,20 @@ SECURE_REFERRER_POLICY = "same-origin"
 CONTENT_SECURITY_POLICY = {
     "default-src": "'self'",
     "script-src": "'self'",
-    "style-src": "'self' 'unsafe-inline'",  # Plotly adds style elements and attributes
+    "style-src": "'self'",
     "img-src": "'self' data: blob:",  # Plotly's image download
     "object-src": "'none'",
     "base-uri": "'none'",
     "form-action": "'self'",
     "frame-ancestors": "'none'",
+}
+PERMISSIONS_POLICY = {
+    "camera": "()",
+    "clipboard-write": "(self)",  # the buttons that copy
+    "geolocation": "()",
+    "microphone": "()",
+    "payment": "()",
+    "usb": "()",
 }
 
 # Database: one SQLite file, unless DATABASE_URL names another database. WAL lets pages read while workers write;

@@ -1,7 +1,8 @@
 """The site map, grouped by what an address shows."""
 
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, register_converter
+from django.urls.converters import IntConverter
 
 from leaderboard.views import api
 from leaderboard.views.api_docs import api_docs_view
@@ -19,11 +20,23 @@ from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submit import submit_view
 
+
+class NumberConverter(IntConverter):
+    """A whole number that fits into 64 bits, as those of the database and of Parquet files do."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_converter(NumberConverter, "number")
+
+handler400 = "leaderboard.serving.errors.bad_request"
+handler500 = "leaderboard.serving.errors.server_error"
+
 runs = [
     path("", run_view, name="run"),
     path("items/", items_view, name="items"),
     path("items.parquet", parquet_view, name="parquet"),
-    path("items/<str:relation>/<int:template>/<int:index>/", item_view, name="item"),
+    path("items/<str:relation>/<number:template>/<number:index>/", item_view, name="item"),
 ]
 
 benchmarks = [
@@ -37,9 +50,9 @@ v1 = [
     path("models", api.models_json),
     path("benchmarks", api.benchmarks_json),
     path("runs", api.runs_json),
-    path("runs/<int:pk>", api.run_json),
-    path("runs/<int:pk>/scores", api.scores_json),
-    path("runs/<int:pk>/items", api.items_json),
+    path("runs/<number:pk>", api.run_json),
+    path("runs/<number:pk>/scores", api.scores_json),
+    path("runs/<number:pk>/items", api.items_json),
     path("submit", api.submit_json),
     path("", api.no_such_route),
     path("<path:rest>", api.no_such_route),
@@ -48,7 +61,7 @@ v1 = [
 urlpatterns = [
     path("", leaderboard_view, name="leaderboard"),
     path("models/<str:org>/<str:name>/", model_view, name="model"),
-    path("runs/<int:pk>/", include(runs)),
+    path("runs/<number:pk>/", include(runs)),
     path("compare/", compare_view, name="compare"),
     path("benchmarks/", include(benchmarks)),
     path("submit/", submit_view, name="submit"),

@@ -1,4 +1,4 @@
-"""Middleware for all responses: compression, and the Content-Security-Policy, which Django 5.2 does not set."""
+"""Middleware for all responses: compression and security headers."""
 
 from collections.abc import Callable
 
@@ -7,16 +7,23 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 
+from leaderboard.serving.errors import API
+
 GetResponse = Callable[[HttpRequest], HttpResponse]
 TEXT = ("text/", "application/json", "image/svg+xml")
 
 
-def content_security_policy(get_response: GetResponse) -> GetResponse:
+def security_headers(get_response: GetResponse) -> GetResponse:
+    """Set the headers that Django 5.2 does not set: what a page may load, use, and be loaded by."""
     policy = "; ".join(f"{name} {sources}" for name, sources in settings.CONTENT_SECURITY_POLICY.items())
+    permissions = ", ".join(f"{name}={origins}" for name, origins in settings.PERMISSIONS_POLICY.items())
 
     def middleware(request: HttpRequest) -> HttpResponse:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault("Permissions-Policy", permissions)
+        readers = "cross-origin" if request.path.startswith(API) else "same-origin"
+        response.headers.setdefault("Cross-Origin-Resource-Policy", readers)
         return response
 
     return middleware

@@ -1,6 +1,5 @@
 """/api/v1/ : the same lists as the pages, as JSON. Fields are only ever added."""
 
-import json
 from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any
@@ -16,6 +15,8 @@ from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probe_pages.filters import offered_slices, read_filter
+from leaderboard.serving.errors import problem
+from leaderboard.serving.json_bodies import read_object
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm
@@ -50,10 +51,6 @@ def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
         return csrf_exempt(wrapped)
 
     return decorate
-
-
-def problem(status: int, code: str, message: str, next_step: str = "") -> JsonResponse:
-    return JsonResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status=status)
 
 
 def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
@@ -211,20 +208,17 @@ def _filter(form: ItemsForm) -> ItemFilter:
 def submit_json(request: HttpRequest) -> Json:
     """Submit a model; return the checks, and the run that measures the model."""
     body = _body(request)
-    benchmark = benchmarks.current(str(body.get("benchmark", "starter")))
-    done = submit(str(body["model"]), benchmark, body.get("options", {}), submitter=submitter(request))
+    benchmark = benchmarks.current(body.get("benchmark", "starter"))
+    done = submit(body["model"], benchmark, body.get("options", {}), submitter=submitter(request))
     checks = [{"name": c.name, "state": c.state, "message": c.message, "next_step": c.next_step} for c in done.checks]
     return {"run": done.run.pk if done.run else None, "duplicate": done.duplicate_of is not None, "checks": checks}
 
 
 def _body(request: HttpRequest) -> Json:
-    try:
-        body = json.loads(request.body)
-    except ValueError:
-        body = None
-    if request.content_type != "application/json" or not isinstance(body, dict) or "model" not in body:
+    body = read_object(request)
+    if not isinstance(body.get("model"), str) or not isinstance(body.get("benchmark", "starter"), str):
         raise BadInput(
-            "The body is not a JSON object with a model.",
+            "The body does not name a model.",
             'Send {"model": "org/name", "benchmark": "starter"} as application/json.',
         )
     if not isinstance(body.get("options", {}), dict):

@@ -35,7 +35,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(autouse=True)
 def data(settings: Settings, tmp_path: Path) -> Path:
-    """An empty data folder, no Redis, no hub."""
+    """An empty data folder, no Redis, no hub, no limit of requests."""
     folder = tmp_path / "data"
     folder.mkdir()
     settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
@@ -44,6 +44,7 @@ def data(settings: Settings, tmp_path: Path) -> Path:
     server = {"URL": settings.REDIS_URL, "SERIALIZER": "json"}
     settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, server)
     settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
+    settings.REQUESTS_PER_MINUTE = 0
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
     settings.STORAGES = settings.STORAGES | {"artefacts": artefacts}
     return folder

@@ -9,7 +9,7 @@ from leaderboard.views.api_docs import ROUTES
 
 def test_exactly_the_routes_that_exist_are_described(client: Client, db: None) -> None:
     routes = {
-        str(pattern.pattern).replace("<int:pk>", "<id>") for pattern in v1 if pattern.callback != api.no_such_route
+        str(pattern.pattern).replace("<number:pk>", "<id>") for pattern in v1 if pattern.callback != api.no_such_route
     }
     assert routes == {route.path for route in ROUTES}
     page = client.get("/api/").content.decode()

@@ -1,0 +1,47 @@
+"""Responses that say what is wrong: JSON of one form below /api/v1/, and a page everywhere else."""
+
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+API = "/api/v1/"
+TOO_LARGE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
+
+
+def problem(status: int, code: str, message: str, next_step: str = "") -> JsonResponse:
+    """Return an error of the API: {"error": {code, message, next_step}}."""
+    return JsonResponse({"error": {"code": code, "message": message, "next_step": next_step}}, status=status)
+
+
+def refusal(request: HttpRequest, status: int, code: str, message: str, next_step: str) -> HttpResponse:
+    """Return an error as JSON where the request is for the API, and else as a page."""
+    if request.path.startswith(API):
+        return problem(status, code, message, next_step)
+    error = {"message": message, "next_step": next_step}
+    return render(request, "problem.html", {"error": error, "title": "Not possible"}, status=status)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    return refusal(request, 413, "too-large", "The request is too large.", "Send less.")
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that Django refuses as suspicious (handler400)."""
+    if isinstance(exception, TOO_LARGE):
+        return too_large(request)
+    message = "The request is malformed, or it is for a name that this site does not have."
+    return refusal(request, 400, "bad-request", message, "Check the address.")
+
+
+def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
+    """Answer after an exception that nothing else handled (handler500); Django has written it to the log.
+
+    The page must work when nothing else does: its template asks the program for nothing.
+    """
+    if request.path.startswith(API):
+        message = "An unexpected error occurred; the maintainers can see the traceback."
+        return problem(500, "internal", message, "Try again in a minute, and report it if it happens again.")
+    return HttpResponse(render_to_string("500.html"), status=500)

@@ -1,0 +1,34 @@
+"""The web server with the settings that keep it answering while some clients are slow.
+
+One thread of waitress reads all requests and sends all responses; the other threads run the site. A request comes to
+them when it is complete, and they leave the response to the first thread, which keeps what a client has not yet taken
+in temporary files. Slow clients therefore occupy no thread of the site.
+"""
+
+from typing import Any
+
+import waitress
+from django.core.wsgi import get_wsgi_application
+
+OPTIONS: dict[str, Any] = {
+    "threads": 8,
+    "connection_limit": 1000,
+    "asyncore_use_poll": True,  # select cannot watch more than 1024 files
+    "outbuf_overflow": 256 * 1024,  # bytes of a response that are kept in memory; the rest goes to a file
+    "outbuf_high_watermark": 2**30,  # a thread that has more bytes than this to send waits for its client
+    "inbuf_overflow": 256 * 1024,
+    "max_request_header_size": 32 * 1024,
+    "max_request_body_size": 128 * 1024**2,  # remote workers send the rows of a part; other bodies are far smaller
+    "channel_timeout": 30,  # seconds without a byte in either direction after which a connection is closed
+    "cleanup_interval": 5,
+    "ident": "",
+}
+
+
+def serve(listen: str, trusted_proxy: str = "") -> None:
+    """Serve the site at `listen` (address:port) until the process is told to stop.
+
+    `trusted_proxy` is the address of the reverse proxy that states the client's address and protocol, or "*".
+    """
+    proxy = {"trusted_proxy": trusted_proxy, "trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
+    waitress.serve(get_wsgi_application(), listen=listen, **OPTIONS, **(proxy if trusted_proxy else {}))

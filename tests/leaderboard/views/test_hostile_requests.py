@@ -1,0 +1,137 @@
+"""Whatever strangers send, no address answers with an error of the site, and the API answers with JSON."""
+
+import json
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+from django.test import Client
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.leaderboard.conftest import Site
+
+PARAMETERS = (
+    "page", "sort", "format", "table", "columns", "benchmark", "m", "right", "search", "correct", "relation",
+    "template", "kind", "published", "model", "state", "metric", "items-page", "domain", "look", "size", "licence",
+    "relations-sort",
+)  # fmt: skip
+HOSTILE = (
+    "9" * 4000, "9" * 5000, "-1", "1e999", "99999999999999999999", "٣", "²", "\x00", "a\x00b", "\ud7ff", "%", "csv",
+    "-", "--model", "NaN", "2026-13-45", "2026-02-30T25:61", "\r\nSet-Cookie: a=b", "<script>alert(1)</script>",
+    "' OR 1=1 --", "{{7*7}}", "../../etc/passwd", "a" * 7000, "\U0010ffff", "(a+)+$", "true", "null", "[]", "all",
+)  # fmt: skip
+RAW_QUERIES = (
+    "page=%ff%fe",
+    "%00=1",
+    "page=%",
+    "m=1&" * 900,
+    "&" * 3000,
+    "=" * 3000,
+    "a;b=c",
+    "page[]=1",
+    "m=%ED%A0%80",
+)
+PATHS = (
+    "/runs/99999999999999999999/",
+    "/runs/99999999999999999999/items/",
+    "/runs/99999999999999999999/items.parquet",
+    f"/runs/{'9' * 5000}/",
+    "/runs/9223372036854775808/items/P30/0/0/",
+    "/runs/RUN/items/P30/99999999999999999999/0/",
+    "/runs/RUN/items/P30/0/99999999999999999999/",
+    "/runs/RUN/items/%00/0/0/",
+    "/runs/%D9%A3/",
+    "/models/%00/%00/",
+    "/models/a%0d%0ab/c/",
+    "/models/%ff/%fe/",
+    "/models/../../",
+    "/benchmarks/small/relations/%00/",
+    "/benchmarks/small/relations/%F0%9F%98%80/",
+    "/api/v1/runs/99999999999999999999",
+    "/api/v1/runs/99999999999999999999/items",
+    "/api/v1/runs/99999999999999999999/scores",
+    f"/api/v1/{'a/' * 3000}",
+    "/api/v1/%00",
+    "/%00",
+    "//evil.example/",
+    "/admin/leaderboard/run/99999999999999999999/change/",
+    "/admin/login/?next=%00",
+)
+API = ("leaderboard", "models", "benchmarks", "runs", "runs/RUN", "runs/RUN/scores", "runs/RUN/items")
+BODIES = (
+    b"[" * 100_000,
+    b'{"model": ' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+    b'{"model": "a/b", "options": ' + b'{"a":' * 20_000 + b"1" + b"}" * 20_000 + b"}",
+    b"\x00", b"\xff\xfe", b"null", b"1" * 5000, b'{"model": NaN}', b'{"model": "\\ud800"}', b'{"model": "a\\u0000/b"}',
+    b'{"model": {"a": 1}}', b'{"model": "a/b", "options": []}', b'{"model": "a/b", "benchmark": {"a": []}}',
+    b'{"model": "a/b", "benchmark": "\\u0000"}', b'{"model": "' + b"a" * 60_000 + b'"}', b'{"model": 1e999}',
+    b'{"model": "a/b", "options": {"templates": ' + b"9" * 5000 + b"}}", b"{" + b'"a":1,' * 5000 + b'"model":"a/b"}',
+)  # fmt: skip
+
+
+@pytest.fixture
+def visitor(site: Site) -> Client:
+    """A client that gets the page of an error instead of an exception."""
+    return Client(raise_request_exception=False)
+
+
+def expect_no_error(visitor: Client, address: str, **request: Any) -> None:
+    response = visitor.get(address, **request)
+    body = b"".join(response) if response.streaming else response.content
+    assert response.status_code < 500, (address[:200], response.status_code)
+    if address.startswith("/api/v1/") and response.status_code >= 400:
+        assert set(json.loads(body)["error"]) == {"code", "message", "next_step"}, address[:200]
+
+
+def addresses(site: Site) -> list[str]:
+    api = [f"/api/v1/{route}".replace("RUN", str(site.first.pk)) for route in API]
+    return [address.partition("?")[0] for address in site.addresses] + api
+
+
+def test_no_path_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for path in PATHS:
+        with subtests.test(path[:80]):
+            expect_no_error(visitor, path.replace("RUN", str(site.first.pk)))
+
+
+def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for address in addresses(site):
+        with subtests.test(address):
+            for query in RAW_QUERIES:
+                expect_no_error(visitor, address, QUERY_STRING=query)
+            for hostile in HOSTILE:
+                expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile[:150]))}")
+
+
+@pytest.mark.parametrize("name", ["page", "sort", "m", "search", "benchmark"])
+def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, name: str) -> None:
+    for address in addresses(site):
+        for hostile in HOSTILE:
+            expect_no_error(visitor, f"{address}?{name}={quote(hostile)}")
+
+
+@given(data=st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, site: Site, data: st.DataObject) -> None:
+    value = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40).filter(lambda text: text.isprintable()))
+    pairs = data.draw(st.lists(st.tuples(st.sampled_from(PARAMETERS), value), max_size=6))
+    address = data.draw(st.sampled_from(addresses(site)))
+    expect_no_error(visitor, f"{address}?{urlencode(pairs)}")
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:40]))
+def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, body: bytes) -> None:
+    for address in ("/api/v1/submit", "/submit/", "/api/v1/leaderboard", "/", "/admin/login/"):
+        response = visitor.post(address, body, content_type="application/json")
+        assert response.status_code < 500, address
+        if address.startswith("/api/v1/"):
+            assert set(response.json()["error"]) == {"code", "message", "next_step"}
+
+
+@pytest.mark.parametrize("host", ["evil.example", "a b", "localhost\x00", "[::", "é"])
+def test_an_invalid_host_is_refused(visitor: Client, site: Site, host: str) -> None:
+    page, answer = (visitor.get(path, headers={"Host": host}) for path in ("/queue/", "/api/v1/models"))
+    assert (page.status_code, answer.status_code) == (400, 400)
+    assert "<h1>" in page.content.decode()
+    assert answer.json()["error"]["code"] == "bad-request"
