@@ -17,6 +17,7 @@ from leaderboard.serving.rate_limits import allow, retry_after
 WORK = f"{API}work/"  # the interface of remote workers: every request has a token, and some carry rows
 MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
 MAX_BODY = 100_000  # bytes
+NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
 WORKERS_SHARE = 10  # how many times as many requests remote workers may send; many can stand behind one address
 LOGINS = "10 per 5 minutes"  # attempts with one name from one address
 LOGINS_OF_ADDRESS = "30 per 5 minutes"
@@ -58,7 +59,7 @@ def limited_requests(get_response: GetResponse) -> GetResponse:
 def _limits(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
     """Yield the limits that count this request, as arguments of `allow`."""
     address, per_minute = client_address(request), settings.REQUESTS_PER_MINUTE
-    if not address or not per_minute:
+    if not address or not per_minute or request.path in NOT_COUNTED:
         return
     if request.path.startswith(WORK):
         yield "work", address, f"{per_minute * WORKERS_SHARE} per minute"
@@ -125,5 +126,8 @@ class ExportLines:
         self._lines = lines
         self.close = finalize(self, exports.end, address)
 
-    def __iter__(self) -> Iterator[bytes]:
-        return self._lines
+    def __iter__(self) -> "ExportLines":
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._lines)

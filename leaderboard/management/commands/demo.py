@@ -32,7 +32,7 @@ LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"
 SHIPPED = [entry for entry in CATALOG.values() if not entry.archive]
 WORKER = ["manage.py", "rqworker"]
-WEB = ["-m", "waitress", f"--listen=127.0.0.1:{settings.PORT}", "leaderboard.wsgi:application"]
+WEB = ["manage.py", "serve"]
 Process = subprocess.Popen[bytes]
 
 

@@ -14,6 +14,7 @@ from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
+from leaderboard.serving import web_server
 from leaderboard.lists.runs import benchmarks
 from leaderboard.lists.scores import best_scores
 from leaderboard.management.base import PlainCommand
@@ -59,7 +60,7 @@ def pages() -> dict[str, str]:
 @contextmanager
 def served() -> Iterator[str]:
     """Serve this site on a free port, from a thread; yield its address."""
-    server = waitress.create_server(get_wsgi_application(), listen="127.0.0.1:0")
+    server = waitress.create_server(get_wsgi_application(), listen="127.0.0.1:0", **web_server.OPTIONS)
     threading.Thread(target=server.run, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.effective_port}"

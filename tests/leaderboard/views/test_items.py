@@ -105,7 +105,7 @@ def test_a_download_that_is_there_already_is_not_sent_again(client: Client, site
     for other in others:
         response = client.get(other, headers={"If-None-Match": seen})
         assert response.status_code == 200
-        response.close()
+        assert response.getvalue()
 
 
 def test_parquet_is_not_compressed_again(client: Client, site: Site) -> None:

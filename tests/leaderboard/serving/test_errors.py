@@ -1,0 +1,36 @@
+"""Errors that nothing else handles: JSON in the API, a page everywhere else."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.views import api
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A client of a site whose tables cannot be read."""
+
+    def fail(*_: Any) -> None:
+        raise RuntimeError("the table is gone")
+
+    monkeypatch.setattr(api.Model.objects, "order_by", fail)
+    monkeypatch.setattr("leaderboard.views.queue.queue", fail)
+    return Client(raise_request_exception=False)
+
+
+def test_an_unforeseen_error_of_the_api_is_json_and_is_logged(broken: Client, caplog: pytest.LogCaptureFixture) -> None:
+    response = broken.get("/api/v1/models")
+    assert response.status_code == 500
+    assert response.json()["error"]["code"] == "internal"
+    assert "gone" not in response.content.decode()
+    assert "the table is gone" in caplog.text
+
+
+def test_an_unforeseen_error_of_a_page_is_a_page(broken: Client) -> None:
+    response = broken.get("/queue/")
+    assert response.status_code == 500
+    assert "<h1>Something went wrong</h1>" in response.content.decode()

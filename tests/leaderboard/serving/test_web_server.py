@@ -1,0 +1,98 @@
+"""The web server, with real sockets: slow clients cost it no thread."""
+
+import os
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import psutil
+import pytest
+import requests
+
+from tests.conftest import BearFolder
+from tests.e2e.conftest import Deployment, free_port, wait_for
+
+ROWS = 40_000
+SLOW = 50  # clients
+FILL = """
+import io
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+import pandas as pd
+from leaderboard.models import Benchmark
+from tests.leaderboard import factories
+run = factories.measured(Benchmark.objects.get(), factories.model("org/large"), skill=1)
+storage, name = storages["artefacts"], run.artefact + "/items.parquet"
+rows = pd.read_parquet(storage.open(name))
+many = pd.concat([rows] * ({rows} // len(rows) + 1)).head({rows})
+storage.delete(name)
+storage.save(name, ContentFile(many.to_parquet(index=False, compression=None)))
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, psutil.Process]]:
+    """Yield the address of a site with one run of 40,000 items, and the process that serves it."""
+    folder, port = tmp_path_factory.mktemp("site"), free_port()
+    ours = {"CLOZEBOARD_DATA": str(folder / "data"), "PORT": str(port), "CLOZEBOARD_REQUESTS_PER_MINUTE": "0"}
+    usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    environment = usual | ours | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
+    site = Deployment(environment, f"http://127.0.0.1:{port}")
+    site.command("migrate", "--verbosity=0")
+    site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
+    site.command("shell", "--verbosity=0", "--command", FILL.format(rows=ROWS))
+    with site.process("manage.py", "serve") as process:
+        wait_for(f"{site.url}/healthz")
+        yield site.url, psutil.Process(process.pid)
+
+
+def ask(stack: ExitStack, url: str, head: str) -> socket.socket:
+    """Send the head of a request, and read nothing of the response."""
+    host, port = url.removeprefix("http://").split(":")
+    client = stack.enter_context(socket.create_connection((host, int(port)), timeout=20))
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.sendall(head.replace("\n", "\r\n").encode())
+    return client
+
+
+def seconds_of_a_page(url: str) -> float:
+    began = time.monotonic()
+    assert urllib.request.urlopen(f"{url}/queue/", timeout=20).status == 200
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("address", ["/runs/2/items/?format=csv", "/runs/2/items.parquet", "/runs/2/items/"])
+def test_clients_that_read_nothing_leave_the_site_answering(served: tuple[str, psutil.Process], address: str) -> None:
+    url, _ = served
+    with ExitStack() as stack:
+        for _ in range(SLOW):
+            ask(stack, url, f"GET {address} HTTP/1.1\nHost: localhost\n\n")
+        time.sleep(1)
+        assert max(seconds_of_a_page(url) for _ in range(5)) < 10
+
+
+def test_uploads_that_trickle_leave_the_site_answering(served: tuple[str, psutil.Process]) -> None:
+    url, _ = served
+    head = "POST /api/v1/submit HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 90000\n\n{"
+    with ExitStack() as stack:
+        clients = [ask(stack, url, head) for _ in range(SLOW)]
+        for _ in range(3):
+            for client in clients:
+                client.sendall(b" ")
+            assert seconds_of_a_page(url) < 10
+
+
+def test_downloads_of_a_large_run_need_constant_memory(served: tuple[str, psutil.Process]) -> None:
+    url, process = served
+    for address in ("/runs/2/items/?format=csv", "/runs/2/items.parquet"):
+        requests.get(url + address, timeout=60)
+    before = process.memory_info().rss
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda _: requests.get(f"{url}/runs/2/items/?format=csv", timeout=60), range(8)))
+        files = list(pool.map(lambda _: requests.get(f"{url}/runs/2/items.parquet", timeout=60), range(8)))
+    assert [answer.text.count("\n") for answer in answers] == [ROWS + 1] * 8
+    assert {len(file.content) for file in files} == {len(files[0].content)}
+    assert process.memory_info().rss - before < 50 * 1024**2
