@@ -15,6 +15,16 @@
     document.head.append(script);
   }));
 
+  // The site's policy forbids inline styles. Plotly adds its own rules to style.css (see base.html), adds no style for
+  // maps where an element has the id of that style, and sets the style of bold and raised words as an attribute, which
+  // would be without effect: as a property it is allowed.
+  const mapStyle = document.createElement("template");
+  mapStyle.id = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
+  SVGTSpanElement.prototype.setAttribute = function (name, value) {
+    if (name === "style") this.style.cssText = value;
+    else Element.prototype.setAttribute.call(this, name, value);
+  };
+
   const probe = document.createElement("span");
   probe.hidden = true;
 
@@ -71,14 +81,17 @@
   }, { rootMargin: "300px" });
 
   function watch(root) {
-    for (const plot of root.querySelectorAll("[data-chart]")) near.observe(plot);
+    for (const plot of root.querySelectorAll("[data-chart]")) {
+      plot.style.height = `${plot.dataset.height}px`;
+      near.observe(plot);
+    }
   }
 
   function redraw() {
     for (const plot of drawn) plot.isConnected ? draw(plot) : drawn.delete(plot);
   }
 
-  document.body.append(probe);
+  document.body.append(probe, mapStyle);
   watch(document);
   document.addEventListener("htmx:afterSettle", () => watch(document));
   document.addEventListener("themechange", redraw);

@@ -14,10 +14,10 @@ from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
-from leaderboard.serving import web_server
 from leaderboard.lists.runs import benchmarks
 from leaderboard.lists.scores import best_scores
 from leaderboard.management.base import PlainCommand
+from leaderboard.serving import web_server
 
 VIEWPORTS: dict[str, ViewportSize] = {
     "wide": {"width": 1280, "height": 900},
