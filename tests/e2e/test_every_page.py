@@ -1,5 +1,8 @@
 """Every page for everybody: by keyboard, on a phone, in the dark, without JavaScript, without third parties."""
 
+import re
+from dataclasses import replace
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, expect
@@ -91,25 +94,71 @@ def test_the_pages_of_every_probe_have_no_obstacle_either(
     expect_for_everybody(browser, deployment.url, addresses_of(page, slug), scheme, width, subtests)
 
 
-def test_no_page_requests_another_site_or_violates_its_policy(
-    page: Page, deployment: Deployment, addresses: list[str]
-) -> None:
+def expect_no_violation(page: Page, site: str, addresses: list[str], subtests: pytest.Subtests) -> None:
+    """Expect that no page asks another site or does what its policy forbids, and that every chart is drawn."""
     foreign: list[str] = []
     problems: list[str] = []
 
     def note(request: Request) -> None:
-        if not request.url.startswith((deployment.url, "data:", "blob:")):
+        if not request.url.startswith((site, "data:", "blob:")):
             foreign.append(request.url)
 
     page.on("request", note)
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda m: problems.append(m.text) if "Content Security Policy" in m.text else None)
+    page.on("console", lambda m: problems.append(m.text) if "Security Policy" in m.text or "CSP" in m.text else None)
     for address in addresses:
-        page.goto(address)
-        for plot in page.locator("[data-chart]").all():
-            plot.scroll_into_view_if_needed()
-            expect(plot.locator(".main-svg").first).to_be_visible()
-    assert (foreign, problems) == ([], [])
+        with subtests.test(address):
+            page.goto(address)
+            for plot in page.locator("[data-chart]").all():
+                plot.scroll_into_view_if_needed()
+                drawing = plot.locator(".main-svg").first
+                expect(drawing).to_be_visible()
+                assert drawing.bounding_box()["height"] == int(plot.get_attribute("data-height"))
+            assert (foreign, problems) == ([], [])
+
+
+def test_no_page_requests_another_site_or_violates_its_policy(
+    page: Page, deployment: Deployment, addresses: list[str], subtests: pytest.Subtests
+) -> None:
+    expect_no_violation(page, deployment.url, addresses, subtests)
+
+
+@pytest.mark.parametrize("slug", PROBED)
+def test_no_page_of_any_probe_violates_its_policy(
+    page: Page, deployment: Deployment, slug: str, subtests: pytest.Subtests
+) -> None:
+    expect_no_violation(page, deployment.url, addresses_of(page, slug), subtests)
+
+
+def test_the_administration_violates_no_policy(page: Page, deployment: Deployment, subtests: pytest.Subtests) -> None:
+    user = {"DJANGO_SUPERUSER_PASSWORD": "a word to pass", "DJANGO_SUPERUSER_EMAIL": "root@example.org"}
+    replace(deployment, environment=deployment.environment | user).command(
+        "createsuperuser", "--noinput", "--username=root", "--verbosity=0"
+    )
+    page.goto("/admin/")
+    page.get_by_label("Username").fill("root")
+    page.get_by_label("Password").fill("a word to pass")
+    page.get_by_role("button", name="Log in").click()
+    page.goto("/admin/leaderboard/run/")
+    run = page.locator("#result_list a").first.get_attribute("href")
+    expect_no_violation(
+        page, deployment.url, ["/admin/", "/admin/leaderboard/run/", run, "/admin/auth/user/add/"], subtests
+    )
+
+
+def test_a_chart_looks_as_with_the_rules_that_plotly_adds(page: Page) -> None:
+    page.goto("/?benchmark=bear")
+    plot = page.locator("[data-chart]").first
+    plot.scroll_into_view_if_needed()
+    drawing = plot.locator(".main-svg").first
+    expect(drawing).to_have_css("position", "absolute")
+    expect(drawing).to_have_css("overflow", "hidden")
+    points = plot.locator(".points path")
+    box = points.first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(plot.locator(".hovertext tspan").filter(has_text=re.compile(r"^0\.\d+$")).last).to_have_css(
+        "font-weight", "700"
+    )
 
 
 def test_sorting_and_filtering_work_without_javascript(browser: Browser, deployment: Deployment) -> None:

@@ -77,3 +77,12 @@ def test_the_database_has_its_folder_from_the_start(tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "CLOZEBOARD_DATA": str(tmp_path / "new" / "data"), "SECRET_KEY": "given"}
     subprocess.run([sys.executable, "-c", "import leaderboard.settings"], env=environment, check=True)
     assert (tmp_path / "new" / "data").is_dir()
+
+
+def test_the_documented_settings_of_a_public_site_leave_nothing_to_warn_of(tmp_path: Path) -> None:
+    usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL", "DEBUG")}
+    documented = {"ALLOWED_HOSTS": "clozeboard.example.org", "CLOZEBOARD_HTTPS": "1"}
+    environment = usual | documented | {"CLOZEBOARD_DATA": str(tmp_path)}
+    command = [sys.executable, "manage.py", "check", "--deploy", "--tag", "security", "--fail-level", "WARNING"]
+    checked = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True)
+    assert (checked.returncode, "no issues" in checked.stdout) == (0, True), checked.stderr

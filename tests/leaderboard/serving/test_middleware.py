@@ -4,8 +4,10 @@ import gzip
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
 BROWSER = {"Accept-Encoding": "gzip, deflate, br"}
@@ -15,14 +17,48 @@ def test_every_response_forbids_scripts_of_other_sites(client: Client) -> None:
     policy = client.get("/healthz").headers["Content-Security-Policy"]
     assert "default-src 'self'" in policy
     assert "script-src 'self';" in policy
+    assert "style-src 'self';" in policy
+    assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
 
 
 def test_the_other_security_headers_are_there(client: Client) -> None:
-    headers = client.get("/healthz").headers
+    headers = client.get("/queue/").headers
+    assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "camera=()" in headers["Permissions-Policy"]
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
     assert headers["Referrer-Policy"] == "same-origin"
+
+
+def test_styles_and_refusals_have_the_headers_as_well(client: Client) -> None:
+    for response in (client.get("/static/icon.svg"), client.get("/queue/", headers={"Host": "evil.example"})):
+        assert "Content-Security-Policy" in response.headers
+        assert response["X-Content-Type-Options"] == "nosniff"
+
+
+def test_programs_elsewhere_may_read_the_api(client: Client) -> None:
+    assert client.get("/api/v1/models")["Cross-Origin-Resource-Policy"] == "cross-origin"
+
+
+def test_no_page_but_the_form_sets_a_cookie(client: Client, site: Site) -> None:
+    for address in site.addresses:
+        if address != "/submit/":
+            assert not client.get(address).cookies, address
+    assert set(client.get("/submit/").cookies) == {"csrftoken"}
+    assert client.get("/submit/").cookies["csrftoken"]["httponly"]
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_https_is_kept_to_where_the_settings_say_so(client: Client, settings: Settings, secure: bool) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.SECURE_HSTS_SECONDS = True, 3600
+    response = client.get("/queue/?a=1", secure=secure)
+    if secure:
+        assert response["Strict-Transport-Security"] == "max-age=3600"
+    else:
+        assert (response.status_code, response["Location"]) == (301, "https://testserver/queue/?a=1")
+    assert client.get("/healthz").status_code == 200
 
 
 @pytest.mark.parametrize("address", ["/methods/", "/?format=csv", "/api/v1/leaderboard", "/static/style.css"])
