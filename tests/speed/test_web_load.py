@@ -1,0 +1,64 @@
+"""The load test of the web server: what its clients count, against a small server that answers as told."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+from speed.web_load import Answer, Load, free_port, lost, summary
+
+
+@contextmanager
+def answering(status: int, body: bytes) -> Iterator[int]:
+    """Serve the same answer to every request; yield the port."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_GET = do_POST = answer  # noqa: N815  # names that the class prescribes
+
+        def log_message(self, *_: object) -> None:
+            """Write nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server.server_port
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def load(port: int, submissions: float = 10) -> list[Answer]:
+    clients = Load(port, readers=3, pause=0.1, submissions=submissions, seconds=1)
+    asyncio.run(clients.run())
+    return clients.answers
+
+
+def test_readers_read_and_submissions_come_at_their_rate() -> None:
+    with answering(202, b'{"submission": "a token"}') as port:
+        answers = load(port)
+    assert [answer.token for answer in answers if answer.kind == "submit"] == ["a token"] * 10
+    assert len([answer for answer in answers if answer.kind == "read"]) > 3
+    assert not [answer for answer in answers if answer.is_error]
+    assert "submit: 10 requests (10 × 202)" in summary(answers, "submit")
+
+
+def test_a_refusal_is_no_error_but_everything_else_is() -> None:
+    with answering(429, b'{"error": {}}') as port:
+        assert not [answer for answer in load(port) if answer.is_error]
+    with answering(500, b"") as port:
+        assert all(answer.is_error for answer in load(port))
+    answers = load(free_port())
+    assert {answer.outcome for answer in answers} == {"ConnectionRefusedError"}
+    assert all(answer.is_error for answer in answers)
+
+
+def test_an_accepted_submission_that_is_not_stored_is_lost() -> None:
+    answers = [Answer("submit", 0.1, 202, "kept"), Answer("submit", 0.1, 202, "gone"), Answer("submit", 0.1, 429)]
+    assert lost(answers, ["kept", "another"]) == {"gone"}
