@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
+import psutil
 
 from probing.catalog import CATALOG, EMBEDDED
 
@@ -132,18 +133,17 @@ class Site:
 
     @contextmanager
     def process(self, *arguments: str) -> Iterator[None]:
+        """Run a command until the end of the block, and then kill it with all processes that it has started."""
         log = (self.folder / f"{arguments[0]}.log").open("wb")
         command = [sys.executable, "manage.py", *arguments]
         running = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             yield
         finally:
-            for _ in range(2):  # a worker takes the first signal as a request to stop after its current run
-                running.terminate()
-                try:
-                    running.wait(10)
-                except subprocess.TimeoutExpired:
-                    running.kill()
+            for child in psutil.Process(running.pid).children(recursive=True):
+                child.kill()
+            running.kill()
+            running.wait()
 
     def prepare(self) -> None:
         starter = CATALOG["starter"]
