@@ -1,7 +1,6 @@
 """/api/v1/work/ : parts of runs for workers elsewhere, which have a token and no other access to the site."""
 
 import json
-import re
 import tarfile
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -23,13 +22,13 @@ from leaderboard.views.api import SEE, not_allowed, problem
 from leaderboard.worker import elsewhere
 from leaderboard.worker.arrivals import RECORD_LIMIT, ROWS_LIMIT
 from probing.errors import BadInput, ProbingError
+from probing.measuring.process import ERROR_CODE
 from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_version
 from probing.settings import Settings
 
 BODY_LIMIT = 100_000  # bytes of a JSON body
 ARCHIVE_IN_MEMORY = 10 * 10**6
-ERROR_CODE = re.compile(r"[a-z][a-z-]{1,39}")
 STATUSES: Mapping[str, int] = {"lease-lost": 409, "rows-refused": 422, "other-protocol": 426}
 WorkView = Callable[..., HttpResponseBase]
 
@@ -173,7 +172,7 @@ def rows_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpRespo
     rows, record = request.FILES.get("rows"), request.POST.get("record")
     if not isinstance(rows, UploadedFile) or rows.file is None or not isinstance(record, str):
         raise BadInput("There are no rows.", "Send a form with the file rows (Parquet) and the text record (JSON).")
-    elsewhere.store(part, token, rows.file, record)
+    elsewhere.accept(part, token, rows.file, record)
     return JsonResponse({"stored": True})
 
 

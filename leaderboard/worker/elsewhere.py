@@ -4,7 +4,7 @@ They hold the same leases as the workers of this site. Only models of the public
 leave the site, and no more than a part at a time.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from leaderboard import schedule
 from leaderboard.intake import queue
 from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts
@@ -24,6 +25,7 @@ from probing.errors import ProbingError
 from probing.results.joining import PartResult
 
 SALT = "leaderboard.worker.elsewhere"
+TURNS_AT_ONCE = 100  # runs that are read from the database at once
 STAGES: Sequence[str] = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING)
 # Bytes of a number in each format of weights.
 WIDTHS: Mapping[str, int] = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
@@ -50,11 +52,11 @@ class Machine:
 
 
 def claim(token: WorkerToken, machine: Machine) -> RunPart | None:
-    """Lease a part to this worker, of the first run that has a free one; return None if there is none."""
+    """Lease a part to this worker, of the first run in turn that has a free one; return None if there is none."""
     worker = f"{token.name}/{machine.name}"[:100]
     for unheard in RunPart.objects.filter(worker=worker, done=False, lease_until__gt=timezone.now()):
         RunPart.objects.release(unheard)  # the answer with this part never reached the worker
-    for run in candidates(machine):
+    for run in runs_for(machine):
         part = RunPart.objects.claim(run, worker)
         if part is None:
             continue
@@ -70,9 +72,20 @@ def claim(token: WorkerToken, machine: Machine) -> RunPart | None:
     return None
 
 
-def candidates(machine: Machine) -> list[Run]:
-    """Return the runs that a worker elsewhere may take part in, in the order in which they are tried."""
-    return [run for run in _open_runs(machine) if _fits(run, machine.memory)]
+def runs_for(machine: Machine) -> Iterator[Run]:
+    """Yield the runs that a worker elsewhere may take part in, in turn (`schedule`).
+
+    A worker that has loaded a model gets further parts of that run, unless it should leave it for one without a worker.
+    """
+    runs = _open_runs(machine)
+    if machine.run is not None:
+        yield from (run for run in runs.filter(pk=machine.run) if not schedule.should_leave(run))
+        return
+    turns = [turn.run for lane in machine.lanes for turn in schedule.turns(lane) if turn.has_work]
+    for start in range(0, len(turns), TURNS_AT_ONCE):
+        chosen = runs.in_bulk(turns[start : start + TURNS_AT_ONCE])
+        in_turn = (chosen[pk] for pk in turns[start : start + TURNS_AT_ONCE] if pk in chosen)
+        yield from (run for run in in_turn if _fits(run, machine.memory))
 
 
 def _open_runs(machine: Machine) -> QuerySet[Run]:
@@ -84,9 +97,7 @@ def _open_runs(machine: Machine) -> QuerySet[Run]:
         model__source=Model.Source.HUB,
         model__gated=False,
     )
-    runs = runs.exclude(model__commit="").exclude(benchmark__path="")
-    runs = runs.filter(pk=machine.run) if machine.run is not None else runs
-    return runs.select_related("model", "benchmark").order_by("pk")
+    return runs.exclude(model__commit="").exclude(benchmark__path="").select_related("model", "benchmark")
 
 
 def _fits(run: Run, memory: float | None) -> bool:
@@ -125,7 +136,7 @@ def renew(part: RunPart, share: float) -> bool:
     return RunPart.objects.renew(part, int(min(max(share, 0), 1) * part.items))
 
 
-def store(part: RunPart, token: WorkerToken, rows: IO[bytes], record: str) -> None:
+def accept(part: RunPart, token: WorkerToken, rows: IO[bytes], record: str) -> None:
     """Check and store what a worker measured; the same rows again change nothing.
 
     Raises `RowsRefused`, which counts as a failed attempt, and `LeaseLost`.
@@ -134,7 +145,7 @@ def store(part: RunPart, token: WorkerToken, rows: IO[bytes], record: str) -> No
         _refuse_other_rows(part, checked(part, rows, record))
         return
     if not RunPart.objects.renew(part, part.items_done):
-        raise LeaseLost(f"{part} belongs to another worker now.", "Claim another part.")
+        raise LeaseLost(f"{part} belongs to another worker now, or its run has ended.", "Claim another part.")
     try:
         done = checked(part, rows, record)
     except RowsRefused as refusal:

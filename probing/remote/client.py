@@ -19,7 +19,7 @@ from probing.formats import FORMATS
 from probing.remote.protocol import PROTOCOL, ROUTE, BenchmarkOffer, Handout, package_version
 
 TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
-BUSY = (429, 500, 502, 503, 504)
+RETRIED = (429, 500, 502, 503, 504)
 Read = TypeVar("Read")
 
 
@@ -65,7 +65,7 @@ class Site:
             attempts,
             backoff_factor=0.5,
             backoff_max=30,
-            status_forcelist=BUSY,
+            status_forcelist=RETRIED,
             allowed_methods=None,
             raise_on_status=False,
         )
@@ -178,7 +178,7 @@ class Site:
         if response.is_redirect:
             target = response.headers["Location"].partition(f"/{ROUTE}")[0]
             return NotWelcome(f"{self.address} leads to another address.", f"Give that address: {target:.200}")
-        if response.status_code in BUSY:
+        if response.status_code in RETRIED:
             message = f"{self.address} is not able to answer now (status {response.status_code})."
             return SiteUnavailable(message, "Try again later.")
         message, next_step = _message(response)

@@ -330,8 +330,12 @@ def test_a_database_that_does_not_answer_is_worth_another_try(
     assert worker.claim().status_code == 503
 
 
-def test_runs_are_handed_out_in_their_order(worker: Worker, run: Run, small: Benchmark) -> None:
-    make.run(make.model("org/later"), small)
-    answers = [worker.claim(worker=f"host-{number}") for number in range(3)]
-    assert [answer.status_code for answer in answers] == [200, 200, 204]
-    assert {answer.json()["run"] for answer in answers[:2]} == {run.pk}
+def test_submitters_take_turns(worker: Worker, run: Run, small: Benchmark) -> None:
+    runs = [run]
+    for submitter in ("a", "a", "b"):
+        runs.append(make.run(make.model(), small, submitter=submitter))
+        RunPart.objects.create(run=runs[-1], relation="P30", template=0, items=4)
+    Run.objects.filter(pk=run.pk).update(submitter="a")
+    given = [worker.claim(worker=f"host-{number}").json()["run"] for number in range(4)]
+    assert given.index(runs[3].pk) < given.index(runs[1].pk)
+    assert set(given) == {run.pk for run in runs}

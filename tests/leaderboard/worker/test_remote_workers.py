@@ -120,14 +120,14 @@ def test_a_worker_stops_when_its_run_is_cancelled(queued: Run, start: Start, mon
 
 def outage(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Let the site answer every delivery with an error; return the function that ends this."""
-    real, broken = elsewhere.store, [True]
+    real, broken = elsewhere.accept, [True]
 
-    def store(*args: Any) -> None:
+    def accept(*args: Any) -> None:
         if broken:
             raise OperationalError("database is locked")
         real(*args)
 
-    monkeypatch.setattr(elsewhere, "store", store)
+    monkeypatch.setattr(elsewhere, "accept", accept)
     return broken.clear
 
 
