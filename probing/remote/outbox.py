@@ -77,6 +77,9 @@ class Outbox:
                 lock.unlink(missing_ok=True)
             finally:
                 abandoned.release()
+        for rows in self.folder.glob("*.parquet"):
+            if not rows.with_suffix(".json").exists():  # the worker ended before it had written the record
+                rows.unlink()
 
     def _move(self, other: Path) -> None:
         if other == self.folder or not other.is_dir():

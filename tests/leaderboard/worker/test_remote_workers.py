@@ -132,7 +132,7 @@ def outage(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def outbox(folder: Path) -> list[Path]:
-    return list((folder / "cache" / "outbox").glob("*/*.parquet"))
+    return list((folder / "cache" / "outbox").glob("*/*.json"))
 
 
 def test_a_site_that_is_broken_for_a_while_loses_nothing(

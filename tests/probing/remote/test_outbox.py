@@ -53,3 +53,5 @@ def test_rows_without_a_record_are_not_whole(tmp_path: Path) -> None:
     outbox.put("a", result(1))
     next(outbox.folder.glob("*.json")).unlink()
     assert not list(outbox.waiting())
+    outbox.close()
+    assert not list(Outbox(tmp_path, SITE).folder.iterdir())
