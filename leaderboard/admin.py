@@ -1,4 +1,4 @@
-"""Admin pages: all rows to read, and two actions on runs."""
+"""Admin pages: all rows to read, two actions on runs and one on tokens."""
 
 from typing import TYPE_CHECKING
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from leaderboard.intake import queue
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     Runs = admin.ModelAdmin[Run]
     Models = admin.ModelAdmin[Model]
     Benchmarks = admin.ModelAdmin[Benchmark]
+    Tokens = admin.ModelAdmin[WorkerToken]
 else:  # Django's classes take type arguments only in their stubs
     EventsOfRun = PartsOfRun = admin.TabularInline
-    Runs = Models = Benchmarks = admin.ModelAdmin
+    Runs = Models = Benchmarks = Tokens = admin.ModelAdmin
 
 
 class ReadOnly:
@@ -38,7 +39,7 @@ class EventInline(ReadOnly, EventsOfRun):
 class PartInline(ReadOnly, PartsOfRun):
     model = RunPart
     can_delete = False
-    fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until"]
+    fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until", "verified"]
 
 
 @admin.register(Run)
@@ -79,3 +80,17 @@ class ModelAdmin(ReadOnly, Models):
 @admin.register(Benchmark)
 class BenchmarkAdmin(ReadOnly, Benchmarks):
     list_display = ["slug", "version", "current", "relations", "items", "created"]
+
+
+@admin.register(WorkerToken)
+class WorkerTokenAdmin(ReadOnly, Tokens):
+    """Tokens of workers elsewhere. New ones are made by manage.py worker_token, which shows their secret once."""
+
+    list_display = ["name", "trusted", "revoked", "last_seen", "created"]
+    exclude = ["digest"]
+    actions = ["revoke"]
+
+    @admin.action(description="Revoke")
+    def revoke(self, request: HttpRequest, tokens: QuerySet[WorkerToken]) -> None:
+        count = tokens.filter(revoked=False).update(revoked=True)
+        self.message_user(request, f"{count} tokens revoked.")

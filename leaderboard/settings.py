@@ -29,6 +29,16 @@ def env_int(name: str, default: int) -> int:
     return int(value)
 
 
+def env_share(name: str, default: float) -> float:
+    try:
+        value = float(os.environ.get(name, "").strip() or default)
+    except ValueError:
+        value = -1
+    if 0 <= value <= 1:
+        return value
+    raise ImproperlyConfigured(f"{name} is not a share. Set it to a number from 0 to 1.")
+
+
 def env_list(name: str, default: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
@@ -105,6 +115,9 @@ REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
 METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
+
+# Workers elsewhere
+VERIFY_SHARE = env_share("CLOZEBOARD_VERIFY_SHARE", 0)  # of an untrusted token's parts of a run that are measured again
 
 # Django
 SECRET_KEY = secret_key(DATA)

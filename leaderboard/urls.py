@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter
 
-from leaderboard.views import api
+from leaderboard.views import api, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
 from leaderboard.views.compare import compare_view
@@ -54,6 +54,13 @@ v1 = [
     path("runs/<number:pk>/scores", api.scores_json),
     path("runs/<number:pk>/items", api.items_json),
     path("submit", api.submit_json),
+    path("work/", work.hello_json),
+    path("work/claim", work.claim_json),
+    path("work/benchmarks/<slug:digest>.tar.gz", work.benchmark_archive),
+    path("work/<str:lease>/renew", work.renew_json),
+    path("work/<str:lease>/rows", work.rows_json),
+    path("work/<str:lease>/fail", work.fail_json),
+    path("work/<str:lease>/release", work.release_json),
     path("", api.no_such_route),
     path("<path:rest>", api.no_such_route),
 ]

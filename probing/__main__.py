@@ -1,4 +1,4 @@
-"""The command line: `python -m probing run | show | compare | perplexity | sample | download | curate`."""
+"""The command line: `python -m probing run | show | compare | perplexity | sample | download | curate | work`."""
 
 import sys
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from probing.command_line.program import Parser, program
 from probing.command_line.run import add_run
 from probing.command_line.sample import add_sample
 from probing.command_line.show import add_show
+from probing.command_line.work import add_work
 from probing.curation.command import add_options
 from probing.errors import BadInput, ProbingError
 
@@ -38,6 +39,7 @@ def parser() -> Parser:
     add_sample(commands.add_parser("sample", help="draw true and false statements from a knowledge graph"))
     add_download(commands.add_parser("download", help="fetch a benchmark from its official source"))
     add_options(commands.add_parser("curate", help="make a benchmark from Wikidata"))
+    add_work(commands.add_parser("work", help="measure models for a site, from anywhere"))
     return whole
 
 

@@ -25,6 +25,7 @@ LAYERS = [
     {"probing.scoring"},
     {"probing.runner"},
     {"probing.measuring"},
+    {"probing.remote"},
     {"probing.command_line"},
     {"probing.__main__"},
 ]

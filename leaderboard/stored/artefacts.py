@@ -1,5 +1,6 @@
 """Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished."""
 
+import hashlib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,8 +22,15 @@ def folder(run: Run) -> str:
     return f"runs/{run.pk}"
 
 
-def store_part(part: RunPart, rows: pd.DataFrame) -> None:
+def store_part(part: RunPart, rows: pd.DataFrame) -> str:
+    """Store the rows of a part in place of older ones; return the SHA-256 of the stored file."""
     _store(part_name(part), rows.to_parquet(index=False))
+    return digest_of_rows(rows)
+
+
+def digest_of_rows(rows: pd.DataFrame) -> str:
+    """Return the SHA-256 of the file in which rows are stored."""
+    return hashlib.sha256(rows.to_parquet(index=False)).hexdigest()
 
 
 def read_part(part: RunPart) -> pd.DataFrame:

@@ -34,6 +34,23 @@ ROUTES = (
         "correct, relation, template, search, any tag, page",
     ),
     Route("POST", "submit", "Checks a model and queues its run.", "model, benchmark, options, as a JSON body"),
+    # For workers elsewhere, with the header "Authorization: Bearer TOKEN". `python -m probing work` uses them.
+    Route("GET", "work/", "For workers with a token: the version of the interface."),
+    Route(
+        "POST",
+        "work/claim",
+        "For workers: a part of a run under a lease; status 204 if there is none.",
+        "protocol, worker, lanes, memory_gb, device, version, run, as a JSON body",
+    ),
+    Route("GET", "work/benchmarks/<digest>.tar.gz", "For workers: the files of a benchmark."),
+    Route("POST", "work/<lease>/renew", "For workers: keeps the lease; says whether to go on.", "share"),
+    Route(
+        "POST", "work/<lease>/rows", "For workers: stores the rows of the part.", "rows (Parquet) and record, as a form"
+    ),
+    Route(
+        "POST", "work/<lease>/fail", "For workers: says why a part failed.", "code, message, next_step, permanent, log"
+    ),
+    Route("POST", "work/<lease>/release", "For workers: gives the part back."),
 )
 
 

@@ -5,6 +5,7 @@ import tarfile
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from probing.errors import SourceUnavailable
 from probing.files.folders import space
@@ -23,14 +24,19 @@ def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str
         with (
             space(folder),
             urllib.request.urlopen(request, timeout=READ_TIMEOUT) as answer,
-            tarfile.open(fileobj=answer, mode="r|gz") as archive,
         ):
-            for member in _selected(archive, paths):
-                archive.extract(member, folder, filter="data")
+            unpack(answer, paths, folder)
     except (OSError, EOFError, http.client.HTTPException, tarfile.TarError) as error:
         raise SourceUnavailable(
             f"{address} could not be fetched ({getattr(error, 'reason', error)}).", by_hand
         ) from error
+
+
+def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
+    """Unpack the plain files below `paths` of a .tar.gz as `fetch_archive` does, while it is read."""
+    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+        for member in _selected(archive, paths):
+            archive.extract(member, folder, filter="data")
 
 
 def _selected(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tarfile.TarInfo]:

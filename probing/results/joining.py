@@ -32,6 +32,7 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one record from those of the parts, which several processes may have made.
 
     Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest part's.
+    `workers` counts the items of each worker elsewhere, if there were any.
     """
     by_age = sorted(records, key=lambda record: record["end"])
     whole = dict(by_age[-1])
@@ -46,5 +47,12 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
     notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
+    workers: Counter[str] = Counter()
+    for record in by_age:
+        if "worker" in record:
+            workers[record["worker"]] += record["items_done"]
+    if workers:
+        whole["workers"] = dict(workers)
+    whole.pop("worker", None)
     whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
     return whole

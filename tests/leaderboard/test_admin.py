@@ -2,7 +2,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.intake import queue
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Run, WorkerToken
 
 
 @pytest.fixture
@@ -43,6 +43,16 @@ def test_nobody_changes_rows_by_hand(admin_client: Client, run: Run) -> None:
     assert admin_client.get("/admin/leaderboard/run/add/").status_code == 403
 
 
-@pytest.mark.parametrize("table", ["model", "benchmark", "run"])
+@pytest.mark.parametrize("table", ["model", "benchmark", "run", "workertoken"])
 def test_every_list_opens(admin_client: Client, run: Run, table: str) -> None:
     assert admin_client.get(f"/admin/leaderboard/{table}/").status_code == 200
+
+
+def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client: Client) -> None:
+    token = WorkerToken.objects.create(name="lab", digest="d1ge57")
+    address = "/admin/leaderboard/workertoken/"
+    assert "d1ge57" not in admin_client.get(f"{address}{token.pk}/change/").content.decode()
+    action = {"action": "revoke", "_selected_action": [token.pk]}
+    assert "1 tokens revoked" in admin_client.post(address, action, follow=True).content.decode()
+    token.refresh_from_db()
+    assert token.revoked

@@ -1,0 +1,260 @@
+"""Checks of the rows and the record that a worker elsewhere sends for a part.
+
+What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
+with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from itertools import compress
+from typing import IO, Any, cast
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from leaderboard.models import Run, RunPart
+from leaderboard.stored import benchmarks
+from probing.benchmark import ROW_KEY, Relation
+from probing.errors import ProbingError
+from probing.language_model import Kind, OptionScores, Request, Scoring
+from probing.probes import probe_of
+from probing.probes.columns import VERSION_TAGS
+from probing.results.joining import PartResult
+from probing.settings import Settings
+from probing.uniform_model import UniformModel
+
+ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
+UNPACKED_LIMIT = 10**9
+RECORD_LIMIT = 10**6  # bytes of JSON
+COLUMNS_LIMIT = 200
+# Columns that probes declare and that do not depend on the model's answers; tags do not either.
+FROM_BENCHMARK = frozenset(
+    {*ROW_KEY, "id", "subject", "subject_id", "answer", "answers", "answer_label", "coarse_label", "prompting"}
+    | {"demonstrations", "true", "repetitions", "words"}
+    | VERSION_TAGS
+)
+PER_OPTION = ("scores", "exact")
+ROUNDING = 1e-6  # relative; of scores that are stored in single precision
+NUMBERS = ("statements", "positions", "padding", "items_done")
+RECORD_FIELDS: Mapping[str, type] = {
+    **{"model": dict, "benchmark": dict, "benchmark_notes": list, "probe": str, "settings": dict},
+    **{"settings_digest": str, "seed": int, "language": str, "packages": dict, "device": str, "dtype": str},
+    **{"batch": dict, "items_skipped": list, "peak_memory": dict, "start": str, "end": str, "timing": dict},
+    **dict.fromkeys(NUMBERS, int),
+}
+PACKAGES_STATED = ("python", "torch", "transformers", "tokenizers", "safetensors")
+
+
+class RowsRefused(ProbingError):
+    """The rows or the record of a part are not what a measurement of it gives."""
+
+    code = "rows-refused"
+
+    @classmethod
+    def because(cls, reason: str) -> "RowsRefused":
+        return cls(f"The rows of this part were refused: {reason}.", "Update the worker, or report it.")
+
+
+class Unanswering(UniformModel):
+    """A model of a stated kind that answers everything with zeros, so that rows have all columns of that kind.
+
+    Options have several tokens, as the public code of perplexity needs three.
+    """
+
+    def __init__(self, kind: Kind) -> None:
+        self.card = replace(UniformModel.card, kind=kind)
+
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for _, options in requests:
+            count = len(options)
+            yield OptionScores((np.zeros(4),) * count, (slice(0, 1),) * count, np.ones(count, dtype=bool))
+
+
+def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
+    """Return the rows and the record that a worker sent for `part`, or raise `RowsRefused` with the reason.
+
+    The rows have the columns, their order and their types of rows that were measured here. Of the record only what a
+    record is known to hold is kept, with the name of the worker.
+    """
+    facts = _checked_record(part, record)
+    relation, expected = _expected(part, facts["model"]["kind"])
+    table = _read(rows, len(expected))
+    frame = _conformed(table, pa.Table.from_pandas(expected, preserve_index=False), expected)
+    probe = probe_of(Settings.from_json(part.run.settings))
+    for name in expected.columns:
+        fixed = name in FROM_BENCHMARK or name not in probe.columns
+        if fixed and _values(frame, name) != _values(expected, name):
+            raise RowsRefused.because(f"the column {name!r} differs from the benchmark")
+    _check_numbers(frame, expected)
+    if {"scores", "prediction"} <= set(frame.columns):
+        _check_choices(frame, relation)
+    return PartResult(frame, facts | {"worker": part.worker})
+
+
+def _expected(part: RunPart, kind: Kind) -> tuple[Relation, pd.DataFrame]:
+    """Return the part's relation, and its rows as a model without answers gives them."""
+    settings = Settings.from_json(part.run.settings)
+    content = benchmarks.read(part.run.benchmark)
+    relation = content.select([part.relation], settings.limit)[part.relation]
+    probe = probe_of(settings)
+    return relation, probe.frame(list(probe.rows(Unanswering(kind), relation, part.template, settings)))
+
+
+def _read(rows: IO[bytes], count: int) -> pa.Table:
+    """Read a Parquet file of so many rows; sizes are compared before anything is unpacked."""
+    try:
+        file = pq.ParquetFile(rows)
+        metadata = file.metadata
+        if metadata.num_rows != count:
+            raise RowsRefused.because(f"there are {metadata.num_rows} rows for {count} items")
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
+            raise RowsRefused.because("they are larger than rows can be")
+        return file.read()
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise RowsRefused.because("they are not a readable Parquet file") from error
+
+
+def _conformed(table: pa.Table, pattern: pa.Table, expected: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as a frame with the pattern's columns; raise `RowsRefused` where types or gaps differ."""
+    if sorted(table.column_names) != sorted(pattern.column_names):
+        raise RowsRefused.because(f"the columns are not {', '.join(pattern.column_names)}"[:500])
+    for field in pattern.schema:
+        column = table.column(field.name)
+        if not _fits(column.type, field.type):
+            raise RowsRefused.because(f"the column {field.name!r} holds {column.type} instead of {field.type}")
+        if column.null_count and not _may_be_empty(expected[field.name]):
+            raise RowsRefused.because(f"the column {field.name!r} has empty cells")
+    ordered = table.select(pattern.column_names).replace_schema_metadata(pattern.schema.metadata)
+    try:
+        return cast(pd.DataFrame, ordered.to_pandas())
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        raise RowsRefused.because("they cannot be read as a table") from error
+
+
+def _fits(actual: pa.DataType, expected: pa.DataType) -> bool:
+    """Tell whether two types are the same, but for the width of offsets, and where one of them is of no values."""
+    if pa.types.is_null(actual) or pa.types.is_null(expected):
+        return True
+    if _is_text(actual) and _is_text(expected):
+        return True
+    if _is_list(actual) and _is_list(expected):
+        return _fits(actual.value_type, expected.value_type)
+    return bool(actual == expected)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _may_be_empty(column: "pd.Series[Any]") -> bool:
+    """Tell whether cells of an expected column may be empty: those of nullable types and of floats."""
+    nullable = column.dtype.name in ("Int64", "boolean") or column.dtype.kind == "f"
+    return nullable or bool(column.isna().any())
+
+
+def _values(frame: pd.DataFrame, name: str) -> list[Any]:
+    return pa.Array.from_pandas(frame[name]).to_pylist()  # type: ignore[no-any-return]
+
+
+def _check_numbers(frame: pd.DataFrame, expected: pd.DataFrame) -> None:
+    """Raise `RowsRefused` unless there is one finite score for each option, and no number is infinite."""
+    for name in frame.columns:
+        for cell, pattern in zip(frame[name], expected[name], strict=True):
+            is_list = isinstance(cell, np.ndarray | list)
+            if name in PER_OPTION and not (is_list and len(cell) == len(pattern)):
+                raise RowsRefused.because(f"a list of {name!r} has another length than the options")
+            if not _finite(cell, missing=name != "scores"):
+                raise RowsRefused.because(f"the column {name!r} holds values that are not finite")
+
+
+def _finite(cell: Any, *, missing: bool) -> bool:
+    """Tell whether a cell holds no infinite number, and unless `missing` is allowed, no NaN."""
+    values = np.asarray(cell)
+    if values.dtype.kind != "f":
+        return True
+    return not np.isinf(values).any() if missing else bool(np.isfinite(values).all())
+
+
+def _check_choices(frame: pd.DataFrame, relation: Relation) -> None:
+    """Raise `RowsRefused` unless each prediction, its label, its correctness and its rank follow from the scores."""
+    for item, row in zip(relation.items, frame.to_dict("records"), strict=True):
+        scores: NDArray[np.float64] = np.asarray(row["scores"], dtype=float)
+        single = np.asarray(row["scores"]).dtype == np.float32
+        slack = ROUNDING * max(1.0, float(np.abs(scores).max())) if single else 0.0
+        options, prediction = relation.options_of(item), row["prediction"]
+        agrees = (
+            0 <= prediction < len(options)
+            and scores[prediction] >= scores.max() - slack
+            and row["prediction_label"] == options[prediction]
+            and bool(row["correct"]) == (prediction in item.answers)
+            and _rank_agrees(row["rank"], scores, item.answers, slack)
+        )
+        if not agrees:
+            raise RowsRefused.because(f"the prediction of item {item.index} does not follow from its scores")
+
+
+def _rank_agrees(rank: Any, scores: NDArray[np.float64], answers: tuple[int, ...], slack: float) -> bool:
+    """Tell whether the rank of the best right option is missing or follows from the scores, up to rounding."""
+    if pd.isna(rank):
+        return True
+    best = scores[list(answers)].max()
+    return bool(1 + (scores > best + slack).sum() <= rank <= (scores >= best - slack).sum())
+
+
+def _checked_record(part: RunPart, text: str) -> dict[str, Any]:
+    """Return the known fields of the record; raise `RowsRefused` unless it is the record of this part of the run."""
+    try:
+        values = json.loads(text) if len(text) <= RECORD_LIMIT else None
+    except (ValueError, RecursionError) as error:
+        raise RowsRefused.because("their record is not JSON") from error
+    if not isinstance(values, dict):
+        raise RowsRefused.because("their record is not a JSON object of less than a megabyte")
+    for name, kind in RECORD_FIELDS.items():
+        if not isinstance(values.get(name), kind):
+            raise RowsRefused.because(f"the field {name!r} of their record is missing or malformed")
+    if not _well_formed(values):
+        raise RowsRefused.because("their record is malformed")
+    differing = compress(*zip(*_identities(values, part), strict=True))
+    if name := next(differing, ""):
+        raise RowsRefused.because(f"their record names another {name}")
+    return {name: values[name] for name in RECORD_FIELDS}
+
+
+def _well_formed(record: Mapping[str, Any]) -> bool:
+    """Tell whether the parts of a record have the types that joining and showing it need."""
+    try:
+        times = [datetime.fromisoformat(record[name]) for name in ("start", "end")]
+        numbers = [*record["peak_memory"].values(), *(record[name] for name in NUMBERS)]
+        seconds = [record["timing"][name] for name in ("load_seconds", "score_seconds")]
+        texts = [*record["batch"]["notes"], *(record["packages"][name] for name in PACKAGES_STATED)]
+        return (
+            all(time.tzinfo for time in times)
+            and all(isinstance(number, int) and number >= 0 for number in numbers)
+            and all(isinstance(number, int | float) and 0 <= number < float("inf") for number in seconds)
+            and all(isinstance(text, str) for text in texts)
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return False
+
+
+def _identities(record: Mapping[str, Any], part: RunPart) -> list[tuple[str, bool]]:
+    """Return what a record may differ in from the run that the part belongs to, and whether it does."""
+    run: Run = part.run
+    card, kind = record["model"], run.model.kind
+    return [
+        ("model", card.get("id") != run.model.hub_id or card.get("commit") != run.model.commit),
+        ("kind of model", card.get("kind") not in ([kind] if kind else ["causal", "masked"])),
+        ("benchmark", record["benchmark"].get("digest") != run.benchmark.digest),
+        ("digest of settings", record["settings_digest"] != run.settings_digest),
+        ("number of items", record["items_done"] != part.items),
+    ]

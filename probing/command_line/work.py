@@ -1,0 +1,85 @@
+"""The command `work`: measure models for a site, from anywhere, with a token of that site."""
+
+import argparse
+import os
+import signal
+import sys
+from pathlib import Path
+
+from probing.errors import BadInput
+from probing.remote.client import Site
+from probing.remote.worker import Plan, RemoteWorker
+
+TOKEN_VARIABLE = "CLOZEBOARD_TOKEN"
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("site", metavar="SITE", help="address of the site, such as https://site.example")
+    add("--token", help=f"token of the site; better in the variable {TOKEN_VARIABLE}: all users see the command line")
+    add("--token-file", type=Path, metavar="FILE", help="a file that holds the token")
+    add("--lanes", default="default", metavar="A,B", help="take runs of these queues; default: default")
+    add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
+    add("--memory-gb", type=_positive, metavar="N", help="memory that a model may take; default: nine tenths of all")
+    add("--once", action="store_true", help="end when nothing is left to do")
+    add("--max-runs", type=_count, metavar="N", help="end after work on so many runs")
+    add("--idle-exit", type=_positive, metavar="SECONDS", help="end after so many seconds without work")
+    add("--cache", type=Path, metavar="DIR", help="folder of models and benchmarks; default: ~/.cache/clozeboard")
+    parser.set_defaults(command=work)
+
+
+def work(arguments: argparse.Namespace) -> None:
+    """Work until there is a reason to end; SIGTERM and Ctrl-C give the part back at once."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    worker = RemoteWorker(Site(arguments.site, token_of(arguments)), plan_of(arguments), say=_say)
+    try:
+        worker.work()
+    except KeyboardInterrupt:
+        _say("Stopped. A part that was not finished is given back.")
+
+
+def plan_of(arguments: argparse.Namespace) -> Plan:
+    cache = arguments.cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clozeboard"
+    return Plan(
+        cache=cache.expanduser().resolve(),
+        lanes=tuple(lane.strip() for lane in arguments.lanes.split(",") if lane.strip()),
+        device=arguments.device,
+        memory=int((arguments.memory_gb or 0) * 1e9),
+        once=arguments.once,
+        max_runs=arguments.max_runs,
+        idle_exit=arguments.idle_exit,
+        hub=os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co",
+        hub_token=os.environ.get("HF_TOKEN", ""),
+    )
+
+
+def token_of(arguments: argparse.Namespace) -> str:
+    """Return the token from the command line, a file, or the environment."""
+    if arguments.token:
+        return str(arguments.token)
+    if arguments.token_file:
+        try:
+            return str(arguments.token_file.read_text(encoding="utf-8").strip())
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{arguments.token_file} cannot be read as a token.", "Check the path.") from error
+    if token := os.environ.get(TOKEN_VARIABLE):
+        return token
+    raise BadInput("There is no token.", f"Set {TOKEN_VARIABLE}, or give --token-file.")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value

@@ -1,0 +1,68 @@
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from leaderboard.intake import tokens
+from leaderboard.models import WorkerToken
+from probing.errors import BadInput
+
+pytestmark = pytest.mark.django_db
+
+
+def command(*arguments: str) -> str:
+    said = StringIO()
+    call_command("worker_token", *arguments, stdout=said)
+    return said.getvalue().strip()
+
+
+def test_a_secret_is_shown_once_and_stored_as_a_digest() -> None:
+    secret = command("create", "lab")
+    token = WorkerToken.objects.get()
+    assert secret.startswith("cbw_")
+    assert len(secret) > 40
+    assert secret not in str(vars(token))
+    assert tokens.authenticated(secret) == token
+    assert command("list") == f"lab  checked  {timezone.now():%Y-%m-%d %H:%M}"
+
+
+@pytest.mark.parametrize("secret", ["", "cbw_", "cbw_" + "a" * 43, "é" * 10_000])
+def test_other_secrets_are_nobodys(secret: str) -> None:
+    tokens.create("lab")
+    assert tokens.authenticated(secret) is None
+
+
+def test_a_revoked_token_is_nobodys() -> None:
+    secret = tokens.create("lab")
+    command("revoke", "lab")
+    assert tokens.authenticated(secret) is None
+    assert "revoked" in command("list")
+
+
+def test_the_last_use_is_noted_now_and_then() -> None:
+    secret = tokens.create("lab")
+    assert "never used" in command("list")
+    tokens.authenticated(secret)
+    first = WorkerToken.objects.get().last_seen
+    tokens.authenticated(secret)
+    assert WorkerToken.objects.get().last_seen == first
+    WorkerToken.objects.update(last_seen=first - timedelta(minutes=1))
+    tokens.authenticated(secret)
+    assert WorkerToken.objects.get().last_seen >= first
+
+
+@pytest.mark.parametrize("name", ["", "a b", "x" * 41, "a/b"])
+def test_names_that_would_not_fit_a_workers_name_are_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="not a name"):
+        tokens.create(name)
+
+
+def test_a_name_is_given_once_and_only_a_known_one_is_revoked() -> None:
+    command("create", "lab", "--trusted")
+    assert "trusted" in command("list")
+    with pytest.raises(CommandError, match="already"):
+        command("create", "lab")
+    with pytest.raises(CommandError, match="no token 'other'"):
+        command("revoke", "other")

@@ -1,0 +1,153 @@
+"""Rows from elsewhere: those of an honest worker are stored as rows from here, and every other kind is refused."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.stored import benchmarks
+from leaderboard.worker.arrivals import RowsRefused, checked
+from probing.catalog import CATALOG, EMBEDDED
+from probing.probes.normalise import normalised
+from probing.probes.parts import Part, parts
+from probing.results.joining import PartResult
+from probing.runner import probe_part
+from tests.e2e.every_probe import Pupil
+from tests.fakes import FAKE_CARD
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+
+
+def leased_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: Any) -> tuple[RunPart, PartResult]:
+    """A part that a worker has leased, and what it measured with a fake model."""
+    content = benchmarks.read(on)
+    settings = normalised(replace(on.settings_with(chosen.pop("options", {})), **chosen), content)
+    card = replace(FAKE_CARD, id=f"org/{kind}", kind=kind)
+    run = Run.objects.create(
+        model=make.model(card.id, commit=card.commit, kind=kind),
+        benchmark=on,
+        state=Run.State.SCORING,
+        settings=settings.to_json(),
+        settings_digest=settings.digest,
+    )
+    run.refresh_from_db()  # settings as JSON holds them
+    part = parts(content, settings)[number]
+    row = RunPart.objects.create(run=run, worker="lab/host-1", attempts=1, **part._asdict())
+    return row, probe_part(Pupil(card=card), content, settings, Part(*part))
+
+
+def arrived(part: RunPart, rows: pd.DataFrame, record: dict[str, Any]) -> PartResult:
+    return checked(part, BytesIO(rows.to_parquet(index=False)), json.dumps(record))
+
+
+BOARDS = [(slug, entry.probe) for slug, entry in CATALOG.items() if not entry.archive]
+BOARDS += [("culture", "answering"), ("pairs", "similarity")]
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+@pytest.mark.parametrize(("slug", "probe"), BOARDS)
+def test_rows_of_every_probe_arrive_unchanged(slug: str, probe: str, kind: str) -> None:
+    on, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug, probe=probe)
+    part, measured = leased_part(on, kind)
+    done = arrived(part, measured.rows, measured.record)
+    pd.testing.assert_frame_equal(done.rows, measured.rows)
+    assert done.record == json.loads(json.dumps({**measured.record, "worker": "lab/host-1"}))
+
+
+def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) -> None:
+    part, measured = leased_part(small, decide=True)
+    measured.rows["exact"] = [[False, *exact[1:]] for exact in measured.rows["exact"]]
+    assert len(arrived(part, measured.rows, measured.record).rows) == 4
+
+
+def spoiled(column: str, value: Callable[[Any], Any], row: int = 0) -> Change:
+    """Return a change of one cell."""
+
+    def change(rows: pd.DataFrame) -> pd.DataFrame:
+        cells = rows[column].tolist()
+        cells[row] = value(cells[row])
+        return rows.assign(**{column: cells})
+
+    return change
+
+
+CHANGES: dict[str, Change] = {
+    "3 rows for 4 items": lambda rows: rows.iloc[1:],
+    "'index' differs": lambda rows: pd.concat([rows.iloc[1:], rows.iloc[:1]], ignore_index=True),
+    "'relation' differs": spoiled("relation", lambda _: "P36"),
+    "'template' differs": spoiled("template", lambda _: 1),
+    "'subject' differs": spoiled("subject", lambda _: "Atlantis"),
+    "'answers' differs": spoiled("answers", lambda _: [2]),
+    "'domain' differs": spoiled("domain", lambda _: ["Art"]),
+    "the columns are not": lambda rows: rows.drop(columns="margin"),
+    "the columns are not relation": lambda rows: rows.assign(extra=1),
+    "'scores' holds large_string": lambda rows: rows.assign(scores="high"),
+    "'prediction' holds double": lambda rows: rows.assign(prediction=0.5),
+    "'correct' has empty cells": lambda rows: rows.astype({"correct": "boolean"}).assign(
+        correct=pd.array([None, True, True, True], dtype="boolean")
+    ),
+    "'scores' has another length": spoiled("scores", lambda scores: scores[:-1]),
+    "'exact' has another length": spoiled("exact", lambda exact: [*exact, True]),
+    "'scores' holds values that are not finite": spoiled("scores", lambda scores: [*scores[:-1], float("nan")]),
+    "'margin' holds values that are not finite": spoiled("margin", lambda _: float("inf")),
+    "the prediction of item 0 does not follow": spoiled("prediction", lambda number: (number + 1) % 3),
+    "the prediction of item 1 does not follow": spoiled("correct", lambda correct: not correct, row=1),
+    "the prediction of item 2 does not follow": spoiled("rank", lambda rank: rank % 3 + 1, row=2),
+    "the prediction of item 3 does not follow": spoiled("prediction_label", lambda _: "Mars", row=3),
+    "the prediction of item 0 does not follow from": spoiled("prediction", lambda _: 7),
+}
+
+
+@pytest.mark.parametrize("reason", CHANGES)
+def test_rows_that_no_measurement_gives_are_refused(small: Benchmark, reason: str) -> None:
+    part, measured = leased_part(small)
+    with pytest.raises(RowsRefused, match=reason):
+        arrived(part, CHANGES[reason](measured.rows), measured.record)
+
+
+def test_what_is_not_parquet_is_refused(small: Benchmark) -> None:
+    part, measured = leased_part(small)
+    whole = measured.rows.to_parquet(index=False)
+    for content in (b"", b"PAR1", b"x" * 1000, whole[:-20], whole[: len(whole) // 2] + whole[-2000:]):
+        with pytest.raises(RowsRefused):
+            checked(part, BytesIO(content), json.dumps(measured.record))
+
+
+RECORDS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "not a JSON object": lambda record: [record],
+    "'packages' of their record is missing": lambda record: {**record, "packages": None},
+    "record is malformed": lambda record: {**record, "packages": {"python": "3"}},
+    "record is malformed:?": lambda record: {**record, "end": "tomorrow"},
+    "their record is malformed": lambda record: {**record, "positions": -1},
+    "another model": lambda record: {**record, "model": {**record["model"], "commit": "1" * 40}},
+    "another kind of model": lambda record: {**record, "model": {**record["model"], "kind": "masked"}},
+    "another benchmark": lambda record: {**record, "benchmark": {"digest": "0"}},
+    "another digest of settings": lambda record: {**record, "settings_digest": "0"},
+    "another number of items": lambda record: {**record, "items_done": 3},
+}
+
+
+@pytest.mark.parametrize("reason", RECORDS)
+def test_the_record_of_something_else_is_refused(small: Benchmark, reason: str) -> None:
+    part, measured = leased_part(small)
+    with pytest.raises(RowsRefused, match=reason):
+        arrived(part, measured.rows, RECORDS[reason](measured.record))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '"' + "x" * 2_000_000 + '"'])
+def test_a_record_that_cannot_be_read_is_refused(small: Benchmark, text: str) -> None:
+    part, measured = leased_part(small)
+    with pytest.raises(RowsRefused, match="record"):
+        checked(part, BytesIO(measured.rows.to_parquet(index=False)), text)
+
+
+def test_of_a_record_only_what_is_known_is_kept(small: Benchmark) -> None:
+    part, measured = leased_part(small)
+    assert "password" not in arrived(part, measured.rows, measured.record | {"password": "x"}).record
