@@ -31,6 +31,7 @@ WAKE_UP = "leaderboard.worker.jobs.work_in_lane"
 TRY_AGAIN = "leaderboard.worker.jobs.probe_run"
 RETRY_AFTER = timedelta(seconds=30)  # how long a waiting run rests before it is tried again
 RECENT = timedelta(minutes=10)
+MAINTENANCE_SECONDS = 10  # how often an idle worker looks for lost runs
 UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
 
 
@@ -126,7 +127,7 @@ class Worker(LastingWorker):
     """The site's worker, which makes no process for a wake-up without work, and enqueues lost runs again."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "maintenance_interval": LEASE.total_seconds()})
+        super().__init__(*args, **{**kwargs, "maintenance_interval": MAINTENANCE_SECONDS})
 
     def run_maintenance_tasks(self) -> None:
         super().run_maintenance_tasks()
