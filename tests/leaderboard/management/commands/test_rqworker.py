@@ -16,12 +16,12 @@ from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
 
-Starts = list[tuple[dict[str, Any], list[int], tuple[str, ...]]]  # a worker's options, the queued runs, its queues
+Starts = list[tuple[dict[str, Any], list[str], tuple[str, ...]]]  # a worker's options, the lanes of jobs, its queues
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Starts:
-    """The options of each worker that started, and the runs that were queued at that time; no worker takes any."""
+    """The options of each worker that started, and the jobs that were queued at that time; no worker takes any."""
     starts: Starts = []
 
     def handle(self: rqworker.Command, *args: Any, **options: Any) -> None:
@@ -33,11 +33,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Starts:
 
 def test_unfinished_runs_are_queued_again_before_a_worker_starts(started: Starts) -> None:
     benchmark = make.benchmark()
-    lost = make.run(make.model(), benchmark)
+    make.run(make.model(), benchmark)
     make.run(make.model(), benchmark, Run.State.FAILED)
     call_command("rqworker", "default")
     ((options, queued, _),) = started
-    assert queued == [lost.pk]
+    assert queued == ["default"]
     assert (options["serializer"], options["worker_ttl"]) == ("json", 20)
 
 
