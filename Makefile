@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test lint format lock bench screenshots browser
+.PHONY: help install demo test chaos lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ browser:
 test: install browser  ## run all tests (COVERAGE=1: and fail if they cover too little)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+
+chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=1)
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos
 
 lint: install  ## check style, types and templates, and look for known vulnerabilities
 	$(BIN)/ruff check .

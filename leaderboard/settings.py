@@ -155,6 +155,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "leaderboard.serving.outages.DatabaseOutages",
 ]
 TEMPLATES = [
     {
@@ -210,22 +211,31 @@ PERMISSIONS_POLICY = {
 
 # Database: one SQLite file, unless DATABASE_URL names another database. WAL lets pages read while workers write;
 # IMMEDIATE makes a transaction that writes wait at its start instead of failing later.
-DATABASES = {"default": dj_database_url.config(default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600)}
+DATABASE_SECONDS = env_int("CLOZEBOARD_DATABASE_SECONDS", 20)  # how long a statement waits for a locked database
+DATABASES = {
+    "default": dj_database_url.config(
+        default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600, conn_health_checks=True
+    )
+}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     with suppress(OSError):  # the system check clozeboard.E001 says why
         Path(DATABASES["default"]["NAME"]).parent.mkdir(parents=True, exist_ok=True)
     DATABASES["default"]["OPTIONS"] = {
         "transaction_mode": "IMMEDIATE",
-        "timeout": 20,
+        "timeout": DATABASE_SECONDS,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+else:
+    DATABASES["default"].setdefault("OPTIONS", {}).update(
+        connect_timeout=DATABASE_SECONDS, options=f"-c lock_timeout={DATABASE_SECONDS}s"
+    )
 
 # Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
 RQ_QUEUES = {
     name: {
-        "URL": REDIS_URL + ("&" if "?" in REDIS_URL else "?") + "socket_connect_timeout=2",
+        "URL": REDIS_URL + ("&" if "?" in REDIS_URL else "?") + "socket_connect_timeout=2&socket_timeout=5",
         "DEFAULT_TIMEOUT": timeout,
         "SERIALIZER": "json",
     }

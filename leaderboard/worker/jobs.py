@@ -11,7 +11,7 @@ import os
 import socket
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,8 +25,10 @@ from leaderboard import schedule
 from leaderboard.intake import hub, queue, submissions
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.stored import artefacts, benchmarks
+from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError
+from probing.files.folders import space
 from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded, MeasuringProcess
@@ -55,20 +57,24 @@ class TookTooLong(ProbingError):
 
 def work_in_lane(lane: str) -> None:
     """Work on the run of this lane whose turn it is: the job by which the queue wakes a worker up."""
-    if run := schedule.next_run(lane):
-        probe_run(run.pk)
+    with suppress(DatabaseUnavailable):  # the run waits for the next job of the lane
+        if run := patiently(schedule.next_run, lane):
+            probe_run(run.pk)
 
 
 def probe_run(run_id: int) -> None:
     """Measure what is left of a run: the job of a worker. Every error becomes the run's state."""
-    run = Run.objects.select_related("model", "benchmark").filter(pk=run_id).first()
+    run = patiently(Run.objects.select_related("model", "benchmark").filter(pk=run_id).first)
     if run is None or run.state in Run.FINAL:
         return
     try:
-        if run.state not in (Run.State.WAITING, Run.State.CHECKING) or submissions.recheck(run):
-            work_on(run)
+        with space(settings.DATA):
+            if run.state not in (Run.State.WAITING, Run.State.CHECKING) or submissions.recheck(run):
+                work_on(run)
     except Ended:
         log.info("Run %s was ended by another process.", run_id)
+    except (DatabaseUnavailable, *UNAVAILABLE) as error:
+        log.warning("Run %s is queued again later: %s", run_id, error)  # by `queue.requeue_lost`
     except ProbingError as error:
         stop(run, error, getattr(error, "trace", ""))
     except JobTimeoutException:
@@ -82,19 +88,24 @@ def probe_run(run_id: int) -> None:
 
 def stop(run: Run, error: ProbingError, trace: str = "") -> None:
     """End a run as failed, or let it wait where trying again later may succeed."""
-    run.refresh_from_db(fields=["state"])
-    if run.state in Run.FINAL:
-        return
-    if error.permanent:
-        Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
-    else:
-        Run.objects.move(run, Run.State.WAITING, str(error))
+
+    def end() -> None:
+        run.refresh_from_db(fields=["state"])
+        if run.state in Run.FINAL:
+            return
+        if error.permanent:
+            Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
+        else:
+            Run.objects.move(run, Run.State.WAITING, str(error))
+
+    with suppress(DatabaseUnavailable):  # the next job of this run meets the same error
+        patiently(end)
 
 
 def work_on(run: Run) -> None:
     """Measure part after part while one is free; the worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
-        while leased.take(RunPart.objects.claim(run, worker_name())):
+        while leased.take(claim(run)):
             try:
                 measure_parts(run, leased)
             except Crashed as crash:
@@ -102,7 +113,7 @@ def work_on(run: Run) -> None:
                     raise
                 log.warning("Run %s: %s", run.pk, crash)
                 leased.lose()
-    if not run.parts.filter(done=False).exists():
+    if not patiently(run.parts.filter(done=False).exists):
         aggregate(run)
 
 
@@ -118,7 +129,12 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
                 Part(part.relation, part.template, part.items), leased.progress, positions=part.work
             )
             store(part, result)
-            leased.take(RunPart.objects.claim(run, worker_name()))
+            leased.take(claim(run))
+
+
+def claim(run: Run) -> RunPart | None:
+    """Lease the run's next free part, if there is one."""
+    return patiently(RunPart.objects.claim, run, worker_name())
 
 
 @contextmanager
@@ -130,7 +146,7 @@ def loaded_model(run: Run, leased: LeasedPart) -> Iterator[MeasuringProcess]:
     path = hub.download(listing)
     queue.enqueue_if_idle(run.pk)
     with MeasuringProcess(task(run, path), Limits(memory=settings.MEMORY_LIMIT)) as process:
-        store_facts(run, process.load(leased.check))
+        patiently(store_facts, run, process.load(leased.check))
         yield process
 
 
@@ -151,8 +167,16 @@ def store_facts(run: Run, loaded: Loaded) -> None:
 
 
 def store(part: RunPart, result: PartResult) -> None:
+    """Store the rows of a part; drop them where another worker has the part now."""
     artefacts.store_part(part, result.rows)
-    RunPart.objects.finish(part, result.record)
+    if not patiently(finish_part, part, result.record):
+        artefacts.remove_part(part)
+
+
+def finish_part(part: RunPart, record: dict[str, Any]) -> bool:
+    """Mark a part as done; return True also where that was done before, and only the confirmation was lost."""
+    lease = RunPart.objects.filter(pk=part.pk, worker=part.worker, attempts=part.attempts, done=True)
+    return RunPart.objects.finish(part, record) or lease.exists()
 
 
 def worker_name() -> str:
@@ -163,10 +187,20 @@ def worker_name() -> str:
 def reach(run: Run, state: Run.State) -> None:
     """Move the run on to `state` unless another worker has; raise `Ended` where it was ended or made to wait."""
     if run.state in ORDER and ORDER.index(run.state) < ORDER.index(state):
-        Run.objects.move(run, state)
-    run.refresh_from_db(fields=["state"])
+        patiently(move, run, state)
+    patiently(run.refresh_from_db, fields=["state"])
     if run.state not in ORDER:
         raise Ended
+
+
+def move(run: Run, state: Run.State) -> None:
+    """Change the state unless another worker has; `run` tells the former state even if the change was not committed."""
+    former = run.state
+    try:
+        Run.objects.move(run, state)
+    except UNAVAILABLE:
+        run.state = former
+        raise
 
 
 def refuse_lost(part: RunPart) -> None:
@@ -182,19 +216,27 @@ def aggregate(run: Run) -> None:
     """Check that no row is missing, compute the scores and finish the run."""
     reach(run, Run.State.AGGREGATING)
     content = benchmarks.read(run.benchmark)
-    parts = list(run.parts.select_related("run").order_by("pk"))
+    parts = patiently(list, run.parts.select_related("run").order_by("pk"))
     finished = [PartResult(artefacts.read_part(part), part.record) for part in parts]
     result = joined(finished, content, Settings.from_json(run.settings))
-    artefacts.store_result(run, result)
-    if finish(run, result):
-        artefacts.remove_parts(run)
+    folder = artefacts.store_result(run, result)
+    if patiently(finish, run, result, folder):
+        artefacts.remove_leftovers(run)
+    else:
+        artefacts.remove_folder(folder)
 
 
-def finish(run: Run, result: Result) -> bool:
-    """Write scores and state in one transaction; return False if another worker has finished the run."""
+def finish(run: Run, result: Result, folder: str) -> bool:
+    """Write scores and state in one transaction; return False if another worker has finished the run.
+
+    `folder`: where the result is stored. By it the caller knows its own transaction if the confirmation was lost.
+    """
     table = result.scores.astype(object).where(result.scores.notna(), None)
     scores = cast(list[dict[str, Any]], table.to_dict("records"))
-    facts = {"provenance_record": result.record, "artefact": artefacts.folder(run), "finished": timezone.now()}
+    facts = {"provenance_record": result.record, "artefact": folder, "finished": timezone.now()}
+    run.refresh_from_db(fields=["state", "artefact"])
+    if run.state in Run.FINAL:
+        return run.artefact == folder
     with transaction.atomic():
         if not Run.objects.move(run, Run.State.FINISHED, f"{len(result.items)} rows.", **facts):
             return False

@@ -1,12 +1,13 @@
 """Leases: a worker keeps the claim to its part for as long as its process lives."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
 from django.db import connection
 
 from leaderboard.models import RunPart
+from leaderboard.stored.retry import UNAVAILABLE, patiently
 
 INTERVAL = 2  # seconds between two renewals of a lease
 
@@ -41,7 +42,7 @@ class LeasedPart:
     def lose(self) -> None:
         """End the lease because the part's process was lost; this counts as an attempt."""
         if self.part:
-            RunPart.objects.lose(self.part)
+            patiently(RunPart.objects.lose, self.part)
         self.take(None)
 
 
@@ -57,14 +58,18 @@ def heartbeat() -> Iterator[LeasedPart]:
         stop.set()
         thread.join()
         if leased.part:
-            RunPart.objects.release(leased.part)
+            with suppress(*UNAVAILABLE):  # the lease will run out
+                RunPart.objects.release(leased.part)
 
 
 def _keep(leased: LeasedPart, stop: Event) -> None:
-    """Renew the lease again and again until `stop` is set."""
+    """Renew the lease again and again until `stop` is set, also after a time in which the database was away."""
     try:
         while not stop.wait(INTERVAL):
-            if (part := leased.part) and not RunPart.objects.renew(part, int(leased.share * part.items)):
-                leased.lost = part is leased.part
+            try:
+                if (part := leased.part) and not RunPart.objects.renew(part, int(leased.share * part.items)):
+                    leased.lost = part is leased.part
+            except UNAVAILABLE:
+                connection.close()
     finally:
         connection.close()

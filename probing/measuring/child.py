@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
+from probing.files.folders import space
 from probing.formats import FORMATS
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
 from probing.probes.parts import Part
@@ -83,7 +84,8 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     while order := receive(orders):
         part = Part(**order["part"])
         result = probe_part(model, benchmark, task.settings, part, start=start, on_share=seldom(report))
-        result.rows.to_parquet(rows / "rows.parquet", index=False)
+        with space(rows):
+            result.rows.to_parquet(rows / "rows.parquet", index=False)
         report("part", record=result.record)
 
 

@@ -90,5 +90,4 @@ def store(on: Benchmark, content: Content, pupil: Pupil) -> None:
         settings_digest=settings.digest,
         started=now,
     )
-    artefacts.store_result(run, result)
-    jobs.finish(run, result)
+    jobs.finish(run, result, artefacts.store_result(run, result))

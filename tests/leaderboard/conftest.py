@@ -9,6 +9,7 @@ import pytest
 from django.db import connections
 from pytest_django.fixtures import Settings
 
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.lists.compared_runs import compared
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety
@@ -34,8 +35,8 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(autouse=True)
-def data(settings: Settings, tmp_path: Path) -> Path:
-    """An empty data folder, no Redis, no hub, no limit of requests."""
+def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    """An empty data folder, no Redis, no hub, no limit of requests. An embedded server that killed workers left is stopped."""
     folder = tmp_path / "data"
     folder.mkdir()
     settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
@@ -47,7 +48,11 @@ def data(settings: Settings, tmp_path: Path) -> Path:
     settings.REQUESTS_PER_MINUTE = 0
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
     settings.STORAGES = settings.STORAGES | {"artefacts": artefacts}
-    return folder
+    yield folder
+    if (folder / "valkey" / "valkey.pid").exists():
+        settings.EMBEDDED_REDIS = embedded_redis_socket(folder)
+        with embedded_server():
+            pass
 
 
 @pytest.fixture(scope="session")

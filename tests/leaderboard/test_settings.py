@@ -68,7 +68,7 @@ def test_the_folder_of_an_installed_package_is_found() -> None:
         (
             {"REDIS_URL": "redis://h:1/2?a=b"},
             "s.RQ_QUEUES['default']['URL']",
-            "redis://h:1/2?a=b&socket_connect_timeout=2",
+            "redis://h:1/2?a=b&socket_connect_timeout=2&socket_timeout=5",
         ),
         ({"ALLOWED_HOSTS": "a.org, .b.org"}, "','.join(s.CSRF_TRUSTED_ORIGINS)", "https://a.org,https://*.b.org"),
         ({"HF_ENDPOINT": "http://hub/"}, "s.HF_ENDPOINT", "http://hub"),

@@ -19,7 +19,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.commands.submit import MARKS
@@ -50,7 +50,7 @@ class Command(PlainCommand):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.prepare(model)
         site = f"http://127.0.0.1:{settings.PORT}"
-        with queue.embedded_server(), child("worker", WORKER) as worker, child("web", WEB) as web:
+        with embedded_server(), child("worker", WORKER) as worker, child("web", WEB) as web:
             run = self.measure(model, worker)
             expect_on_leaderboard(run, site, web)
             self.say(f"{run} is finished: {site}{run.get_absolute_url()}")

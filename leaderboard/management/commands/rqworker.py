@@ -1,28 +1,53 @@
-"""django-rq's worker command with JSON jobs, the embedded Valkey, and lost runs enqueued again at the start."""
+"""django-rq's worker command with JSON jobs, lanes, a companion for checks, and a device of its own."""
 
 import os
 import socket
 from argparse import ArgumentParser
+from contextlib import ExitStack
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
 from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
+from leaderboard.intake.lasting_worker import die_with_parent
 from leaderboard.schedule import LANES
+from leaderboard.stored.retry import patiently
+from leaderboard.worker.devices import own_device
+from leaderboard.worker.supervisor import kept_running
+
+CHECKS = "checks"  # the queue of submissions whose model has to be checked
+WAKE_SECONDS = 5  # how often an idle worker looks whether Redis still knows it
 
 
 class Command(rqworker.Command):
-    help = "Run a worker. Start one for each GPU; on CPUs, start as many as fit into memory."
+    help = (
+        "Run a worker. Start one for each GPU; on CPUs, start as many as fit into memory. Without names of queues it "
+        "measures runs of every size, and keeps a second process that checks submitted models."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
-        # An idle worker wakes up every (ttl - 15) seconds and then enqueues lost runs again.
-        parser.set_defaults(serializer="json", worker_ttl=45, name=f"{socket.gethostname()}-{os.getpid()}")
+        # RQ lets an idle worker wait for (ttl - 15) seconds at a time.
+        name = f"{socket.gethostname()}-{os.getpid()}"
+        parser.set_defaults(serializer="json", worker_ttl=WAKE_SECONDS + 15, name=name)
+        parser.add_argument(
+            "--device", default=settings.DEVICE, help="cpu, cuda, cuda:1 or auto: a GPU that no other worker here has"
+        )
+        parser.add_argument("--companion-of", type=int, help="stop when the process with this number ends")
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        with queue.embedded_server():
+    def handle(self, *queues: str, device: str, companion_of: int | None, **options: Any) -> None:
+        if companion_of:
+            die_with_parent(companion_of)
+        with ExitStack() as resources:
+            resources.enter_context(embedded_server())
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
-            queue.requeue_lost()
-            super().handle(*(args or LANES), **options)
+            if queues != (CHECKS,):
+                settings.DEVICE = resources.enter_context(own_device(device))
+            if not queues and not options["burst"]:
+                resources.enter_context(kept_running(["rqworker", CHECKS, f"--companion-of={os.getpid()}"]))
+            patiently(queue.requeue_lost)
+            super().handle(*(queues or LANES), **options)

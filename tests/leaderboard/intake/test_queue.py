@@ -1,6 +1,5 @@
 import json
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,12 +8,12 @@ import pandas as pd
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
-from pytest_django.fixtures import Settings as DjangoSettings
 from rq import Queue
 from rq.job import Job
 
 from leaderboard import schedule
 from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import artefacts, benchmarks
@@ -46,7 +45,7 @@ WAKE_UP = ("work_in_lane", ["default"])
 
 def test_a_job_is_json_with_the_name_of_the_lane_and_nothing_else(small: Benchmark) -> None:
     run = make_run(small)
-    with queue.embedded_server():
+    with embedded_server():
         queue.enqueue(run.pk)
         job = django_rq.get_queue().jobs[0]
         stored = django_rq.get_connection().hget(job.key, "data")
@@ -56,7 +55,7 @@ def test_a_job_is_json_with_the_name_of_the_lane_and_nothing_else(small: Benchma
 
 def test_there_are_as_many_wake_ups_as_runs_without_a_worker(small: Benchmark) -> None:
     runs = [make_run(small, name=name) for name in "abc"]
-    with queue.embedded_server():
+    with embedded_server():
         for run in [*runs, *runs]:
             assert queue.enqueue(run.pk)
         assert jobs() == [WAKE_UP] * 3
@@ -64,7 +63,7 @@ def test_there_are_as_many_wake_ups_as_runs_without_a_worker(small: Benchmark) -
 
 def test_a_wake_up_is_in_the_queue_of_its_lane(small: Benchmark) -> None:
     run = make_run(small, lane="large")
-    with queue.embedded_server():
+    with embedded_server():
         queue.enqueue(run.pk)
         assert (jobs("default"), jobs("large")) == ([], [("work_in_lane", ["large"])])
 
@@ -72,7 +71,7 @@ def test_a_wake_up_is_in_the_queue_of_its_lane(small: Benchmark) -> None:
 @pytest.mark.parametrize("state", Run.FINAL)
 def test_an_ended_run_needs_no_job(small: Benchmark, state: str) -> None:
     run = make_run(small, state)
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.enqueue(run.pk)
         assert queue.enqueue(12345)
         assert not jobs()
@@ -80,7 +79,7 @@ def test_an_ended_run_needs_no_job(small: Benchmark, state: str) -> None:
 
 def test_a_run_that_had_to_wait_is_tried_again_by_one_job(small: Benchmark) -> None:
     run = make_run(small, "waiting")
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.enqueue(run.pk)
         assert queue.enqueue(run.pk)
         assert jobs() == [("probe_run", [run.pk])]
@@ -92,7 +91,7 @@ def test_only_an_idle_worker_of_the_lane_is_woken_up_to_share_a_run(
 ) -> None:
     run = make_run(small, "scoring")
     RunPart.objects.claim(run, "a")
-    with queue.embedded_server():
+    with embedded_server():
         idle = queue.Worker([django_rq.get_queue(lane)], connection=django_rq.get_connection(), name="idle")
         idle.register_birth()
         idle.set_state("idle")
@@ -131,7 +130,7 @@ def work_off(*lanes: str) -> CountingWorker:
 def test_wake_ups_of_cancelled_runs_start_no_process(small: Benchmark, lanes: tuple[str, ...]) -> None:
     for number in range(418):
         make_run(small, name=f"cancelled-{number}")
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.wake("default")
         Run.objects.update(state=Run.State.CANCELLED)
         real = make_run(small)
@@ -157,7 +156,7 @@ def test_a_run_that_comes_while_useless_wake_ups_are_dropped_is_not_forgotten(
             make_run(small, name="meanwhile")
         return dropped
 
-    with queue.embedded_server():
+    with embedded_server():
         queue.enqueue(cancelled.pk)
         Run.objects.cancel(cancelled, "No longer wanted.")
         monkeypatch.setattr(queue, "_wake_ups", submit_meanwhile)
@@ -168,7 +167,7 @@ def test_a_run_that_comes_while_useless_wake_ups_are_dropped_is_not_forgotten(
 def test_a_worker_that_has_lost_all_wake_ups_but_one_does_every_run(small: Benchmark) -> None:
     for name in "abcd":
         make_run(small, name=name)
-    with queue.embedded_server():
+    with embedded_server():
         queue.wake("default")
         django_rq.get_connection().ltrim("rq:queue:default", 0, 0)
         assert len(work_off("default").done) == 4
@@ -178,7 +177,7 @@ def test_a_job_is_begun_although_the_database_does_not_answer(
     small: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_run(small)
-    with queue.embedded_server():
+    with embedded_server():
         queue.wake("default")
         monkeypatch.setattr(schedule, "has_work", raise_locked)
         assert len(work_off("default").done) == 1
@@ -195,38 +194,13 @@ def test_a_redis_that_does_not_answer_raises_no_error(small: Benchmark) -> None:
     queue.enqueue_if_idle(run.pk)
 
 
-def test_the_embedded_server_is_shared_and_stopped_only_by_the_process_that_started_it() -> None:
-    with queue.embedded_server():
-        with queue.embedded_server():
-            assert queue.reachable()
-        assert queue.reachable()
-    assert not queue.reachable()
-
-
-def test_of_several_processes_that_start_at_once_one_starts_the_embedded_server() -> None:
-    with ThreadPoolExecutor(4) as threads:
-        servers = [server for server in threads.map(lambda _: queue._start(), range(4)) if server]
-    try:
-        assert len(servers) == 1
-        assert queue.reachable()
-    finally:
-        for server in servers:
-            server.stop()
-
-
-def test_a_server_that_redis_url_names_is_not_started(settings: DjangoSettings) -> None:
-    settings.EMBEDDED_REDIS = None
-    with queue.embedded_server():
-        assert not queue.reachable()
-
-
 def test_unfinished_runs_that_no_worker_has_are_enqueued_again(small: Benchmark) -> None:
     lost = [make_run(small, state) for state in ("queued", "downloading", "scoring", "waiting")]
     for state in Run.FINAL:
         make_run(small, state)
     leased = make_run(small, "scoring", "leased")
     RunPart.objects.claim(leased, "somebody")
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.requeue_lost() == 4
         assert jobs() == [("probe_run", [lost[-1].pk]), *[WAKE_UP] * 3]
 
@@ -234,14 +208,14 @@ def test_unfinished_runs_that_no_worker_has_are_enqueued_again(small: Benchmark)
 def test_a_run_whose_lease_has_run_out_is_enqueued_again(small: Benchmark) -> None:
     run = make_run(small, "scoring")
     run.parts.update(lease_until=timezone.now() - timedelta(seconds=1))
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.requeue_lost() == 1
 
 
 def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
     run = make_run(small, "waiting")
     event = RunEvent.objects.create(run=run, state="waiting")
-    with queue.embedded_server():
+    with embedded_server():
         assert queue.requeue_lost(timedelta(minutes=5)) == 0
         RunEvent.objects.filter(pk=event.pk).update(time=timezone.now() - timedelta(minutes=6))
         assert queue.requeue_lost(timedelta(minutes=5)) == 1
@@ -286,7 +260,7 @@ def starter(transactional_db: None) -> Benchmark:
 
 
 def test_two_workers_share_a_run(local_hub: Hub, starter: Benchmark) -> None:
-    with queue.embedded_server(), worker("--name", "a"), worker("--name", "b"):
+    with embedded_server(), worker("--name", "a"), worker("--name", "b"):
         until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 2)
         run = submit("org/masked", starter).run
         until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 120)

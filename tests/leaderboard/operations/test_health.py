@@ -9,7 +9,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import WorkerToken
 from leaderboard.operations import health
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def test_the_database_and_redis_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert health.database().ok
     assert not health.redis().ok
-    with queue.embedded_server():
+    with embedded_server():
         assert health.redis().ok
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rq import Queue
 from rq import Worker as RQWorker
 
-from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import LEASE, RunPart, WorkerToken
 from leaderboard.operations.workers import live_workers
 from tests.leaderboard import factories as make
@@ -21,7 +21,7 @@ def test_without_redis_and_leases_there_is_no_worker() -> None:
 
 
 def test_a_worker_of_rq_is_known_by_its_heartbeat_and_its_lanes() -> None:
-    with queue.embedded_server():
+    with embedded_server():
         connection = django_rq.get_connection()
         worker = RQWorker([Queue("large", connection), Queue("default", connection)], "host-1", connection=connection)
         worker.register_birth()

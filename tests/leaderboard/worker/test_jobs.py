@@ -1,3 +1,4 @@
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -7,14 +8,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.stored import artefacts, benchmarks
-from leaderboard.worker import jobs
+from leaderboard.models import Benchmark, Run, RunPart, RunPartQuerySet
+from leaderboard.stored import artefacts, benchmarks, retry
+from leaderboard.worker import jobs, lease
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
 from probing.results.joining import PartResult
@@ -85,7 +87,7 @@ def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     assert len(result.items) == 6
     assert result.record == json.loads(json.dumps(run.provenance_record))
     assert run.scores.count() == len(result.scores)
-    assert not artefacts.storage().listdir(f"{run.artefact}/parts")[1]
+    assert artefacts.storage().listdir(artefacts.folder(run)) == ([run.artefact.rpartition("/")[2]], [])
 
 
 def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
@@ -196,6 +198,89 @@ def test_every_error_becomes_a_state(
     assert "secret" not in run.message
     assert ("ZeroDivisionError" in run.traceback) == (code == "internal")
     assert not run.parts.filter(lease_until__isnull=False).exists()
+
+
+@pytest.mark.parametrize("name", ["claim", "finish", "renew"])
+def test_a_database_that_is_locked_for_a_while_costs_nothing(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    real, calls = getattr(RunPartQuerySet, name), []
+
+    def locked(self: RunPartQuerySet, *args: Any) -> Any:
+        calls.append(args)
+        if len(calls) < 3:
+            raise OperationalError("database is locked")
+        return real(self, *args)
+
+    monkeypatch.setattr(RunPartQuerySet, name, locked)
+    monkeypatch.setattr(lease, "INTERVAL", 0.01)
+    probe_run(queued.pk)
+    assert (fresh(queued).state, fresh(queued).code) == (Run.State.FINISHED, "")
+    assert set(queued.parts.values_list("attempts", flat=True)) == {1}
+
+
+@pytest.mark.parametrize("step", ["move", "commit"])
+def test_a_run_is_finished_although_its_transaction_failed_once(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    real, calls = jobs.finish, []
+
+    def lost(*args: Any) -> bool:
+        calls.append(args)
+        if len(calls) == 1:
+            if step == "commit":
+                assert real(*args)  # what is lost is only the confirmation
+            raise OperationalError("server closed the connection unexpectedly")
+        return real(*args)
+
+    monkeypatch.setattr(jobs, "finish", lost)
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert run.state == Run.State.FINISHED
+    assert len(Result.load(artefacts.storage().path(run.artefact)).items) == 6
+    assert states(run).count("finished") == 1
+
+
+def test_a_database_that_stays_away_leaves_the_run_to_a_later_job(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*args: object) -> bool:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(retry, "PATIENCE", 0)
+    with monkeypatch.context() as outage:
+        outage.setattr(RunPartQuerySet, "finish", away)
+        probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.SCORING
+    assert not queued.parts.filter(lease_until__isnull=False).exists()
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.FINISHED
+
+
+def test_the_rows_of_a_worker_that_lost_its_part_are_dropped(queued: Run, fake: FakeModel) -> None:
+    late = RunPart.objects.claim(queued, "late")
+    RunPart.objects.filter(pk=late.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    other = RunPart.objects.claim(queued, "other")
+    assert (other.pk, other.attempts) == (late.pk, 2)
+    result = PartResult(pd.DataFrame({"correct": [True]}), {})
+    jobs.store(other, result)
+    jobs.store(late, result)
+    parts = artefacts.storage().listdir(f"{artefacts.folder(queued)}/parts")[1]
+    assert parts == [f"{other.pk}-2.parquet"]
+
+
+def test_a_full_disk_makes_the_run_wait_wherever_it_is_noticed(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as outage:
+        outage.setattr(jobs.hub, "download", full)
+        probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.WAITING
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.FINISHED
 
 
 def test_a_hub_that_goes_away_makes_the_run_wait_and_then_go_on(queued: Run, fake: FakeModel, local_hub: Hub) -> None:

@@ -3,7 +3,7 @@
 import pytest
 from django.core.management import CommandError
 
-from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import Benchmark
 from tests.hub.local_hub import Hub
 from tests.leaderboard.management.commands.output import output_of
@@ -18,5 +18,5 @@ def test_requeue_needs_redis() -> None:
 
 def test_requeue_says_how_many(small: Benchmark, local_hub: Hub) -> None:
     output_of("submit", "org/causal", "--benchmark", "small")
-    with queue.embedded_server():
+    with embedded_server():
         assert "1 runs queued" in output_of("requeue")

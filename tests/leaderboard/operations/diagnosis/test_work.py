@@ -7,6 +7,7 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import Benchmark, Run, RunEvent, RunPart, WorkerToken
 from leaderboard.operations.diagnosis import work
 from tests.leaderboard import factories as make
@@ -22,7 +23,7 @@ def on() -> Benchmark:
 
 def test_a_redis_that_does_not_answer_is_a_problem_and_the_embedded_one_a_warning(settings: DjangoSettings) -> None:
     assert only(list(work.redis())).state == "warning"
-    with queue.embedded_server():
+    with embedded_server():
         assert only(list(work.redis())).state == "ok"
     settings.EMBEDDED_REDIS = None
     assert only(list(work.redis())).state == "problem"
@@ -30,7 +31,7 @@ def test_a_redis_that_does_not_answer_is_a_problem_and_the_embedded_one_a_warnin
 
 def test_runs_that_wait_with_an_empty_queue_are_lost(on: Benchmark) -> None:
     run = make.run(make.model(), on)
-    with queue.embedded_server():
+    with embedded_server():
         finding = only(list(work.lost_runs()))
         assert finding.state == "problem"
         assert "1 runs wait" in finding.message and "requeue" in finding.next_step

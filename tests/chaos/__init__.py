@@ -1,0 +1,1 @@
+"""Random faults on real processes: no run may be lost, repeated or measured wrongly."""

@@ -1,0 +1,37 @@
+"""`python -m tests.chaos`: many faults, with a table of how long the site took to recover from each."""
+
+import os
+import random
+import sys
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from tests.chaos.drive import Report, drive
+
+
+def main() -> int:
+    faults = int(os.environ.get("FAULTS") or 100)
+    seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
+    print(f"{faults} faults, SEED={seed}", flush=True)
+    folder = TemporaryDirectory(prefix="chaos-", delete=False) if os.environ.get("KEEP") else TemporaryDirectory()
+    with folder as name:
+        report = drive(Path(name), seed=seed, faults=faults, runs=20, seconds=30, patient=True)
+    show(report)
+    return 1 if report.problems else 0
+
+
+def show(report: Report) -> None:
+    print(f"{'fault':<28}{'at s':>8}{'lasted s':>10}{'recovery s':>12}")
+    for fault in report.faults:
+        recovery = "overlapped" if fault.recovery is None else f"{fault.recovery:.1f}"
+        print(f"{fault.name:<28}{fault.begin:>8.0f}{fault.seconds:>10.1f}{recovery:>12}")
+    times = [fault.recovery for fault in report.faults if fault.recovery is not None]
+    if times:
+        print(f"Recovery: median {median(times):.1f} s, longest {max(times):.1f} s, of {len(times)} faults.")
+    print(f"Runs: {dict(report.runs)}. Answers of the web server: {dict(report.statuses)}. {report.seconds:.0f} s.")
+    print("\n".join(report.problems) or "Nothing was lost, repeated or left behind.")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+"""A whole site in a folder of its own: real processes, started again when they die, as systemd would."""
+
+import json
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from urllib.error import HTTPError
+
+import psutil
+
+ROOT = Path(__file__).resolve().parents[2]
+MANAGE = [sys.executable, "manage.py"]
+FINAL = ("finished", "failed", "cancelled")
+Row = tuple[Any, ...]
+
+
+class Site:
+    """`start()` sets the site up and keeps it running until `stop()`; further methods look at it from outside."""
+
+    def __init__(self, folder: Path, hub: str) -> None:
+        self.folder, self.data, self.temporary = folder, folder / "data", folder / "tmp"
+        self.database = self.data / "clozeboard.sqlite3"
+        self.address = f"http://127.0.0.1:{free_port()}"
+        self.temporary.mkdir(parents=True)
+        self.data.mkdir()
+        self.environment = {
+            name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")
+        }
+        self.environment |= {
+            "CLOZEBOARD_DATA": str(self.data),
+            "CLOZEBOARD_MODELS": str(folder / "models"),
+            "CLOZEBOARD_SUBMISSIONS_PER_DAY": "0",
+            "DJANGO_SETTINGS_MODULE": "tests.chaos.settings",
+            "DATABASE_URL": f"sqlite:///{self.database}",
+            "HF_ENDPOINT": hub,
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(ROOT),
+            "REDIS_URL": "",
+            "TMPDIR": str(self.temporary),
+        }
+        web = [sys.executable, "-m", "waitress", f"--listen={self.address.removeprefix('http://')}"]
+        self.commands = {
+            "worker 1": [*MANAGE, "rqworker", "default", "large"],
+            "worker 2": [*MANAGE, "rqworker", "default", "large"],
+            "checks": [*MANAGE, "rqworker", "checks"],
+            "web": [*web, "leaderboard.wsgi:application"],
+        }
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._stopping = Event()
+        self._supervisor = Thread(target=self._supervise, daemon=True)
+
+    def start(self, benchmark: Path) -> None:
+        """Set up the database with a benchmark in BEAR's form, called "chaos", and start all processes."""
+        self.manage("migrate", "--verbosity=0")
+        self.manage("import_benchmark", "bear", str(benchmark), "--slug=chaos")
+        self._supervisor.start()
+
+    def stop(self) -> None:
+        """Stop all processes with SIGTERM, workers first."""
+        self._stopping.set()
+        self._supervisor.join()
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            process.wait(60)
+
+    def manage(self, *arguments: str) -> None:
+        subprocess.run([*MANAGE, *arguments], cwd=ROOT, env=self.environment, check=True, capture_output=True)
+
+    def _supervise(self) -> None:
+        """Start every process that does not run, until the site is stopped."""
+        while not self._stopping.wait(0.2):
+            for name, command in self.commands.items():
+                if name not in self.processes or self.processes[name].poll() is not None:
+                    with (self.folder / f"{name}.log").open("ab") as log:
+                        self.processes[name] = subprocess.Popen(
+                            command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
+                        )
+
+    def remaining(self) -> list[psutil.Process]:
+        """Return the processes that belong to this site, by their environment."""
+        ours = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("CLOZEBOARD_DATA") == str(self.data):
+                    ours.append(process)
+            except psutil.Error:
+                continue
+        return ours
+
+    def measuring(self) -> list[psutil.Process]:
+        """Return the measuring processes of the workers."""
+        found = []
+        for name in ("worker 1", "worker 2"):
+            try:
+                below = psutil.Process(self.processes[name].pid).children(recursive=True)
+                found += [process for process in below if "probing.measuring.child" in process.cmdline()]
+            except psutil.Error:
+                continue
+        return found
+
+    def query(self, sql: str, *values: Any) -> list[Row]:
+        """Return rows of the database; it is read without waiting for anybody's lock."""
+        while True:
+            try:
+                with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=1)) as connection:
+                    return connection.execute(sql, values).fetchall()
+            except sqlite3.OperationalError:
+                time.sleep(0.2)
+
+    def progress(self) -> dict[int, Row]:
+        """Return what is visible of each run's progress: its state and its finished parts."""
+        rows = self.query(
+            "select run.id, run.state, (select count(*) from leaderboard_runpart part where part.run_id = run.id "
+            "and part.done), (select count(*) from leaderboard_runevent event where event.run_id = run.id) "
+            "from leaderboard_run run where provenance = 'measured'"
+        )
+        return {number: state for number, *state in rows}  # type: ignore[misc]
+
+    def submit(self, model: str) -> int:
+        """Submit a model by the API; return the HTTP status, 0 if the web server did not answer."""
+        body = json.dumps({"model": model, "benchmark": "chaos"}).encode()
+        headers = {"Content-Type": "application/json"}
+        return self._status(urllib.request.Request(f"{self.address}/api/v1/submit", body, headers))
+
+    def visit(self, path: str) -> int:
+        return self._status(urllib.request.Request(self.address + path))
+
+    def _status(self, request: urllib.request.Request) -> int:
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                response.read()
+                return int(response.status)
+        except HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def running_site(folder: Path, hub: str, benchmark: Path) -> Iterator[Site]:
+    """Run a site during the block; whatever is left of it afterwards is killed."""
+    site = Site(folder, hub)
+    try:
+        site.start(benchmark)
+        yield site
+    finally:
+        site._stopping.set()
+        for process in site.remaining():
+            process.kill()

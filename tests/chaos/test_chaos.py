@@ -1,0 +1,26 @@
+"""The short form of `make chaos`: a few faults in quick succession."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.chaos.drive import RECOVERY_LIMIT, drive
+from tests.chaos.faults import FAULTS, schedule
+
+pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(600)]
+
+
+def test_a_schedule_is_repeated_by_its_seed() -> None:
+    assert schedule(1, 30) == schedule(1, 30) != schedule(2, 30)
+    assert set(schedule(1, len(FAULTS))) == set(FAULTS)
+
+
+@pytest.mark.slow
+def test_no_run_is_lost_repeated_or_wrong(tmp_path: Path) -> None:
+    seed = int(os.environ.get("SEED") or 14)
+    report = drive(tmp_path, seed=seed, faults=8, runs=6, seconds=6, patient=False)
+    assert report.problems == []
+    assert report.statuses[500] == 0
+    assert sum(report.runs.values()) >= 6
+    assert all((fault.recovery or 0) < RECOVERY_LIMIT for fault in report.faults)
