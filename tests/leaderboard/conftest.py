@@ -36,7 +36,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(autouse=True)
 def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
-    """An empty data folder, no Redis, no hub, no limit of requests. An embedded server that killed workers left is stopped."""
+    """An empty data folder, no Redis, no hub, no limit of requests; a server that killed workers left is stopped."""
     folder = tmp_path / "data"
     folder.mkdir()
     settings.DATA, settings.MODELS, settings.HUB_CACHE = folder, folder / "models", folder / "hub"
