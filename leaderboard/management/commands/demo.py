@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,7 +19,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from leaderboard.intake import queue
+from leaderboard import schedule
+from leaderboard.intake import check_queue, queue
 from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.commands.submit import MARKS
@@ -31,7 +32,8 @@ from probing.catalog import CATALOG, EMBEDDED
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"
 SHIPPED = [entry for entry in CATALOG.values() if not entry.archive]
-WORKER = ["manage.py", "rqworker"]
+WORKER = ["manage.py", "rqworker", *schedule.LANES]
+CHECKER = ["manage.py", "rqworker", check_queue.QUEUE]
 WEB = ["manage.py", "serve"]
 Process = subprocess.Popen[bytes]
 
@@ -50,14 +52,19 @@ class Command(PlainCommand):
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         self.prepare(model)
         site = f"http://127.0.0.1:{settings.PORT}"
-        with queue.embedded_server(), child("worker", WORKER) as worker, child("web", WEB) as web:
+        with (
+            queue.embedded_server(),
+            child("worker", WORKER) as worker,
+            child("checks", CHECKER) as checker,
+            child("web", WEB) as web,
+        ):
             run = self.measure(model, worker)
             expect_on_leaderboard(run, site, web)
             self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
             if not once:
                 self.submit_more(model)
                 self.say(f"Clozeboard is at {site}/ (Ctrl-C stops it)")
-                serve(worker, web)
+                serve({"worker": worker, "checks": checker, "web": web})
 
     def prepare(self, model: str) -> None:
         """Migrate the database, import what ships, and offer the shipped model."""
@@ -78,7 +85,8 @@ class Command(PlainCommand):
         """Submit the model and wait until the worker has finished its run."""
         submission = submit(model, benchmarks.current(BENCHMARK))
         if submission.run is None:
-            problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state == "failed"]
+            states = ("failed", "warning")
+            problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state in states]
             raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
         run = submission.run
 
@@ -188,12 +196,12 @@ def fetch(address: str, web: Process, patience: float = 30) -> str:
             time.sleep(0.2)
 
 
-def serve(worker: Process, web: Process) -> None:
+def serve(processes: Mapping[str, Process]) -> None:
     """Wait until Ctrl-C, or raise `CommandError` when a process ends."""
     try:
         while True:
-            expect_alive("worker", worker)
-            expect_alive("web", web)
+            for name, process in processes.items():
+                expect_alive(name, process)
             time.sleep(1)
     except KeyboardInterrupt:
         return
