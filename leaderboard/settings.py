@@ -106,11 +106,14 @@ PORT = env_int("PORT", 8000)
 DEVICE = os.environ.get("CLOZEBOARD_DEVICE", "").strip() or "auto"
 MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measuring process; 0: most of the machine's
 
-# Limits of submissions
+# Limits of submissions; 0 means no limit
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
 LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
-SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter; 0 means no limit
-REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address; 0 means no limit
+SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter
+OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submissions that are not checked yet
+CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
+QUEUE_LIMIT = env_int("CLOZEBOARD_QUEUE_LIMIT", 10_000)  # open submissions and runs of the whole site
+REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
 
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")

@@ -18,6 +18,7 @@ from leaderboard.views.model import model_view
 from leaderboard.views.queue import queue_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
+from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
 
 
@@ -54,6 +55,9 @@ v1 = [
     path("runs/<number:pk>/scores", api.scores_json),
     path("runs/<number:pk>/items", api.items_json),
     path("submit", api.submit_json),
+    path("submissions/<str:token>", api.submission_json),
+    path("submissions/<str:token>/cancel", api.cancel_json),
+    path("submissions/<str:token>/retry", api.retry_json),
     path("work/", work.hello_json),
     path("work/claim", work.claim_json),
     path("work/benchmarks/<slug:digest>.tar.gz", work.benchmark_archive),
@@ -72,6 +76,7 @@ urlpatterns = [
     path("compare/", compare_view, name="compare"),
     path("benchmarks/", include(benchmarks)),
     path("submit/", submit_view, name="submit"),
+    path("submissions/<str:token>/", submission_view, name="submission"),
     path("queue/", queue_view, name="queue"),
     path("methods/", methods_view, name="methods"),
     path("api/", api_docs_view, name="api"),

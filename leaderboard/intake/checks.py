@@ -7,13 +7,11 @@ A check returns a sentence for the submitter or raises a `ProbingError`. `examin
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
-from django.utils import timezone
 from gguf import GGUFReader
 
 from leaderboard.intake import hub
@@ -97,18 +95,15 @@ class AlreadyMeasured(BadInput):
     code = "already-measured"
 
 
-class TooMany(BadInput):
-    """The submitter has reached the limit of runs within a day."""
-
-    code = "too-many"
-
-
-def examine(examination: Examination) -> Examination:
-    """Run every check, in order; skip those whose needs are not met."""
+def examine(examination: Examination, on_check: Callable[[Check], None] | None = None) -> Examination:
+    """Run every check, in order; skip those whose needs are not met. `on_check` is called after each."""
     for rule in RULES:
         passed = {check.name for check in examination.checks if check.state == "ok"}
         missing = [name for name in rule.needs if name not in passed]
-        examination.checks += (_skipped(rule, missing[0]) if missing else _apply(rule, examination),)
+        check = _skipped(rule, missing[0]) if missing else _apply(rule, examination)
+        examination.checks += (check,)
+        if on_check:
+            on_check(check)
     return examination
 
 
@@ -146,18 +141,14 @@ def _description(examination: Examination) -> Description:
 
 
 def well_formed(examination: Examination) -> str:
-    hub_id = examination.hub_id
+    refuse_malformed(examination.hub_id)
+    return f"{examination.hub_id} is a model id."
+
+
+def refuse_malformed(hub_id: str) -> None:
+    """Raise `BadInput` if this is not the id of a model; a valid one has at most 193 characters, all of them ASCII."""
     if not HUB_ID.fullmatch(hub_id) or ".." in hub_id or "--" in hub_id:
-        raise BadInput(f"{hub_id[:200]!r} is not a model id.", "Write it as org/name, as the hub shows it.")
-    return f"{hub_id} is a model id."
-
-
-def within_the_limit(examination: Examination) -> str:
-    limit = settings.SUBMISSIONS_PER_DAY
-    today = Run.objects.filter(submitter=examination.submitter, created__gt=timezone.now() - timedelta(days=1))
-    if limit and examination.submitter and today.exclude(state=Run.State.FAILED).count() >= limit:
-        raise TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
-    return "Within the daily number of submissions."
+        raise BadInput(f"{hub_id[:200]!a} is not a model id.", "Write it as org/name, as the hub shows it.")
 
 
 def exists(examination: Examination) -> str:
@@ -167,6 +158,7 @@ def exists(examination: Examination) -> str:
     except SourceUnavailable:
         refuse_short(examination.hub_id)
         raise
+    refuse_malformed(examination.listing.hub_id)
     refuse_short(examination.listing.hub_id)
     return "A local model." if examination.listing.folder else f"Found at {settings.HF_ENDPOINT}."
 
@@ -283,7 +275,6 @@ def not_measured_already(examination: Examination) -> str:
 
 RULES = (
     Rule("well-formed id", well_formed),
-    Rule("daily limit", within_the_limit),
     Rule("exists", exists, ("well-formed id",)),
     Rule("public", of_listing(public), ("exists",)),
     Rule("commit pinned", of_listing(commit_pinned), ("exists",)),

@@ -21,6 +21,7 @@ from rq import Worker as RQWorker
 from rq.job import Job
 
 from leaderboard import schedule
+from leaderboard.intake.check_queue import resume_submissions
 from leaderboard.intake.lasting_worker import LastingWorker
 from leaderboard.models import LEASE, Run, RunEvent, RunPart
 from leaderboard.stored import artefacts
@@ -108,7 +109,9 @@ def requeue_lost(patience: timedelta = timedelta(0)) -> int:
     """Enqueue jobs for all unfinished runs that no worker works on; return the number of these runs.
 
     Runs in state "waiting" (for the hub, for disk space) are left out until their last event is `patience` old.
+    Submissions whose check was lost, or that wait for the hub, are enqueued as well.
     """
+    resume_submissions(patience)
     now = timezone.now()
     recent = RunEvent.objects.filter(time__gt=now - LEASE).values("run")
     waited = RunEvent.objects.filter(time__gt=now - patience).values("run")
@@ -184,6 +187,8 @@ class Worker(LastingWorker):
         The attempt counts, so that a part that kills every worker ends its run after a few attempts.
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
+        if job.origin not in schedule.LANES:
+            return  # the check of a submission: its row tells that it was lost
         with suppress(DatabaseUnavailable):  # the lease will run out
             patiently(self._leased_parts().update, lease_until=None)
             patiently(wake, job.origin, at_least=1)

@@ -11,11 +11,18 @@ from django.utils.html import format_html
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
+from leaderboard.display.visible import LINES, visible
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
 
 register = Library()
 register.filter("dimension", labels.dimension)
+register.filter("visible", visible)
+
+
+@register.filter
+def visible_lines(text: str) -> str:
+    return visible(text, LINES)
 
 
 @register.filter

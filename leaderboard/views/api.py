@@ -1,19 +1,21 @@
 """/api/v1/ : the same lists as the pages, as JSON. Fields are only ever added."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any
 
 from django.http import Http404, HttpRequest, JsonResponse, QueryDict
+from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.display.tables import page_number
-from leaderboard.intake.submissions import submit
+from leaderboard.intake import requests
+from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
@@ -21,16 +23,19 @@ from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm
 from leaderboard.views.page import submitter
+from leaderboard.views.submission import submission_of, unlisted
 from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
 View = Callable[..., Json]
 ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
+SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "options": dict}
+OPTIONS_HELP = 'Write model and benchmark as texts, and options as {"prompting": "few-shot"}.'
 SEE = "See /api/ for all routes."
 
 
-def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
+def answers(*methods: str, status: int = 200) -> Callable[[View], Callable[..., JsonResponse]]:
     """Return a decorator for views that return a dict: it makes a JSON response, and JSON of every error.
 
     Every error has the form {"error": {code, message, next_step}}. No CSRF token is needed, as the API uses no cookies.
@@ -42,15 +47,21 @@ def answers(*methods: str) -> Callable[[View], Callable[..., JsonResponse]]:
             if request.method not in methods:
                 return not_allowed(request, methods)
             try:
-                return JsonResponse(view(request, *args, **kwargs))
+                return JsonResponse(view(request, *args, **kwargs), status=status)
             except Http404 as error:
                 return problem(404, "not-found", str(error), SEE)
             except ProbingError as error:
-                return problem(400 if error.permanent else 503, error.code, error.message, error.next_step)
+                return problem(error_status(error), error.code, error.message, error.next_step)
 
         return csrf_exempt(wrapped)
 
     return decorate
+
+
+def error_status(error: ProbingError) -> int:
+    if isinstance(error, OverQuota):
+        return 429
+    return 400 if error.permanent else 503
 
 
 def not_allowed(request: HttpRequest, methods: Collection[str]) -> JsonResponse:
@@ -204,25 +215,62 @@ def _filter(form: ItemsForm) -> ItemFilter:
     return conditions
 
 
-@answers("POST")
+@answers("POST", status=202)
 def submit_json(request: HttpRequest) -> Json:
-    """Submit a model; return the checks, and the run that measures the model."""
+    """Store a submission; its model is checked soon. A known duplicate has its run already."""
     body = _body(request)
     benchmark = benchmarks.current(body.get("benchmark", "starter"))
-    done = submit(body["model"], benchmark, body.get("options", {}), submitter=submitter(request))
-    checks = [{"name": c.name, "state": c.state, "message": c.message, "next_step": c.next_step} for c in done.checks]
-    return {"run": done.run.pk if done.run else None, "duplicate": done.duplicate_of is not None, "checks": checks}
+    options = body.get("options", {})
+    return about_submission(request, requests.receive(body["model"], benchmark, options, submitter=submitter(request)))
+
+
+@unlisted
+@answers(*READ)
+def submission_json(request: HttpRequest, token: str) -> Json:
+    """Return a submission with its checks so far."""
+    return about_submission(request, submission_of(token))
+
+
+@unlisted
+@answers("POST")
+def cancel_json(request: HttpRequest, token: str) -> Json:
+    """Withdraw a submission, and cancel its run if nobody else submitted the same."""
+    submission = submission_of(token)
+    requests.withdraw(submission)
+    return about_submission(request, submission)
+
+
+@unlisted
+@answers("POST")
+def retry_json(request: HttpRequest, token: str) -> Json:
+    """Try a run again that failed or was cancelled, or check a model again."""
+    submission = submission_of(token)
+    requests.retry(submission)
+    return about_submission(request, submission)
+
+
+def about_submission(request: HttpRequest, submission: Submission) -> Json:
+    return {
+        "submission": submission.token,
+        "url": request.build_absolute_uri(reverse("submission", args=[submission.token])),
+        "state": submission.state,
+        "run": submission.run_id,
+        "duplicate": submission.duplicate,
+        "checks": submission.checks,
+    }
 
 
 def _body(request: HttpRequest) -> Json:
+    """Return the submission that a request contains: its model, and perhaps a benchmark and options."""
+    example = 'Send {"model": "org/name", "benchmark": "starter"} as application/json.'
     body = read_object(request)
-    if not isinstance(body.get("model"), str) or not isinstance(body.get("benchmark", "starter"), str):
-        raise BadInput(
-            "The body does not name a model.",
-            'Send {"model": "org/name", "benchmark": "starter"} as application/json.',
-        )
-    if not isinstance(body.get("options", {}), dict):
-        raise BadInput("The options are not a JSON object.", 'Write them as {"prompting": "few-shot"}.')
+    if "model" not in body:
+        raise BadInput("The body does not name a model.", example)
+    for name, value in body.items():
+        if name not in SUBMISSION:
+            raise BadInput(f"A submission has no {name[:100]!a}.", f"It has: {', '.join(SUBMISSION)}.")
+        if not isinstance(value, SUBMISSION[name]):
+            raise BadInput(f"The {name} of a submission must not be {ascii(value)[:100]}.", OPTIONS_HELP)
     return body
 
 

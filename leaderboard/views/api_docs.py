@@ -33,7 +33,15 @@ ROUTES = (
         "The items of a run, 200 per page.",
         "correct, relation, template, search, any tag, page",
     ),
-    Route("POST", "submit", "Checks a model and queues its run.", "model, benchmark, options, as a JSON body"),
+    Route(
+        "POST",
+        "submit",
+        "Takes a submission and gives its token; the checks follow. A known duplicate has its run at once.",
+        "model, benchmark, options, as a JSON body",
+    ),
+    Route("GET", "submissions/<token>", "A submission: its state, its checks so far, and its run once it has one."),
+    Route("POST", "submissions/<token>/cancel", "Withdraws it; cancels the run if nobody else submitted the same."),
+    Route("POST", "submissions/<token>/retry", "Tries it again after it was refused, cancelled, or its run failed."),
     # For workers elsewhere, with the header "Authorization: Bearer TOKEN". `python -m probing work` uses them.
     Route("GET", "work/", "For workers with a token: the version of the interface."),
     Route(

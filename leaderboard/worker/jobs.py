@@ -22,7 +22,7 @@ from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
-from leaderboard.intake import hub, queue, submissions
+from leaderboard.intake import hub, queue
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
@@ -69,7 +69,8 @@ def probe_run(run_id: int) -> None:
         return
     try:
         with space(settings.DATA):
-            if run.state not in (Run.State.WAITING, Run.State.CHECKING) or submissions.recheck(run):
+            waited = run.state in (Run.State.WAITING, Run.State.CHECKING)
+            if not waited or Run.objects.move(run, Run.State.QUEUED, "Trying again."):
                 work_on(run)
     except Ended:
         log.info("Run %s was ended by another process.", run_id)

@@ -87,7 +87,12 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     folder, port = tmp_path_factory.mktemp("site"), free_port()
     build_gpt2(folder / "models" / "org" / "causal")
     build_bert(folder / "models" / "org" / "masked")
-    ours = {"CLOZEBOARD_DATA": str(folder / "data"), "CLOZEBOARD_MODELS": str(folder / "models"), "PORT": str(port)}
+    ours = {
+        "CLOZEBOARD_DATA": str(folder / "data"),
+        "CLOZEBOARD_MODELS": str(folder / "models"),
+        "HF_ENDPOINT": "http://127.0.0.1:9",  # nothing listens there
+        "PORT": str(port),
+    }
     usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     environment = usual | ours | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings", "OMP_NUM_THREADS": "1"}
     site = Deployment(environment, f"http://127.0.0.1:{port}")
@@ -97,6 +102,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     site.command("shell", "--verbosity=0", "--command", "from tests.e2e import every_probe; every_probe.fill()")
     with ExitStack() as stack:
         stack.enter_context(site.process("manage.py", "rqworker"))
+        stack.enter_context(site.process("manage.py", "rqworker", "checks"))
         stack.enter_context(site.process("manage.py", "serve"))
         wait_for(f"{site.url}/healthz")
         site.command("submit", "org/masked", "--benchmark", "small", "--wait")

@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +57,7 @@ class Command(PlainCommand):
             if not once:
                 self.submit_more(model)
                 self.say(f"Clozeboard is at {site}/ (Ctrl-C stops it)")
-                serve(worker, web)
+                serve({"worker": worker, "web": web})
 
     def prepare(self, model: str) -> None:
         """Migrate the database, import what ships, and offer the shipped model."""
@@ -78,7 +78,8 @@ class Command(PlainCommand):
         """Submit the model and wait until the worker has finished its run."""
         submission = submit(model, benchmarks.current(BENCHMARK))
         if submission.run is None:
-            problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state == "failed"]
+            states = ("failed", "warning")
+            problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state in states]
             raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
         run = submission.run
 
@@ -188,12 +189,12 @@ def fetch(address: str, web: Process, patience: float = 30) -> str:
             time.sleep(0.2)
 
 
-def serve(worker: Process, web: Process) -> None:
+def serve(processes: Mapping[str, Process]) -> None:
     """Wait until Ctrl-C, or raise `CommandError` when a process ends."""
     try:
         while True:
-            expect_alive("worker", worker)
-            expect_alive("web", web)
+            for name, process in processes.items():
+                expect_alive(name, process)
             time.sleep(1)
     except KeyboardInterrupt:
         return

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
-from leaderboard.intake import queue
+from leaderboard.intake import check_queue, queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.lasting_worker import die_with_parent
 from leaderboard.schedule import LANES
@@ -18,7 +18,6 @@ from leaderboard.stored.retry import patiently
 from leaderboard.worker.devices import own_device
 from leaderboard.worker.supervisor import kept_running
 
-CHECKS = "checks"  # the queue of submissions whose model has to be checked
 WAKE_SECONDS = 5  # how often an idle worker looks whether Redis still knows it
 
 
@@ -45,9 +44,9 @@ class Command(rqworker.Command):
             resources.enter_context(embedded_server())
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
-            if queues != (CHECKS,):
+            if queues != (check_queue.QUEUE,):
                 settings.DEVICE = resources.enter_context(own_device(device))
             if not queues and not options["burst"]:
-                resources.enter_context(kept_running(["rqworker", CHECKS, f"--companion-of={os.getpid()}"]))
+                resources.enter_context(kept_running(["rqworker", check_queue.QUEUE, f"--companion-of={os.getpid()}"]))
             patiently(queue.requeue_lost)
             super().handle(*(queues or LANES), **options)

@@ -4,10 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.urls import reverse
 
-from leaderboard.intake.submissions import submit
+from leaderboard.intake import check_job, requests
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.follow import follow
+from leaderboard.models import Submission
 from leaderboard.stored import benchmarks
 from probing.probes import probe_named
 from probing.probes.probe import parse
@@ -28,11 +30,16 @@ class Command(PlainCommand):
 
     def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
         row = benchmarks.current(benchmark)
-        submission = submit(model, row, parse(probe_named(row.probe), options["set"]))
+        submission = requests.receive(model, row, parse(probe_named(row.probe), options["set"]), job=False)
+        check_job.check(submission.pk)
+        submission.refresh_from_db()
         for check in submission.checks:
-            self.say(f"{MARKS[check.state]} {check.name}: {check.message} {check.next_step}".rstrip())
+            self.say(f"{MARKS[check['state']]} {check['name']}: {check['message']} {check['next_step']}".rstrip())
+        if submission.state == Submission.State.WAITING:
+            raise CommandError("The hub does not answer; the worker for checks tries it again.")
         if submission.run is None:
             raise CommandError("Not submitted: see the checks above.", returncode=2)
         self.say(f"Run {submission.run.pk} is {submission.run.state}.")
+        self.say(f"Its submission is at {reverse('submission', args=[submission.token])}")
         if wait:
             follow(submission.run)

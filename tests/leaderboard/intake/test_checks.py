@@ -57,7 +57,7 @@ def test_a_malformed_id_is_refused_and_the_rest_skipped(outcome: Outcome, hub_id
     checks = outcome(hub_id)
     assert checks["well-formed id"].state == "failed"
     assert "org/name" in checks["well-formed id"].next_step
-    rest = {check.state for name, check in checks.items() if name not in ("well-formed id", "daily limit")}
+    rest = {check.state for name, check in checks.items() if name != "well-formed id"}
     assert rest == {"skipped"}
 
 
@@ -183,17 +183,6 @@ def test_a_failed_measurement_may_be_repeated(
 ) -> None:
     measured(local_hub, small, state)
     assert outcome("org/causal")["not measured already"].state == "ok"
-
-
-def test_one_submitter_has_a_daily_limit(
-    outcome: Outcome, local_hub: Hub, small: Benchmark, settings: DjangoSettings
-) -> None:
-    settings.SUBMISSIONS_PER_DAY = 1
-    measured(local_hub, small, Run.State.FINISHED)
-    assert outcome("org/masked", submitter="someone")["daily limit"].code == "too-many"
-    assert outcome("org/masked", submitter="somebody else")["daily limit"].state == "ok"
-    Run.objects.filter(submitter="someone").update(state=Run.State.FAILED)
-    assert outcome("org/masked", submitter="someone")["daily limit"].state == "ok"
 
 
 def measured(hub: Hub, benchmark: Benchmark, state: Run.State) -> Run:

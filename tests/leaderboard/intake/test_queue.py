@@ -12,7 +12,7 @@ from rq import Queue
 from rq.job import Job
 
 from leaderboard import schedule
-from leaderboard.intake import queue
+from leaderboard.intake import check_queue, queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
@@ -219,6 +219,17 @@ def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
         assert queue.requeue_lost(timedelta(minutes=5)) == 0
         RunEvent.objects.filter(pk=event.pk).update(time=timezone.now() - timedelta(minutes=6))
         assert queue.requeue_lost(timedelta(minutes=5)) == 1
+
+
+def test_a_check_that_killed_its_process_enqueues_no_run(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue.RQWorker, "handle_work_horse_killed", lambda *args: None)
+    with queue.embedded_server():
+        check_queue.enqueue(7)
+        checks = django_rq.get_queue("checks")
+        worker = queue.Worker([checks], connection=checks.connection)
+        worker.handle_work_horse_killed(checks.jobs[0], 1, 9, None)
+        assert jobs() == []
+        assert len(checks.jobs) == 1
 
 
 def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:

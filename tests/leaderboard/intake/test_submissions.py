@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from leaderboard.intake import queue
-from leaderboard.intake.submissions import recheck, submit
+from leaderboard.intake import queue, submissions
+from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import BadInput
 from tests.hub.local_hub import Hub
@@ -123,50 +123,32 @@ def test_twenty_at_once_create_one_run(small: Benchmark, local_hub: Hub) -> None
     assert (measured.count(), measured.get().parts.count(), measured.get().events.count()) == (1, 2, 1)
 
 
-def test_a_silent_hub_makes_the_run_wait(small: Benchmark, local_hub: Hub) -> None:
+def test_a_model_has_no_page_and_no_run_before_the_hub_has_answered(small: Benchmark, local_hub: Hub) -> None:
     local_hub.broken = 503
-    run = submit("org/causal", small).run
-    assert (run.state, run.model.commit) == (Run.State.WAITING, "")
-    assert "does not answer" in run.events.get().message
+    outcome = submit("org/causal", small)
+    assert (outcome.run, outcome.duplicate_of) == (None, None)
+    assert any("does not answer" in check.message for check in outcome.checks)
+    assert not Model.objects.filter(hub_id="org/causal").exists()
 
 
-def test_it_goes_on_when_the_hub_is_back(small: Benchmark, local_hub: Hub) -> None:
-    run = waiting(local_hub)
-    assert recheck(run)
-    run.refresh_from_db()
-    assert (run.state, run.model.commit) == (Run.State.QUEUED, local_hub.repositories["org/causal"].commit)
-    assert not Model.objects.filter(hub_id="org/causal", commit="").exists()
+def test_the_work_of_a_second_model_of_the_same_kind_is_taken_from_the_first(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = submit("org/causal", small).run
+    local_hub.add("org/again", tiny_models["org/causal"])
+    monkeypatch.delattr(submissions, "estimate_work")
+    again = submit("org/again", small).run
+    works = [list(run.parts.order_by("pk").values_list("relation", "items", "work")) for run in (first, again)]
+    assert works[0] == works[1]
 
 
-def test_it_waits_on_while_the_hub_is_silent(small: Benchmark, local_hub: Hub) -> None:
-    run = waiting(local_hub)
-    local_hub.broken = 429
-    assert not recheck(run)
-    assert run.state == Run.State.WAITING
-
-
-def test_it_fails_if_the_model_turns_out_bad(small: Benchmark, local_hub: Hub) -> None:
-    run = waiting(local_hub, "org/nothing")
-    assert not recheck(run)
-    run.refresh_from_db()
-    assert (run.state, run.code) == (Run.State.FAILED, "model-not-found")
-    assert run.next_step
-
-
-def test_it_ends_if_the_run_turns_out_to_be_a_repetition(small: Benchmark, local_hub: Hub) -> None:
-    run = waiting(local_hub)
-    twin = submit("org/causal", small).run
-    assert not recheck(run)
-    run.refresh_from_db()
-    assert run.state == Run.State.CANCELLED
-    assert run.events.last().message == f"The same as run {twin.pk}."
-
-
-def waiting(hub: Hub, hub_id: str = "org/causal") -> Run:
-    hub.broken = 503
-    run = submit(hub_id, Benchmark.objects.get(slug="small")).run
-    hub.broken = None
-    return run
+def test_what_a_card_says_of_itself_is_stored_without_invisible_characters(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path]
+) -> None:
+    local_hub.add("org/hostile", tiny_models["org/causal"], cardData={"license": "mit\u202e<b>\x00" + "x" * 200})
+    licence = submit("org/hostile", small).run.model.licence
+    assert licence.startswith(r"mit\u202e<b>\x00xx")
+    assert len(licence) == 100
 
 
 def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:

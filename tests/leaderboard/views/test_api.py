@@ -6,8 +6,10 @@ from unittest.mock import ANY
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.intake import check_job
+from leaderboard.models import Benchmark, Run, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import Site
 
@@ -105,15 +107,83 @@ def send(client: Client, **body: object) -> tuple[int, dict[str, Any]]:
 def test_a_submission_takes_options_of_the_probe(client: Client, pairs: Benchmark, local_hub: Hub) -> None:
     asked = {"model": "org/causal", "benchmark": "pairs", "options": {"prompting": "few-shot", "shots": 3}}
     status, answer = send(client, **asked)
-    assert (status, answer["duplicate"]) == (200, False)
-    assert Run.objects.get(pk=answer["run"]).settings["options"] == asked["options"]
-    assert send(client, **asked)[1] == {**answer, "duplicate": True, "checks": ANY}
+    token = answer["submission"]
+    url = f"http://testserver/submissions/{token}/"
+    waiting = {"submission": token, "url": url, "state": "checking", "run": None, "duplicate": False, "checks": []}
+    assert (status, answer) == (202, waiting)
+    check_job.check(Submission.objects.get(token=token).pk)
+    done = client.get(f"/api/v1/submissions/{token}").json()
+    assert done == {**waiting, "state": "accepted", "run": ANY, "checks": ANY}
+    assert Run.objects.get(pk=done["run"]).settings["options"] == asked["options"]
+    assert [check["state"] for check in done["checks"][:2]] == ["ok", "ok"]
+    again = send(client, **asked)[1]
+    assert (again["run"], again["duplicate"], again["checks"]) == (done["run"], True, done["checks"])
+    assert again["submission"] != token
+
+
+def test_a_submission_is_cancelled_and_tried_again(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    token = send(client, model="org/causal", benchmark="small")[1]["submission"]
+    check_job.check(Submission.objects.get().pk)
+    address = f"/api/v1/submissions/{token}"
+    assert client.post(f"{address}/cancel").json()["state"] == "withdrawn"
+    run = Submission.objects.get().run
+    assert run.state == Run.State.CANCELLED
+    assert client.post(f"{address}/retry").json()["state"] == "accepted"
+    assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
+    refused = client.post(f"{address}/retry")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "bad-input")
+
+
+@pytest.mark.parametrize("action", ["", "/cancel", "/retry"])
+def test_a_token_that_nobody_has_is_not_found(client: Client, small: Benchmark, action: str) -> None:
+    send(client, model="org/causal", benchmark="small")
+    method = client.post if action else client.get
+    for token in ("x" * 43, "1", Submission.objects.get().token[:-1]):
+        response = method(f"/api/v1/submissions/{token}{action}")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "not-found")
+
+
+def test_submissions_are_listed_nowhere(client: Client, site: Site, local_hub: Hub) -> None:
+    tokens = [send(client, model=name, benchmark="small")[1]["submission"] for name in ("org/causal", "org/nothing")]
+    for submission in Submission.objects.all():
+        check_job.check(submission.pk)
+    run = Submission.objects.get(model_id="org/causal").run
+    lists = ["models", "benchmarks", "runs", f"runs/{run.pk}", "leaderboard?benchmark=small"]
+    for address in [*(f"/api/v1/{name}" for name in lists), *site.addresses, f"/runs/{run.pk}/"]:
+        text = client.get(address).content.decode()
+        assert not any(token in text for token in tokens), address
+        assert "org/nothing" not in text, address
+        assert "127.0.0.1" not in text.replace("http://127.0.0.1", ""), address
+
+
+def test_a_limit_is_status_429(client: Client, small: Benchmark, settings: Settings) -> None:
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    send(client, model="org/causal", benchmark="small")
+    status, answer = send(client, model="org/other", benchmark="small")
+    assert (status, answer["error"]["code"]) == (429, "too-many-open")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"modle": "org/x"}, "A submission has no 'modle'"),
+        ({"\u202eevil": 1}, r"A submission has no '\u202eevil'"),
+        ({"model": ["org/name"]}, "model of a submission must not be ['org/name']"),
+        ({"benchmark": 3}, "benchmark of a submission must not be 3"),
+    ],
+)
+def test_what_a_submission_does_not_have_is_refused_by_name(
+    client: Client, small: Benchmark, body: dict[str, object], words: str
+) -> None:
+    status, answer = send(client, **{"model": "org/causal", "benchmark": "small", **body})
+    assert status == 400
+    assert words in answer["error"]["message"]
 
 
 @pytest.mark.parametrize(
     ("options", "step"),
     [
-        (["few-shot"], "Write them as"),
+        (["few-shot"], "options as {"),
         ({"prompting": "loud"}, "Choose from: vanilla"),
         ({"shots": "3"}, "whole number"),
     ],

@@ -1,49 +1,31 @@
-"""/submit/ : checks are shown, duplicates lead to their run, bad input is said."""
+"""/submit/ : a submission leads to its page, and what is wrong is said at the form."""
 
 from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings
 
-from leaderboard.intake.checks import Check
-from leaderboard.intake.submissions import Submission
-from leaderboard.models import Benchmark, Run
+from leaderboard.intake import check_job
+from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.stored import benchmarks
-from leaderboard.views import submit as view
 from probing.catalog import EMBEDDED
-from probing.errors import BadInput
 from tests.hub.local_hub import Hub
-from tests.leaderboard import factories as make
 
 GOOD = {"model": "org/model", "benchmark": "small"}
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, submission: Submission) -> None:
-    monkeypatch.setattr(view, "submit", lambda *args, **kwargs: submission)
+def run_of(model_id: str) -> Run:
+    """Check what was submitted, and return the run that it led to."""
+    check_job.check(Submission.objects.get(model_id=model_id).pk)
+    return Run.objects.get(model__hub_id=model_id)
 
 
-def test_an_accepted_model_leads_to_its_run(client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make.run(make.model(), small)
-    answer(monkeypatch, Submission(run, (Check("exists", "ok", "Found."),)))
-    assert client.post("/submit/", GOOD).headers["Location"] == f"/runs/{run.pk}/"
-
-
-def test_a_duplicate_is_said_and_linked(client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = make.run(make.model(), small)
-    answer(monkeypatch, Submission(run, (Check("not measured already", "warning", "This is a run."),), run))
-    html = client.post("/submit/", GOOD).content.decode()
-    assert "already" in html
-    assert f'href="/runs/{run.pk}/"' in html
-
-
-def test_every_check_is_shown_with_what_to_do(
-    client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checks = (Check("exists", "ok", "Found."), Check("size", "failed", "Too large.", "Submit a smaller one."))
-    answer(monkeypatch, Submission(None, checks))
-    html = client.post("/submit/", GOOD).content.decode()
-    for text in ("Not accepted", "Found.", "Too large.", "Submit a smaller one."):
-        assert text in html
+def test_a_submission_leads_to_its_page(client: Client, small: Benchmark) -> None:
+    response = client.post("/submit/", GOOD)
+    submission = Submission.objects.get()
+    assert response.headers["Location"] == f"/submissions/{submission.token}/"
+    assert (submission.model_id, submission.submitter) == ("org/model", "127.0.0.1")
 
 
 @pytest.mark.parametrize("wrong", [{"model": ""}, {"benchmark": "nonsense"}])
@@ -54,8 +36,12 @@ def test_bad_input_is_said_at_the_form(client: Client, small: Benchmark, wrong: 
 
 
 def test_a_hostile_id_is_escaped(client: Client, small: Benchmark) -> None:
-    html = client.post("/submit/", GOOD | {"model": "<script>alert(1)</script>"}).content.decode()
+    response = client.post("/submit/", GOOD | {"model": "<script>alert(1)</script>\u202e"})
+    html = response.content.decode()
+    assert response.status_code == 422
     assert "<script>alert" not in html
+    assert r"\u202e" in html, "the message shows what cannot be seen"
+    assert not Submission.objects.exists()
 
 
 PAIRS = {"model": "org/causal", "benchmark": "pairs"}
@@ -107,7 +93,7 @@ def test_a_bad_value_is_an_error_of_its_field(
     errors = answer.context["form"].errors
     assert list(errors) == [field]
     assert words in errors[field][0]
-    assert not Run.objects.filter(model__hub_id="org/causal").exists()
+    assert not Submission.objects.exists()
 
 
 def test_without_javascript_a_button_shows_the_options(client: Client, small: Benchmark, pairs: Benchmark) -> None:
@@ -116,7 +102,7 @@ def test_without_javascript_a_button_shows_the_options(client: Client, small: Be
     assert answer.status_code == 200
     assert 'name="set-prompting"' in html
     assert 'value="org/causal"' in html, "what was written stays"
-    assert not Run.objects.filter(model__hub_id="org/causal").exists()
+    assert not Submission.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -132,17 +118,17 @@ def test_the_chosen_option_is_measured(
     client: Client, pairs: Benchmark, local_hub: Hub, sent: dict[str, str], stored: dict[str, Any]
 ) -> None:
     client.post("/submit/", PAIRS | sent)
-    assert Run.objects.get(model__hub_id="org/causal").settings["options"] == stored
+    assert run_of("org/causal").settings["options"] == stored
 
 
 def test_an_option_of_another_probe_is_passed_over(client: Client, small: Benchmark, local_hub: Hub) -> None:
     client.post("/submit/", {"model": "org/causal", "benchmark": "small", "set-prompting": "few-shot"})
-    assert Run.objects.get(model__hub_id="org/causal").settings["options"] == {}
+    assert run_of("org/causal").settings["options"] == {}
 
 
 def test_a_choice_that_is_none_is_said_at_the_form(client: Client, pairs: Benchmark, local_hub: Hub) -> None:
     answer = client.post("/submit/", PAIRS | {"set-prompting": "loud"})
-    assert (answer.status_code, Run.objects.filter(model__hub_id="org/causal").count()) == (422, 0)
+    assert (answer.status_code, Submission.objects.count()) == (422, 0)
     assert "Select a valid choice" in answer.content.decode()
 
 
@@ -154,13 +140,19 @@ def test_options_that_exclude_each_other_are_said_at_the_form(client: Client, db
     assert "The public code divides by tokens." in answer.content.decode()
 
 
-def test_an_error_of_the_submission_is_said_at_the_form(
-    client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("limits", "status", "words"),
+    [
+        ({"SUBMISSIONS_PER_DAY": 1}, 429, "Come back tomorrow."),
+        ({"QUEUE_LIMIT": 1}, 503, "The queue is full: 1 submissions and runs are open."),
+    ],
+)
+def test_a_limit_is_said_at_the_form(
+    client: Client, small: Benchmark, settings: Settings, limits: dict[str, int], status: int, words: str
 ) -> None:
-    def fail(*args: object, **kwargs: object) -> Submission:
-        raise BadInput("Ten models a day are the limit.", "Come back tomorrow.")
-
-    monkeypatch.setattr(view, "submit", fail)
-    response = client.post("/submit/", GOOD)
-    assert response.status_code == 422
-    assert response.context["form"].non_field_errors() == ["Ten models a day are the limit. Come back tomorrow."]
+    for name, limit in limits.items():
+        setattr(settings, name, limit)
+    client.post("/submit/", GOOD)
+    response = client.post("/submit/", GOOD | {"model": "org/other"})
+    assert response.status_code == status
+    assert words in response.context["form"].non_field_errors()[0]

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError
 
 from leaderboard.intake import queue
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -18,6 +18,13 @@ def test_submit_shows_every_check(small: Benchmark, local_hub: Hub) -> None:
     output = output_of("submit", "org/causal", "--benchmark", "small")
     assert "✓ safetensors only" in output
     assert f"Run {Run.objects.latest('pk').pk} is queued" in output
+    assert f"/submissions/{Submission.objects.get().token}/" in output
+
+
+def test_submit_keeps_what_the_hub_could_not_answer(small: Benchmark) -> None:
+    with pytest.raises(CommandError, match="the worker for checks tries it again"):
+        output_of("submit", "org/causal", "--benchmark", "small")
+    assert Submission.objects.get().state == Submission.State.WAITING
 
 
 def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> None:
@@ -30,7 +37,7 @@ def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> No
 def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MeasuringProcess", asking(FakeModel()))
     monkeypatch.setattr(queue, "enqueue", jobs.probe_run)
-    assert "queued" in output_of("submit", "org/causal", "--benchmark", "small", "--wait")
+    assert "Run" in output_of("submit", "org/causal", "--benchmark", "small", "--wait")
     assert Run.objects.latest("pk").state == Run.State.FINISHED
 
 

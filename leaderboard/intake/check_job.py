@@ -1,0 +1,126 @@
+"""The job that checks a submission and, if the model passes, creates its run. It never loads torch."""
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+
+from django.db import OperationalError, transaction
+from django.utils import timezone
+from rq.timeouts import UnixSignalDeathPenalty
+
+from leaderboard.display.visible import visible
+from leaderboard.intake import submissions
+from leaderboard.intake.checks import Check, Examination
+from leaderboard.intake.quotas import PENDING
+from leaderboard.models import Submission
+from probing.errors import ProbingError, SourceUnavailable
+
+log = logging.getLogger(__name__)
+DEADLINE = 10  # seconds for all checks of one submission together
+PATIENCE = timedelta(days=3)  # how long a submission may wait for a hub that does not answer
+PAUSE = 0.5  # seconds between two updates of the checks that the page shows
+MESSAGE_LENGTH = 1000  # characters
+
+
+class DeadlinePassed(BaseException):
+    """The checks have taken too long. It is no `Exception`, so that no library that asks the hub can swallow it."""
+
+
+class ChecksSoFar:
+    """The checks of a submission in progress, stored now and then for its page."""
+
+    def __init__(self, submission: Submission) -> None:
+        self.submission = submission
+        self.checks: list[Check] = []
+        self.stored = time.monotonic()
+
+    def add(self, check: Check) -> None:
+        self.checks.append(check)
+        if time.monotonic() - self.stored > PAUSE:
+            _pending(self.submission).update(checks=to_json(self.checks))
+            self.stored = time.monotonic()
+
+
+def check(submission_id: int) -> None:
+    """Check a submission that is open, and store the outcome; every error but that of the database is an outcome."""
+    submission = Submission.objects.select_related("benchmark").filter(pk=submission_id, state__in=PENDING).first()
+    if submission is None:
+        return
+    so_far = ChecksSoFar(submission)
+    try:
+        # Leaving the block also ends the alarm of RQ, whose parent process still ends a job that takes too long.
+        with UnixSignalDeathPenalty(DEADLINE, DeadlinePassed):  # type: ignore[no-untyped-call]  # rq has no types here
+            examination = submissions.examined(
+                submission.model_id,
+                submission.benchmark,
+                submission.options,
+                submitter=submission.submitter,
+                on_check=so_far.add,
+            )
+            passed = not examination.failed and not examination.waiting
+            lane = submissions.lane_of(examination) if passed else ""
+        _settle(submission, examination, lane)
+    except DeadlinePassed:
+        late = f"The checks were not finished within {DEADLINE} seconds, as the hub answers too slowly."
+        _wait(submission, [*so_far.checks, _failure(SourceUnavailable(late, "They are repeated by themselves."))])
+    except ProbingError as error:
+        end = _refuse if error.permanent else _wait
+        end(submission, [*so_far.checks, _failure(error)])
+    except OperationalError:
+        raise  # the database is away for a while: the submission stays open and is checked again
+    except Exception:
+        log.exception("The checks of submission %s failed.", submission_id)
+        unforeseen = ProbingError("An unexpected error occurred.", "Try again later, or ask the maintainers.")
+        unforeseen.code = "internal"
+        _refuse(submission, [*so_far.checks, _failure(unforeseen)])
+
+
+def to_json(checks: Sequence[Check]) -> list[dict[str, str]]:
+    """Return checks as they are stored. Their messages quote strangers, so that hidden characters are written out."""
+    return [{name: visible(value)[:MESSAGE_LENGTH] for name, value in asdict(check).items()} for check in checks]
+
+
+def _settle(submission: Submission, examination: Examination, lane: str) -> None:
+    """Store what the checks led to. A submission that was withdrawn in the meantime creates no run.
+
+    `lane` is that of the run if the model passed.
+    """
+    if examination.failed:
+        _refuse(submission, examination.checks)
+    elif examination.waiting:
+        _wait(submission, examination.checks)
+    else:
+        work, warning = submissions.expected_work(examination), submissions.queue_warning()
+        with transaction.atomic():
+            outcome = submissions.accept(examination, lane, work, warning)
+            facts = {"run": outcome.run, "duplicate": outcome.duplicate_of is not None}
+            if not _store(submission, Submission.State.ACCEPTED, outcome.checks, **facts):
+                transaction.set_rollback(True)
+
+
+def _refuse(submission: Submission, checks: Sequence[Check]) -> None:
+    _store(submission, Submission.State.REFUSED, checks)
+
+
+def _wait(submission: Submission, checks: Sequence[Check]) -> None:
+    """Let a submission wait for the hub; after days of it, refuse it."""
+    waiting = timezone.now() - submission.created < PATIENCE
+    _store(submission, Submission.State.WAITING if waiting else Submission.State.REFUSED, checks)
+
+
+def _failure(error: ProbingError) -> Check:
+    """Return the error that ended the checks as the last one of them."""
+    return Check("checks", "failed" if error.permanent else "warning", error.message, error.next_step, error.code)
+
+
+def _store(submission: Submission, state: Submission.State, checks: Sequence[Check], **facts: Any) -> bool:
+    """Store the outcome; return False if the submission is no longer open."""
+    facts |= {"state": state, "checks": to_json(checks), "checked": timezone.now()}
+    return bool(_pending(submission).update(**facts))
+
+
+def _pending(submission: Submission) -> Any:
+    return Submission.objects.filter(pk=submission.pk, state__in=PENDING)

@@ -1,0 +1,51 @@
+"""The queue of submissions to be checked. As with runs, the database says what there is to do, and Redis wakes workers.
+
+It is a queue of its own, so that checks, which take seconds, never wait behind a measurement, which takes hours.
+"""
+
+import logging
+from datetime import timedelta
+
+import django_rq
+from django.db.models import Q
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from leaderboard.models import LEASE, Submission
+
+log = logging.getLogger(__name__)
+QUEUE = "checks"
+JOB = "leaderboard.intake.check_job.check"
+JOB_SECONDS = 120  # for the whole job: the checks, which have a deadline of their own, and the estimate of the work
+
+
+def enqueue(submission_id: int) -> bool:
+    """Enqueue a job that checks this submission; return False if Redis does not answer."""
+    try:
+        queue = django_rq.get_queue(QUEUE, commit_mode="auto")
+        queue.enqueue(JOB, submission_id, job_id=_job_id(submission_id), job_timeout=JOB_SECONDS, failure_ttl=3600)
+    except RedisError as error:
+        log.warning("Submission %s waits for its check; Redis does not answer: %s", submission_id, error)
+        return False
+    return True
+
+
+def resume_submissions(patience: timedelta = timedelta(0)) -> int:
+    """Enqueue every submission whose job was lost, and those that wait for the hub; return their number.
+
+    One that waits is left alone until its last check is `patience` old.
+    """
+    now = timezone.now()
+    lost = Q(state=Submission.State.CHECKING, created__lt=now - LEASE)
+    rested = Q(state=Submission.State.WAITING) & (Q(checked=None) | Q(checked__lte=now - patience))
+    ids = list(Submission.objects.filter(lost | rested).order_by("pk").values_list("pk", flat=True))
+    try:
+        queued = set(django_rq.get_queue(QUEUE).get_job_ids()) if ids else set()
+    except RedisError as error:
+        log.warning("%s submissions wait for their checks; Redis does not answer: %s", len(ids), error)
+        return 0
+    return sum(enqueue(pk) for pk in ids if _job_id(pk) not in queued)
+
+
+def _job_id(submission_id: int) -> str:
+    return f"check-{submission_id}"

@@ -1,0 +1,90 @@
+"""How much one submitter may ask for, and how much the site takes on; checked before the hub is asked anything.
+
+A submission counts while it is open and once its run has finished. One that was refused, withdrawn, or whose run failed
+or was cancelled gives its quota back.
+"""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.serving import rate_limits
+from probing.errors import BadInput, ProbingError
+
+PENDING = (Submission.State.CHECKING, Submission.State.WAITING)
+OPEN_STATES = [state for state in Run.State if state not in Run.FINAL]
+OWN_RUN = Q(state=Submission.State.ACCEPTED, duplicate=False)
+OPEN_SUBMISSION = Q(state__in=PENDING) | OWN_RUN & Q(run__state__in=OPEN_STATES)
+COUNTED = OPEN_SUBMISSION | OWN_RUN & Q(run__state=Run.State.FINISHED)
+
+
+class OverQuota(BadInput):
+    """One submitter asks for more than the site allows."""
+
+
+class TooMany(OverQuota):
+    """The submitter has reached the limit of submissions within a day."""
+
+    code = "too-many"
+
+
+class TooManyOpen(OverQuota):
+    """The submitter has reached the limit of runs that have not ended."""
+
+    code = "too-many-open"
+
+
+class TooFast(OverQuota):
+    """The submitter has reached the limit of checks within a minute."""
+
+    code = "too-fast"
+
+
+class QueueFull(ProbingError):
+    """The site has as many open submissions and runs as it takes on."""
+
+    code = "queue-full"
+    permanent = False
+
+
+def refuse_haste(submitter: str) -> None:
+    """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
+    limit = settings.CHECKS_PER_MINUTE
+    if limit and submitter and not rate_limits.allow("checks", submitter, f"{limit} per minute"):
+        raise TooFast(f"This site checks at most {limit} models a minute for you.", "Wait for a minute.")
+
+
+def lock() -> None:
+    """Let transactions that count submissions pass one at a time, from here to their end.
+
+    The lock is that of a row which always exists. SQLite has no such locks; there, the transaction itself is exclusive,
+    as it begins with the intention to write.
+    """
+    Benchmark.objects.select_for_update(no_key=True).order_by("pk").values_list("pk").first()
+
+
+def refuse_excess(submitter: str) -> None:
+    """Raise an error if a further submission is over a limit. The caller must hold `lock` until it has stored it.
+
+    Submissions of the operator, who is the empty `submitter`, have no limit of their own.
+    """
+    limit = settings.QUEUE_LIMIT
+    if limit and _open_on_the_site() >= limit:
+        raise QueueFull(f"The queue is full: {limit:,} submissions and runs are open.", "Try again later.")
+    if not submitter:
+        return
+    own = Submission.objects.filter(submitter=submitter)
+    limit = settings.OPEN_RUNS_PER_SUBMITTER
+    if limit and own.filter(OPEN_SUBMISSION).count() >= limit:
+        raise TooManyOpen(f"{limit} of your submissions are still open.", "Wait until one has ended, or cancel one.")
+    limit, day = settings.SUBMISSIONS_PER_DAY, timezone.now() - timedelta(days=1)
+    if limit and own.filter(COUNTED, created__gt=day).count() >= limit:
+        raise TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
+
+
+def _open_on_the_site() -> int:
+    pending = Submission.objects.filter(state__in=PENDING).count()
+    return pending + Run.objects.filter(state__in=OPEN_STATES).count()

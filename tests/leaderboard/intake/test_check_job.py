@@ -1,0 +1,200 @@
+"""The job that checks a submission: every end of it is a state of the submission."""
+
+import subprocess
+import sys
+import time
+from datetime import timedelta
+from typing import Any
+
+import django_rq
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from leaderboard.intake import check_job, check_queue, checks, hub, queue, submissions
+from leaderboard.intake.check_job import check
+from leaderboard.intake.requests import receive, withdraw
+from leaderboard.models import Benchmark, Model, Run, Submission
+from tests.hub.local_hub import Hub
+from tests.leaderboard.workers import manage, until, worker
+
+State = Submission.State
+
+
+def checked(benchmark: Benchmark, model_id: str = "org/causal", options: dict[str, Any] | None = None) -> Submission:
+    submission = receive(model_id, benchmark, options or {}, submitter="192.0.2.1")
+    check(submission.pk)
+    submission.refresh_from_db()
+    return submission
+
+
+def test_a_model_that_passes_has_a_run(small: Benchmark, local_hub: Hub) -> None:
+    submission = checked(small)
+    assert (submission.state, submission.duplicate) == (State.ACCEPTED, False)
+    assert (submission.run.state, submission.run.submitter) == (Run.State.QUEUED, "192.0.2.1")
+    assert submission.checks[0] == {
+        "name": "well-formed id",
+        "state": "ok",
+        "message": "org/causal is a model id.",
+        "next_step": "",
+        "code": "",
+    }
+    assert submission.checked
+
+
+def test_a_second_submitter_is_subscribed_to_the_run(small: Benchmark, local_hub: Hub) -> None:
+    first = checked(small)
+    second = checked(small, "causal")
+    assert (second.state, second.run, second.duplicate) == (State.ACCEPTED, first.run, True)
+
+
+def test_a_refused_model_leaves_its_checks_and_nothing_public(small: Benchmark, local_hub: Hub) -> None:
+    submission = checked(small, "org/nothing")
+    assert (submission.state, submission.run) == (State.REFUSED, None)
+    assert "model-not-found" in [outcome["code"] for outcome in submission.checks]
+    assert not Model.objects.filter(hub_id="org/nothing").exists()
+
+
+def test_a_hub_that_does_not_answer_makes_the_submission_wait(small: Benchmark, local_hub: Hub) -> None:
+    local_hub.broken = 503
+    submission = checked(small)
+    assert (submission.state, submission.run) == (State.WAITING, None)
+    assert not Model.objects.filter(hub_id="org/causal").exists()
+    local_hub.broken = None
+    check(submission.pk)
+    submission.refresh_from_db()
+    assert submission.state == State.ACCEPTED
+
+
+def test_nobody_waits_for_a_hub_for_ever(small: Benchmark, local_hub: Hub) -> None:
+    local_hub.broken = 503
+    submission = checked(small)
+    Submission.objects.update(created=timezone.now() - check_job.PATIENCE - timedelta(minutes=1))
+    check(submission.pk)
+    submission.refresh_from_db()
+    assert submission.state == State.REFUSED
+    assert "source-unavailable" in [outcome["code"] for outcome in submission.checks]
+
+
+def test_all_checks_together_have_a_deadline(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that catches every exception, as some that ask the hub do, must not outlast the deadline."""
+
+    def endless(*args: object) -> hub.Listing:
+        for _ in range(600):
+            try:
+                time.sleep(0.1)
+            except Exception:
+                continue
+        raise AssertionError("the deadline had no effect")
+
+    monkeypatch.setattr(check_job, "DEADLINE", 1)
+    monkeypatch.setattr(hub, "find", endless)
+    submission = checked(small)
+    assert submission.state == State.WAITING
+    assert [outcome["state"] for outcome in submission.checks] == ["ok", "warning"]
+    assert "within 1 seconds" in submission.checks[-1]["message"]
+
+
+def test_the_checks_so_far_are_stored_while_others_take_long(
+    small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    usual = hub.read_json
+
+    def slow(listing: hub.Listing, name: str) -> dict[str, Any]:
+        time.sleep(0.05)
+        seen.append([outcome["name"] for outcome in Submission.objects.get().checks])
+        return usual(listing, name)
+
+    monkeypatch.setattr(check_job, "PAUSE", 0.01)
+    monkeypatch.setattr(hub, "read_json", slow)
+    checked(small)
+    assert "config readable" in seen[-1]
+
+
+def test_an_option_that_only_the_benchmark_can_refuse_is_a_check_that_failed(small: Benchmark, local_hub: Hub) -> None:
+    Benchmark.objects.filter(pk=small.pk).update(settings={"relations": ["P999"]})
+    submission = checked(Benchmark.objects.get(pk=small.pk))
+    assert submission.state == State.REFUSED
+    assert submission.checks[-1]["code"] == "bad-input"
+
+
+def test_an_error_of_the_site_ends_the_submission_with_a_code(
+    small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(submissions, "accept")
+    submission = checked(small)
+    assert (submission.state, submission.checks[-1]["code"]) == (State.REFUSED, "internal")
+
+
+def test_a_locked_database_leaves_the_submission_open(
+    small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*args: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(submissions, "accept", locked)
+    submission = receive("org/causal", small, {})
+    with pytest.raises(OperationalError):
+        check(submission.pk)
+    submission.refresh_from_db()
+    assert submission.state == State.CHECKING
+
+
+def test_a_submission_that_is_withdrawn_during_its_check_makes_no_run(
+    small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = receive("org/causal", small, {})
+    usual = submissions.expected_work
+    monkeypatch.setattr(submissions, "expected_work", lambda examination: withdraw(submission) or usual(examination))
+    check(submission.pk)
+    submission.refresh_from_db()
+    assert (submission.state, submission.run) == (State.WITHDRAWN, None)
+    assert not Model.objects.filter(hub_id="org/causal").exists()
+
+
+def test_messages_that_quote_strangers_are_stored_without_invisible_characters() -> None:
+    long = checks.Check("config", "failed", "type \u202e<script>\x07" + "x" * 5000)
+    (stored,) = check_job.to_json([long])
+    assert stored["message"].startswith(r"type \u202e<script>\x07xxx")
+    assert len(stored["message"]) == check_job.MESSAGE_LENGTH
+
+
+def test_a_check_loads_no_torch() -> None:
+    code = "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'leaderboard.settings'; import django; "
+    code += "django.setup(); import leaderboard.intake.check_job; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_for_checks_takes_what_was_submitted_before_it_started(small: Benchmark, local_hub: Hub) -> None:
+    submission = receive("org/causal", small, {})
+    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
+    with worker("checks"):
+        until(lambda: Submission.objects.get(pk=submission.pk).state == State.ACCEPTED)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small: Benchmark) -> None:
+    submissions = [receive(f"org/{name}", small, {}) for name in ("lost", "new", "waiting", "queued")]
+    lost, new, waiting, queued = submissions
+    minute_ago = timezone.now() - timedelta(minutes=1)
+    Submission.objects.exclude(pk=new.pk).update(created=minute_ago)
+    Submission.objects.filter(pk=waiting.pk).update(state=State.WAITING, checked=minute_ago)
+    assert check_queue.resume_submissions() == 0, "Redis does not answer"
+    with queue.embedded_server():
+        check_queue.enqueue(queued.pk)
+        assert check_queue.resume_submissions(timedelta(minutes=5)) == 1
+        assert check_queue.resume_submissions() == 1
+        jobs = django_rq.get_queue("checks").jobs
+        assert [job.args for job in jobs] == [[queued.pk], [lost.pk], [waiting.pk]]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
+    receive("org/causal", small, {})
+    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
+    with queue.embedded_server():
+        process = manage("requeue")
+        assert process.wait(60) == 0, process.stdout
+        assert len(django_rq.get_queue("checks").job_ids) == 1

@@ -1,0 +1,145 @@
+"""/submissions/<token>/ : the state of a submission, and what the holder of its address can do."""
+
+import re
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from leaderboard.intake import check_job
+from leaderboard.intake.requests import receive
+from leaderboard.models import Benchmark, Run, RunEvent, Submission
+from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+
+State = Submission.State
+LIVE = 'hx-trigger="every 2s"'
+REFRESH = 'http-equiv="refresh"'
+
+
+def address(submission: Submission) -> str:
+    return f"/submissions/{submission.token}/"
+
+
+def page(client: Client, submission: Submission) -> str:
+    response = client.get(address(submission))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+@pytest.fixture
+def checked(small: Benchmark, local_hub: Hub) -> Submission:
+    submission = receive("org/causal", small, {}, submitter="127.0.0.1")
+    check_job.check(submission.pk)
+    submission.refresh_from_db()
+    return submission
+
+
+def test_it_refreshes_by_itself_until_the_checks_have_ended(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    submission = receive("org/nothing", small, {})
+    html = page(client, submission)
+    assert LIVE in html
+    assert REFRESH in html, "without JavaScript"
+    assert "org/nothing on small" in html
+    check_job.check(submission.pk)
+    html = page(client, submission)
+    assert LIVE not in html
+    assert REFRESH not in html
+    assert "Not accepted" in html
+    assert "There is no public model org/nothing" in html
+    assert "Check the spelling" in html
+
+
+def test_an_accepted_submission_shows_the_progress_of_its_run(client: Client, checked: Submission) -> None:
+    html = page(client, checked)
+    assert f'href="/runs/{checked.run_id}/"' in html
+    assert "0 of 6 items" in html
+    assert LIVE in html
+    Run.objects.filter(pk=checked.run_id).update(state=Run.State.FINISHED)
+    html = page(client, checked)
+    assert LIVE not in html
+    assert 'name="cancel"' not in html
+
+
+def test_a_duplicate_is_said_and_linked(client: Client, checked: Submission, small: Benchmark) -> None:
+    html = page(client, receive("org/causal", small, {}))
+    assert "Already measured or in the queue" in html
+    assert f'href="/runs/{checked.run_id}/"' in html
+
+
+def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark) -> None:
+    submission = receive("org/causal", small, {})
+    check_job.check(submission.pk)
+    html = page(client, submission)
+    assert "Waiting for the hub" in html
+    assert "does not answer" in html
+
+
+def test_the_holder_cancels_and_tries_again(client: Client, checked: Submission) -> None:
+    response = client.post(address(checked), {"cancel": "yes"})
+    assert response.headers["Location"] == address(checked)
+    html = page(client, checked)
+    assert "You have cancelled this submission." in html
+    assert Run.objects.get(pk=checked.run_id).state == Run.State.CANCELLED
+    assert 'name="retry"' in html
+    client.post(address(checked), {"retry": "yes"})
+    assert Run.objects.get(pk=checked.run_id).state == Run.State.QUEUED
+
+
+def test_what_cannot_be_done_any_more_is_said(client: Client, checked: Submission) -> None:
+    Run.objects.filter(pk=checked.run_id).update(state=Run.State.FINISHED)
+    response = client.post(address(checked), {"cancel": "yes"})
+    assert response.status_code == 409
+    assert "There is nothing left to cancel." in response.content.decode()
+
+
+def test_a_limit_is_said_where_a_run_is_tried_again(client: Client, checked: Submission, settings: Settings) -> None:
+    Run.objects.filter(pk=checked.run_id).update(state=Run.State.FAILED)
+    settings.QUEUE_LIMIT = 1
+    make.run(make.model(), checked.benchmark)
+    response = client.post(address(checked), {"retry": "yes"})
+    assert "The queue is full" in response.content.decode()
+
+
+def test_actions_need_the_token_of_the_form(checked: Submission) -> None:
+    client = Client(enforce_csrf_checks=True)
+    assert client.post(address(checked), {"cancel": "yes"}).status_code == 403
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', client.get(address(checked)).content.decode())
+    sent = {"cancel": "yes", "csrfmiddlewaretoken": token[1]}
+    assert client.post(address(checked), sent).status_code == 302
+
+
+def test_no_search_engine_and_no_cache_keeps_it(client: Client, checked: Submission) -> None:
+    for path in (address(checked), f"/api/v1/submissions/{checked.token}"):
+        response = client.get(path)
+        assert response["X-Robots-Tag"] == "noindex, nofollow"
+        assert "no-store" in response["Cache-Control"]
+
+
+@pytest.mark.parametrize("token", ["1", "x" * 43, "\N{BULLET}" * 5, "%00"])
+def test_another_address_is_not_found(client: Client, checked: Submission, token: str) -> None:
+    assert client.get(f"/submissions/{token}/").status_code == 404
+
+
+def test_texts_of_strangers_are_shown_as_text(client: Client, checked: Submission) -> None:
+    hostile = "<b>\u202e\x07 & more"
+    RunEvent.objects.create(run=checked.run, state="failed", message=hostile)
+    Run.objects.fail(checked.run, "internal", hostile, hostile)
+    Run.objects.filter(pk=checked.run_id).update(log=f"one\n{hostile}")
+    for path in (address(checked), f"/runs/{checked.run_id}/"):
+        html = client.get(path).content.decode()
+        assert r"&lt;b&gt;\u202e\x07 &amp; more" in html
+        assert "one\n&lt;b&gt;" in html
+        assert "\u202e" not in html
+        assert "<b>" not in html
+
+
+def test_the_page_of_a_failed_run_shows_code_sentence_step_and_log(client: Client, checked: Submission) -> None:
+    Run.objects.fail(checked.run, "out-of-memory", "It did not fit.", "Use a smaller model.")
+    Run.objects.filter(pk=checked.run_id).update(log="last line")
+    for path in (address(checked), f"/runs/{checked.run_id}/"):
+        html = client.get(path).content.decode()
+        for text in ("out-of-memory", "It did not fit.", "Use a smaller model.", "<details>", "last line"):
+            assert text in html
+    assert "Submit again" in html
+    assert 'name="retry"' in page(client, checked)
