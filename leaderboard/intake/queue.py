@@ -91,18 +91,15 @@ def reachable() -> bool:
 
 
 def enqueue_if_idle(run_id: int) -> None:
-    """Wake an idle worker up that serves the lane of this run, so that it takes a share of the run's parts.
-
-    That worker calls this function in turn for the next idle worker.
-    """
-    lane = Run.objects.values_list("lane", flat=True).get(pk=run_id)
+    """Wake the idle workers up that serve the lane of this run, so that they take a share of the run's parts."""
+    run = Run.objects.get(pk=run_id)
     try:
         workers = RQWorker.all(connection=django_rq.get_connection())
-        idle = any(worker.get_state() == "idle" and lane in worker.queue_names() for worker in workers)
+        idle = sum(worker.get_state() == "idle" and run.lane in worker.queue_names() for worker in workers)
     except RedisError:
         return
     if idle:
-        wake(lane, at_least=1)
+        wake(run.lane, at_least=min(idle, run.parts.free().count()))
 
 
 def requeue_lost(patience: timedelta = timedelta(0)) -> int:

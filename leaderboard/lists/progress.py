@@ -4,20 +4,20 @@ A run in progress goes by its own pace. A run without a pace of its own goes by 
 time is a range: from the quickest to the slowest of them, leaving out the extremes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Max, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches
 from leaderboard.lists.runs import OPEN, WORKING, State, measured_runs
-from leaderboard.models import Run, RunPart
+from leaderboard.models import Run, RunEvent, RunPart
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -93,8 +93,7 @@ class Rates(NamedTuple):
 def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
     if run.state in OPEN:
-        own = _own_progress(run) if run.state in WORKING else None
-        if own and own.left:
+        if run.state in WORKING and (own := _own_progress([run.pk])[run.pk]).left:
             return own
         for row in queue():
             if row.run.pk == run.pk:
@@ -116,12 +115,13 @@ def _lane(lane: str, runs: Mapping[int, Run], sums: Mapping[int, Sums]) -> list[
     """Return the rows of a lane: the runs that have workers, and then those that wait for one, in turn."""
     turns = [turn for turn in schedule.turns(lane) if turn.run in runs]
     rates = recent_rates(lane)
+    own = _own_progress({turn.run for turn in turns if turn.workers})
     held, busy = [], []
     for turn in turns:
         if turn.workers:
-            row = QueuedRun(runs[turn.run], 0, _held_progress(runs[turn.run], sums[turn.run], rates))
-            held.append(row)
-            busy += [row.progress.left] * turn.workers
+            done = _or_as_others(own[turn.run], sums[turn.run], rates)
+            held.append(QueuedRun(runs[turn.run], 0, done))
+            busy += [done.left] * turn.workers
     line = [turn.run for turn in turns if not turn.workers]
     waiting = [
         QueuedRun(runs[pk], position, replace(sums[pk].progress, left=left))
@@ -130,9 +130,8 @@ def _lane(lane: str, runs: Mapping[int, Run], sums: Mapping[int, Sums]) -> list[
     return held + waiting
 
 
-def _held_progress(run: Run, sums: Sums, rates: Rates | None) -> Progress:
-    """Return the progress of a run that has a worker: at its own pace, or at that of others while it has none."""
-    own = _own_progress(run)
+def _or_as_others(own: Progress, sums: Sums, rates: Rates | None) -> Progress:
+    """Return the progress of a run that has a worker, by the rates of others while it has no pace of its own."""
     if own.left or not rates:
         return own
     rest = sums.work - sums.work_done
@@ -170,26 +169,38 @@ def recent_rates(lane: str) -> Rates | None:
         .annotate(work=Coalesce(Sum("parts__work"), 0.0))
         .values_list("work", "started", "finished")[:RECENT_RUNS]
     )
-    seconds = [(work, (finished - started).total_seconds()) for work, started, finished in recent]
-    rates = [work / duration for work, duration in seconds if work and duration > 0]
+    rates = []
+    for work, started, finished in recent:
+        if work and started and finished and finished > started:
+            rates.append(work / (finished - started).total_seconds())
     return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
 
 
-def _own_progress(run: Run) -> Progress:
-    """Return the progress of a run with the time left at its own pace, if it has one."""
-    now = timezone.now()
-    scoring = run.events.filter(state=State.SCORING).order_by("-pk").values_list("time", flat=True).first()
-    parts = [PartDone(*row) for row in run.parts.values_list(*PART_FIELDS)]
+def _own_progress(runs: Collection[int]) -> dict[int, Progress]:
+    """Return the progress of runs, by number; those with a worker and a pace of their own have a time left."""
+    scoring = dict(
+        RunEvent.objects.filter(run__in=runs, state=State.SCORING)
+        .order_by()
+        .values_list("run")
+        .annotate(latest=Max("time"))
+    )
+    parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}
+    for pk, *values in RunPart.objects.filter(run__in=runs).values_list("run", *PART_FIELDS):
+        parts[pk].append(PartDone(*values))
+    return {pk: _at_own_pace(of_run, scoring.get(pk), timezone.now()) for pk, of_run in parts.items()}
+
+
+def _at_own_pace(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> Progress:
     sums = Sums(
         sum(part.items for part in parts),
         sum(part.items_done for part in parts),
         sum(part.work for part in parts),
         sum(part.work_done for part in parts),
     )
-    rate = recent_rate(stretches(parts, scoring, now))
-    if not rate:
-        return sums.progress
+    undone = [part.work - part.work_done for part in parts if not part.done]
     workers = len({part.worker for part in parts if part.leased(now)})
-    left = seconds_left(rate, workers, [part.work - part.work_done for part in parts if not part.done])
-    own = replace(sums.progress, left=_span(left, left))
-    return replace(own, rate=(own.total - own.done) / left) if left else own
+    rate = recent_rate(stretches(parts, scoring, now))
+    if not rate or (undone and not workers):
+        return sums.progress
+    left = seconds_left(rate, workers, undone)
+    return replace(sums.progress, left=_span(left, left), rate=(sums.items - sums.items_done) / left if left else None)

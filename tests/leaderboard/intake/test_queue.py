@@ -1,5 +1,6 @@
 import json
 import zlib
+from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
 
@@ -90,6 +91,7 @@ def test_only_an_idle_worker_of_the_lane_is_woken_up_to_share_a_run(
     small: Benchmark, lane: str, jobs_there: list[object]
 ) -> None:
     run = make_run(small, "scoring")
+    RunPart.objects.create(run=run, relation="P31", template=0, items=4)
     RunPart.objects.claim(run, "a")
     with embedded_server():
         idle = queue.Worker([django_rq.get_queue(lane)], connection=django_rq.get_connection(), name="idle")
@@ -270,12 +272,25 @@ def starter(transactional_db: None) -> Benchmark:
     return benchmark
 
 
-def test_two_workers_share_a_run(local_hub: Hub, starter: Benchmark) -> None:
-    with embedded_server(), worker("--name", "a"), worker("--name", "b"):
-        until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 2)
+def test_four_workers_share_a_run_with_the_result_of_one(
+    local_hub: Hub, starter: Benchmark, tiny_models: dict[str, Path]
+) -> None:
+    starter.settings = {}  # all items, so that every worker has loaded the model before the others have done its share
+    starter.save()
+    with embedded_server(), ExitStack() as workers:
+        for name in "abcd":
+            workers.enter_context(worker("--name", name))
+        until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 4)
         run = submit("org/masked", starter).run
-        until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 120)
-    assert set(run.parts.values_list("worker", flat=True)) == {"a", "b"}
+        until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 180)
+    assert set(run.parts.values_list("worker", flat=True)) == set("abcd")
+    assert set(run.parts.values_list("attempts", flat=True)) == {1}
+    run.refresh_from_db()
+    whole = probe(str(tiny_models["org/masked"]), benchmarks.read(starter), progress=False)
+    stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
+    pd.testing.assert_frame_equal(stored, whole.items, check_exact=False, atol=1e-4)
+    accuracy = whole.scores.query("metric == 'accuracy' and dimension == 'overall'")["value"].item()
+    assert run.scores.get(metric="accuracy", dimension="overall").value == pytest.approx(accuracy, abs=1e-4)
 
 
 def test_a_worker_without_redis_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
