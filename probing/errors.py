@@ -158,7 +158,7 @@ class SourceUnavailable(ProbingError):
 
 
 class SlowDownload(SourceUnavailable):
-    """The hub sends its files too slowly, or more than it said."""
+    """The hub sends its files too slowly."""
 
     code = "slow-download"
 

@@ -17,7 +17,7 @@ import httpx2
 from huggingface_hub import constants, set_client_factory
 from huggingface_hub.utils._http import default_client_factory
 
-from probing.errors import SlowDownload, SourceUnavailable
+from probing.errors import SlowDownload, SourceUnavailable, WrongSizes
 
 WINDOW = 10  # seconds over which the rate is measured
 LEAST_RATE = 1_000  # bytes per second; a download below it would not end within any reasonable time
@@ -48,11 +48,11 @@ class Allowance:
         return max(min(self.deadline, self.window_end) - now, 0.001)
 
     def count(self, received: int) -> None:
-        """Subtract bytes; raise `SlowDownload` if the hub sends more than is allowed."""
+        """Subtract bytes; raise `WrongSizes` if the hub sends more than is allowed."""
         self.window_bytes += received
         self.bytes -= received
         if self.bytes < 0:
-            raise SlowDownload("The hub sends more than the sizes that it states.", AGAIN)
+            raise WrongSizes("The hub sends more than the sizes that it states.", AGAIN)
 
 
 _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
@@ -62,7 +62,7 @@ _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 def allowance(seconds: float, limit: int) -> Iterator[None]:
     """Let the code inside receive at most `limit` bytes within `seconds`, and never longer than an outer allowance.
 
-    Raises `SlowDownload` as soon as a limit is passed. It holds for this thread only.
+    Raises `SlowDownload` or `WrongSizes` as soon as a limit is passed. It holds for this thread only.
     """
     outer = _current.get()
     deadline = time.monotonic() + seconds

@@ -3,6 +3,7 @@
 from typing import Any
 
 import torch
+from jinja2 import TemplateError
 
 from probing.errors import BadConfig, BrokenTokenizer, NonFiniteScores
 
@@ -25,9 +26,26 @@ def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
     except BaseException as error:
         reason = str(error).strip().split("\n")[0].rstrip(".: ")[:200]
         raise BrokenTokenizer(f"The tokenizer in {where} fails on ordinary text: {reason}.", AGAIN) from error
+    _try_template(where, tokenizer)
     if not ids:
         raise BrokenTokenizer(f"The tokenizer in {where} makes no tokens of ordinary text.", AGAIN)
     return list(ids[:TOKENS])
+
+
+def _try_template(where: str, tokenizer: Any) -> None:
+    """Render the chat template for one question; raise `BrokenTokenizer` if it repeats itself without an end.
+
+    Templates run in a sandbox that limits single loops, not nested ones: they need a limit of time from outside. Other
+    errors are left to those who ask for the template, as a template may demand a longer conversation.
+    """
+    if not tokenizer.chat_template:
+        return
+    try:
+        tokenizer.apply_chat_template([{"role": "user", "content": "Hello."}], add_generation_prompt=True)
+    except (RecursionError, OverflowError) as error:
+        raise BrokenTokenizer(f"The chat template in {where} repeats itself without an end.", AGAIN) from error
+    except (TemplateError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
+        return
 
 
 def try_network(model_id: str, network: Any, ids: list[int]) -> None:
