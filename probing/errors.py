@@ -51,6 +51,72 @@ class UnsafeModel(UnsupportedModel):
     code = "unsafe-model"
 
 
+class UnsafeLink(UnsafeModel):
+    """A file of the model is a symbolic link that leads out of its folder."""
+
+    code = "unsafe-link"
+
+
+class Gated(UnsupportedModel):
+    """The model's files need an agreement or an account, so that nobody else could repeat the measurement."""
+
+    code = "gated"
+
+
+class UnknownArchitecture(UnsupportedModel):
+    """The installed transformers does not know this type of model."""
+
+    code = "unknown-architecture"
+
+
+class NoHead(UnsupportedModel):
+    """The model has neither a causal nor a masked language modelling head."""
+
+    code = "no-head"
+
+
+class NoFastTokenizer(UnsupportedModel):
+    """The model comes without tokenizer.json."""
+
+    code = "no-fast-tokenizer"
+
+
+class BrokenTokenizer(UnsupportedModel):
+    """The tokenizer cannot be loaded, or fails on ordinary text."""
+
+    code = "broken-tokenizer"
+
+
+class BadConfig(UnsupportedModel):
+    """The model's config is no usable JSON, or describes another model than the weights."""
+
+    code = "bad-config"
+
+
+class BadWeights(UnsupportedModel):
+    """The files of weights are damaged or incomplete."""
+
+    code = "bad-weights"
+
+
+class QuantisedWeights(UnsupportedModel):
+    """The weights are stored in a quantised format."""
+
+    code = "quantised-weights"
+
+
+class TooLarge(UnsupportedModel):
+    """The model or one of its files is larger than what is accepted here, or than the device's memory."""
+
+    code = "too-large"
+
+
+class WrongSizes(UnsupportedModel):
+    """The hub states no usable sizes of the model's files, or sends files of other sizes."""
+
+    code = "wrong-sizes"
+
+
 class NonFiniteScores(ProbingError):
     """The model returned NaN or infinity. Such an item is not counted as wrong; the run fails."""
 
@@ -89,6 +155,12 @@ class SourceUnavailable(ProbingError):
 
     code = "source-unavailable"
     permanent = False
+
+
+class SlowDownload(SourceUnavailable):
+    """The hub sends its files too slowly."""
+
+    code = "slow-download"
 
 
 class DigestMismatch(ProbingError):

@@ -16,12 +16,36 @@ from gguf import GGUFReader
 
 from leaderboard.intake import hub
 from leaderboard.models import Benchmark, Model, Run
-from probing.errors import BadInput, ModelNotFound, ProbingError, SourceUnavailable, UnsupportedModel
+from probing.errors import (
+    BadInput,
+    BadWeights,
+    Gated,
+    ModelNotFound,
+    NoFastTokenizer,
+    ProbingError,
+    SlowDownload,
+    SourceUnavailable,
+    TooLarge,
+)
 from probing.files.architectures import architecture_of, require_kind, require_known_type
-from probing.files.model_files import refuse_code, refuse_pickles
+from probing.files.description import (
+    read_tensors,
+    refuse_custom_code,
+    refuse_quantised,
+    refuse_unsafe_files,
+    require_fast_tokenizer,
+    usable_config,
+    weights_of,
+)
+from probing.files.headers import Tensors, WeightSummary, summarise
+from probing.files.listing import CONFIG, Listing
+from probing.files.network import allowance
 from probing.language_model import Kind
 from probing.settings import Settings
 
+DEADLINE = 10  # seconds that the hub has for all checks of one model
+MOST_BYTES = 200 * 10**6  # that it may send for them
+UNAVAILABLE = {SourceUnavailable.code, SlowDownload.code}  # worth another try later
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
 
 
@@ -36,32 +60,22 @@ class Check:
     code: str = ""
 
 
-@dataclass(frozen=True)
-class Description:
-    """A model's listing and its configuration. Of a GGUF file, the configuration is a part of the header."""
-
-    listing: hub.Listing
-    config: Mapping[str, Any]
-
-    @property
-    def architecture(self) -> str:
-        """The name of the model class, "" for a GGUF file."""
-        return architecture_of(self.config)
-
-
 @dataclass
 class Examination:
     """A submission and what the checks have found out about its model so far.
 
-    `listing` and `description` are None until the checks "exists" and "config readable" have passed.
+    `listing` and `config` are None until the checks "exists" and "config readable" have passed, `tensors` and `weights`
+    until "weights intact" has. Of a GGUF file, the config is a part of the header, and nothing is known of its tensors.
     """
 
     hub_id: str
     benchmark: Benchmark
     settings: Settings
     submitter: str = ""
-    listing: hub.Listing | None = None
-    description: Description | None = None
+    listing: Listing | None = None
+    config: Mapping[str, Any] | None = None
+    tensors: Tensors | None = None
+    weights: WeightSummary | None = None
     kind: Kind | None = None
     checks: tuple[Check, ...] = ()
 
@@ -73,12 +87,12 @@ class Examination:
     @property
     def waiting(self) -> bool:
         """Tell whether no check failed, but some could not be made because the hub did not answer."""
-        return not self.failed and any(check.code == SourceUnavailable.code for check in self.checks)
+        return not self.failed and any(check.code in UNAVAILABLE for check in self.checks)
 
     @property
     def architecture(self) -> str:
-        """The name of the model class, "" as long as it is not known."""
-        return self.description.architecture if self.description else ""
+        """The name of the model class, "" for a GGUF file and as long as it is not known."""
+        return architecture_of(self.config or {})
 
 
 class Rule(NamedTuple):
@@ -96,14 +110,18 @@ class AlreadyMeasured(BadInput):
 
 
 def examine(examination: Examination, on_check: Callable[[Check], None] | None = None) -> Examination:
-    """Run every check, in order; skip those whose needs are not met. `on_check` is called after each."""
-    for rule in RULES:
-        passed = {check.name for check in examination.checks if check.state == "ok"}
-        missing = [name for name in rule.needs if name not in passed]
-        check = _skipped(rule, missing[0]) if missing else _apply(rule, examination)
-        examination.checks += (check,)
-        if on_check:
-            on_check(check)
+    """Run every check, in order; skip those whose needs are not met. The hub has `DEADLINE` seconds for all of them.
+
+    `on_check` is called after each check.
+    """
+    with allowance(DEADLINE, MOST_BYTES):
+        for rule in RULES:
+            passed = {check.name for check in examination.checks if check.state == "ok"}
+            missing = [name for name in rule.needs if name not in passed]
+            check = _skipped(rule, missing[0]) if missing else _apply(rule, examination)
+            examination.checks += (check,)
+            if on_check:
+                on_check(check)
     return examination
 
 
@@ -120,24 +138,19 @@ def _apply(rule: Rule, examination: Examination) -> Check:
         return Check(rule.name, "failed" if error.permanent else "warning", error.message, error.next_step, error.code)
 
 
-def of_listing(check: Callable[[hub.Listing], str]) -> Callable[[Examination], str]:
+def of_listing(check: Callable[[Listing], str]) -> Callable[[Examination], str]:
     """Adapt a check of the listing alone. Its rule must need "exists"."""
     return lambda examination: check(_listing(examination))
 
 
-def of_description(check: Callable[[Description], str]) -> Callable[[Examination], str]:
-    """Adapt a check of the description alone. Its rule must need "config readable"."""
-    return lambda examination: check(_description(examination))
-
-
-def _listing(examination: Examination) -> hub.Listing:
+def _listing(examination: Examination) -> Listing:
     assert examination.listing is not None, "the rule lacks the need “exists”"
     return examination.listing
 
 
-def _description(examination: Examination) -> Description:
-    assert examination.description is not None, "the rule lacks the need “config readable”"
-    return examination.description
+def _config(examination: Examination) -> Mapping[str, Any]:
+    assert examination.config is not None, "the rule lacks the need “config readable”"
+    return examination.config
 
 
 def well_formed(examination: Examination) -> str:
@@ -169,33 +182,38 @@ def refuse_short(hub_id: str) -> None:
         raise ModelNotFound(f"{hub_id} has no organisation in front.", "Write the id as org/name.")
 
 
-def public(listing: hub.Listing) -> str:
+def public(listing: Listing) -> str:
     if not listing.public:
-        raise UnsupportedModel(
+        raise Gated(
             f"{listing.hub_id} is private or gated, so nobody could repeat the measurement.",
             "Submit a model that anyone can download.",
         )
     return "Offered by this site." if listing.folder else "Anyone can download it."
 
 
-def commit_pinned(listing: hub.Listing) -> str:
+def commit_pinned(listing: Listing) -> str:
     if not listing.commit:
-        raise UnsupportedModel(f"The hub names no commit of {listing.hub_id}.", "Push at least one commit.")
+        raise ModelNotFound(f"The hub names no commit of {listing.hub_id}.", "Push at least one commit.")
     return f"Pinned to {listing.commit[:12]}."
 
 
-def safetensors_only(listing: hub.Listing) -> str:
+def files_safe(listing: Listing) -> str:
+    refuse_unsafe_files(listing)
+    return "Every file has a usable size and lies in the model's folder."
+
+
+def safetensors_only(listing: Listing) -> str:
     if listing.gguf:
         return "One GGUF file, from the local folder."
-    refuse_pickles(listing.hub_id, listing.files)
+    weights_of(listing)
     return "Weights are in safetensors."
 
 
 def config_readable(examination: Examination) -> str:
     """Read the configuration."""
     listing = _listing(examination)
-    config = gguf_config(listing.gguf, listing.commit) if listing.gguf else hub.read_json(listing, "config.json")
-    examination.description = Description(listing, config)
+    gguf = listing.gguf
+    examination.config = gguf_config(gguf, listing.commit) if gguf else listing.read_json(CONFIG)
     return "The model has a readable configuration."
 
 
@@ -205,7 +223,7 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     try:
         reader = GGUFReader(path)
     except (ValueError, OSError) as error:
-        raise UnsupportedModel(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
+        raise BadWeights(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
     architecture = reader.get_field("general.architecture")
     return {
         "model_type": architecture.contents() if architecture else "",
@@ -213,48 +231,61 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     }
 
 
-def no_custom_code(description: Description) -> str:
-    listing, name = description.listing, "tokenizer_config.json"
-    refuse_code(f"config.json of {listing.hub_id}", description.config)
-    if name in listing.files:
-        refuse_code(f"{name} of {listing.hub_id}", hub.read_json(listing, name))
-    return "Needs no code of its own."
+def no_custom_code(examination: Examination) -> str:
+    notes = refuse_custom_code(_listing(examination), _config(examination))
+    return " ".join(["Needs no code of its own.", *notes])
 
 
-def architecture_known(description: Description) -> str:
-    model_type = str(description.config.get("model_type") or "")
+def architecture_known(examination: Examination) -> str:
+    model_type = str(_config(examination).get("model_type") or "")
     require_known_type(model_type)
     return f"transformers knows {model_type}."
 
 
 def causal_or_masked(examination: Examination) -> str:
     """Find out the model's kind."""
-    description = _description(examination)
-    examination.kind = "causal" if description.listing.gguf else require_kind(description.architecture)
-    name = description.architecture or description.config.get("model_type")
-    return f"A {examination.kind} language model ({name})."
+    config = _config(examination)
+    examination.kind = "causal" if _listing(examination).gguf else require_kind(examination.architecture)
+    return f"A {examination.kind} language model ({examination.architecture or config.get('model_type')})."
 
 
-def fast_tokenizer(description: Description) -> str:
-    listing = description.listing
-    if listing.gguf and not description.config["tokenizer"]:
-        raise UnsupportedModel("The GGUF file contains no tokenizer.", "Convert the model again with its tokenizer.")
-    if not listing.gguf and "tokenizer.json" not in listing.files:
-        raise UnsupportedModel(
-            f"{listing.hub_id} has no fast tokenizer (tokenizer.json).",
-            "Load it with AutoTokenizer, save it with save_pretrained and upload tokenizer.json.",
-        )
+def fast_tokenizer(examination: Examination) -> str:
+    listing = _listing(examination)
+    if not listing.gguf:
+        require_fast_tokenizer(listing)
+    elif not _config(examination)["tokenizer"]:
+        raise NoFastTokenizer("The GGUF file contains no tokenizer.", "Convert the model again with its tokenizer.")
     return "Has a fast tokenizer."
 
 
-def small_enough(listing: hub.Listing) -> str:
+def small_enough(listing: Listing) -> str:
     size, limit = hub.weight_bytes(listing), settings.MODEL_SIZE_LIMIT
     if size > limit:
-        raise UnsupportedModel(
+        raise TooLarge(
             f"The weights take {size / 1e9:.1f} GB; this site measures models up to {limit / 1e9:.0f} GB.",
             "Submit a smaller model, or run it yourself: python -m probing run.",
         )
     return f"{size / 1e9:.2f} GB of weights, below {limit / 1e9:.0f} GB."
+
+
+def weights_intact(examination: Examination) -> str:
+    """Read the headers of the weights."""
+    listing = _listing(examination)
+    if listing.gguf:
+        return "One GGUF file."
+    examination.tensors = read_tensors(listing, weights_of(listing))
+    examination.weights = weights = summarise(listing.hub_id, examination.tensors)
+    return f"{weights.parameters:,} parameters, stored in {weights.dtype}."
+
+
+def config_fits(examination: Examination) -> str:
+    """Compare the config with the weights, before anything is built or downloaded."""
+    config, where = _config(examination), _listing(examination).hub_id
+    if examination.tensors is None:
+        return "The config is part of the GGUF file."
+    refuse_quantised(where, config)
+    _, notes = usable_config(where, config, examination.tensors)
+    return " ".join(["The config describes a model of this size.", *notes])
 
 
 def not_measured_already(examination: Examination) -> str:
@@ -278,12 +309,15 @@ RULES = (
     Rule("exists", exists, ("well-formed id",)),
     Rule("public", of_listing(public), ("exists",)),
     Rule("commit pinned", of_listing(commit_pinned), ("exists",)),
-    Rule("safetensors only", of_listing(safetensors_only), ("exists",)),
-    Rule("config readable", config_readable, ("exists", "public", "commit pinned")),
-    Rule("no custom code", of_description(no_custom_code), ("config readable",)),
-    Rule("architecture known", of_description(architecture_known), ("config readable",)),
+    Rule("files safe", of_listing(files_safe), ("exists", "public", "commit pinned")),
+    Rule("safetensors only", of_listing(safetensors_only), ("files safe",)),
+    Rule("config readable", config_readable, ("files safe",)),
+    Rule("no custom code", no_custom_code, ("config readable",)),
+    Rule("architecture known", architecture_known, ("config readable",)),
     Rule("causal or masked", causal_or_masked, ("config readable",)),
-    Rule("fast tokenizer", of_description(fast_tokenizer), ("config readable",)),
-    Rule("size", of_listing(small_enough), ("public", "commit pinned", "safetensors only")),
+    Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
+    Rule("size", of_listing(small_enough), ("safetensors only",)),
+    Rule("weights intact", weights_intact, ("size",)),
+    Rule("config fits", config_fits, ("weights intact", "architecture known")),
     Rule("not measured already", not_measured_already, ("commit pinned",)),
 )

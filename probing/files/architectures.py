@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from probing.errors import UnsupportedModel
+from probing.errors import NoHead, UnknownArchitecture
 from probing.language_model import Kind
 
 
@@ -32,10 +32,10 @@ def architecture_of(config: Mapping[str, Any]) -> str:
 
 
 def require_kind(architecture: str) -> Kind:
-    """Return `kind_of` the architecture, or raise `UnsupportedModel`."""
+    """Return `kind_of` the architecture, or raise `NoHead`."""
     kind = kind_of(architecture)
     if kind is None:
-        raise UnsupportedModel(
+        raise NoHead(
             f"{architecture or 'The model'} has neither a causal nor a masked language modelling head.",
             "Use the checkpoint that was saved with its language modelling head.",
         )
@@ -43,9 +43,9 @@ def require_kind(architecture: str) -> Kind:
 
 
 def require_known_type(model_type: str) -> None:
-    """Raise `UnsupportedModel` if the installed transformers cannot load this type of model."""
+    """Raise `UnknownArchitecture` if the installed transformers cannot load this type of model."""
     if model_type not in known_model_types():
-        raise UnsupportedModel(
+        raise UnknownArchitecture(
             f"The installed transformers does not know the model type {model_type!r}.",
             "Wait until a release of transformers has it; models with code of their own are not run.",
         )
@@ -55,6 +55,13 @@ def require_known_type(model_type: str) -> None:
 def known_model_types() -> frozenset[str]:
     """Return the values of `model_type` that the installed transformers can load without code from elsewhere."""
     return frozenset(name for name, _ in _table("auto_mappings.py", "CONFIG_MAPPING_NAMES"))
+
+
+@cache
+def module_of(model_type: str) -> str:
+    """Return the name of the module below transformers.models that holds this type of model."""
+    special = dict(_table("auto_mappings.py", "SPECIAL_MODEL_TYPE_TO_MODULE_NAME"))
+    return special.get(model_type, model_type.replace("-", "_"))
 
 
 @cache
@@ -80,8 +87,12 @@ def _model_classes(table: list[tuple[str, str | tuple[str, ...]]]) -> list[tuple
 
 @cache
 def _parsed_source(file: str) -> ast.Module:
+    return ast.parse((transformers_folder() / "models" / "auto" / file).read_text(encoding="utf-8"))
+
+
+def transformers_folder() -> Path:
+    """Return the folder of the installed transformers, without importing it."""
     spec = find_spec("transformers")
     if spec is None or not spec.submodule_search_locations:
         raise LookupError("transformers is not installed")
-    folder = Path(spec.submodule_search_locations[0])
-    return ast.parse((folder / "models" / "auto" / file).read_text(encoding="utf-8"))
+    return Path(spec.submodule_search_locations[0])

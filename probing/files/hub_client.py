@@ -1,11 +1,11 @@
 """Access to a model hub over HTTP. Errors of the hub become `ProbingError`s."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from huggingface_hub import HfApi, ModelInfo, hf_hub_download, snapshot_download
+from huggingface_hub import HfApi, ModelInfo, get_session, hf_hub_download, hf_hub_url, snapshot_download
 from huggingface_hub.errors import (
     DisabledRepoError,
     EntryNotFoundError,
@@ -17,11 +17,16 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
-from probing.errors import ModelNotFound, SourceUnavailable, UnsupportedModel
+from probing.errors import BadConfig, Gated, ModelNotFound, SourceUnavailable, WrongSizes
 from probing.files.folders import space
+from probing.files.network import AGAIN, allowance
 
 TIMEOUT = 10  # seconds until the hub counts as not answering
+LARGEST_DESCRIPTION = 10 * 10**6  # bytes of the hub's description of a model
+SLOWEST = 500_000  # bytes per second; a whole download may take this long, and a minute more
+ENVELOPE = 1_000_000  # bytes of headers and of repeated parts that a download may take beside the files
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class HubClient:
     """A hub: its address, a token for it if there is one, and the folder in which downloaded files are kept.
 
     Without a folder, huggingface_hub keeps them in the user's cache. A `commit` of "" means the newest one.
+    Every method raises `SourceUnavailable`, or its subclass `SlowDownload`, if the hub does not answer in time.
     """
 
     endpoint: str
@@ -37,37 +43,80 @@ class HubClient:
 
     def describe(self, hub_id: str, commit: str = "") -> ModelInfo:
         """Return the hub's description of a model, with the sizes of its files."""
-        with hub_errors(hub_id, self.endpoint):
+        with hub_errors(hub_id, self.endpoint), allowance(TIMEOUT, LARGEST_DESCRIPTION):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
-            return api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
+            try:
+                return api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+                if isinstance(error, HFValidationError):
+                    raise
+                raise SourceUnavailable(f"{self.endpoint} does not answer as a hub does.", AGAIN) from error
 
-    def download(self, hub_id: str, commit: str, patterns: Sequence[str]) -> Path:
-        """Download the files of a model that match one of the patterns; return the folder that holds them."""
-        with hub_errors(hub_id, self.endpoint), space(self.cache or Path.home()):
-            folder = snapshot_download(
-                hub_id,
-                revision=commit or None,
-                allow_patterns=list(patterns),
-                cache_dir=self.cache,
-                endpoint=self.endpoint,
-                token=self.token or False,
-                etag_timeout=TIMEOUT,
-            )
-        return Path(folder)
+    def read(self, hub_id: str, commit: str, name: str, start: int, stop: int) -> bytes:
+        """Return the bytes from `start` to `stop` of a file, fewer if the file ends before."""
+        url = hf_hub_url(hub_id, name, revision=commit or None, endpoint=self.endpoint)
+        headers = build_hf_headers(token=self.token or False) | {"Range": f"bytes={start}-{stop - 1}"}
+        limits = allowance(TIMEOUT + stop / SLOWEST, stop + ENVELOPE)
+        with hub_errors(hub_id, self.endpoint), limits, get_session().stream("GET", url, headers=headers) as answer:
+            if answer.status_code == 416:  # the file ends before `start`
+                return b""
+            hf_raise_for_status(answer)
+            skipped = 0 if answer.status_code == 206 else start  # a hub may send the whole file instead
+            content = bytearray()
+            for chunk in answer.iter_raw():
+                content += chunk
+                if len(content) >= skipped + stop - start:
+                    break
+            return bytes(content[skipped : skipped + stop - start])
 
-    def download_file(self, hub_id: str, commit: str, name: str) -> Path:
-        """Download one file of a model; return where it is."""
-        with hub_errors(hub_id, self.endpoint), space(self.cache or Path.home()):
-            path = hf_hub_download(
-                hub_id,
-                name,
-                revision=commit or None,
-                cache_dir=self.cache,
-                endpoint=self.endpoint,
-                token=self.token or False,
-                etag_timeout=TIMEOUT,
-            )
-        return Path(path)
+    def download(self, hub_id: str, commit: str, sizes: Mapping[str, int]) -> Path:
+        """Download files of a model; return the folder that holds them.
+
+        `sizes`: the names of the files and their sizes in bytes. Raises `WrongSizes` if a file has another size.
+        """
+        total = sum(sizes.values())
+        limits = allowance(60 + total / SLOWEST, total + total // 10 + ENVELOPE)
+        paths = []
+        with hub_errors(hub_id, self.endpoint), space(self.cache or Path.home()), limits:
+            for name, size in sizes.items():
+                path = Path(
+                    hf_hub_download(
+                        hub_id,
+                        name,
+                        revision=commit or None,
+                        cache_dir=self.cache,
+                        endpoint=self.endpoint,
+                        token=self.token or False,
+                        etag_timeout=TIMEOUT,
+                    )
+                )
+                _compare_size(path, size)
+                paths.append(path)
+        return paths[0].parent
+
+    def remember_newest(self, folder: Path) -> None:
+        """Note in the hub cache that a downloaded folder was the model's newest commit, as `cached` looks for it."""
+        references = folder.parent.parent / "refs"
+        references.mkdir(exist_ok=True)
+        (references / "main").write_text(folder.name)
+
+    def cached(self, hub_id: str, commit: str) -> Path | None:
+        """Return the folder of a model that was downloaded earlier, or None."""
+        try:
+            return Path(snapshot_download(hub_id, revision=commit or None, cache_dir=self.cache, local_files_only=True))
+        except (LocalEntryNotFoundError, HFValidationError):
+            return None
+
+
+def _compare_size(path: Path, size: int) -> None:
+    """Remove a downloaded file and raise `WrongSizes` if it is not as large as the hub has said."""
+    actual = path.stat().st_size
+    if actual != size:
+        path.resolve().unlink()
+        path.unlink(missing_ok=True)
+        raise WrongSizes(
+            f"{path.name} has {actual:,} bytes; the hub said {size:,}.", "Try again, or give a folder of your own."
+        )
 
 
 @contextmanager
@@ -76,7 +125,7 @@ def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
     try:
         yield
     except GatedRepoError as error:
-        raise UnsupportedModel(
+        raise Gated(
             f"{hub_id} is gated: its files need an agreement.", "Choose a model that anyone can download."
         ) from error
     except (RepositoryNotFoundError, RevisionNotFoundError, DisabledRepoError, HFValidationError) as error:
@@ -87,10 +136,10 @@ def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
     except LocalEntryNotFoundError as error:
         raise _unavailable(endpoint) from error
     except EntryNotFoundError as error:
-        raise UnsupportedModel(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
+        raise BadConfig(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
     except (HfHubHTTPError, HTTPError, ConnectionError) as error:
         raise _unavailable(endpoint) from error
 
 
 def _unavailable(endpoint: str) -> SourceUnavailable:
-    return SourceUnavailable(f"The hub at {endpoint} does not answer.", "Try again later, or give a folder.")
+    return SourceUnavailable(f"The hub at {endpoint} does not answer.", AGAIN)

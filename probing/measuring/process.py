@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from probing.errors import ProbingError
-from probing.files.model_files import wanted
+from probing.files.wanted import wanted
 from probing.language_model import ModelCard
 from probing.measuring import sandbox
 from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure, Reported

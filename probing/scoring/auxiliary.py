@@ -9,6 +9,7 @@ from transformers import AutoConfig, AutoTokenizer
 from transformers.utils import logging
 
 from probing.errors import UnsupportedModel
+from probing.files.description import describe
 from probing.files.model_files import locate
 from probing.scoring.load import LOADING_ERRORS, first_line
 
@@ -28,10 +29,10 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
     `auto_class`: maps the model's config to the class of transformers that loads it. `purpose`: what the model should
     be, for error messages.
     """
-    files = locate(model, commit)
+    files = locate(model, commit, any_head=True)
     if files.gguf:
         raise UnsupportedModel(f"A GGUF file is not {purpose}.", "Give a folder in Hugging Face format.")
-    files.weights()
+    describe(files.listing(), any_head=True)
     logging.disable_progress_bar()
     safely = {"local_files_only": True, "trust_remote_code": False}
     options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}

@@ -1,17 +1,18 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
 import struct
-from collections.abc import Callable
-from contextlib import redirect_stderr
+from collections.abc import Callable, Collection, Iterable
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr
+from dataclasses import dataclass
 from io import StringIO
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from transformers import (
+    AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoTokenizer,
@@ -20,15 +21,28 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from probing.errors import BadInput, UnsupportedModel
-from probing.files.architectures import architecture_of, require_kind, require_known_type
-from probing.files.model_files import ModelFiles, locate, refuse_code
+from probing.errors import (
+    BadConfig,
+    BadInput,
+    BadWeights,
+    BrokenTokenizer,
+    NoFastTokenizer,
+    TooLarge,
+    UnsupportedModel,
+)
+from probing.files.architectures import require_kind
+from probing.files.clean_folder import clean_folder
+from probing.files.description import Description, describe
+from probing.files.listing import Listing
+from probing.files.model_files import ModelFiles, locate
 from probing.language_model import Kind, ModelCard
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
+from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
 # Exceptions that loaders raise for broken files.
@@ -69,34 +83,92 @@ def load(
     if batch_tokens is not None and batch_tokens < 1:
         raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
     target = _device(device)
-    files = locate(model, commit)
-    kind = _checked_kind(files)
+    source = _Source.of(model, commit)
     logging.disable_progress_bar()
     on_phase("tokenizer")
-    tokenizer = _tokenizer(files, kind)
-    on_phase("weights")
-    network = _network(files, kind, DTYPES[dtype], target, spread=device == "auto")
+    with source.folder() as folder:
+        _refuse_config(source, folder)
+        tokenizer = _tokenizer(source, folder)
+        ids = try_tokenizer(source.where, tokenizer)
+        on_phase("weights")
+        network = _network(source, folder, DTYPES[dtype], target, spread=device == "auto")
     card = ModelCard(
         id=model,
-        kind=kind,
+        kind=source.kind,
         architecture=type(network).__name__,
         parameters=network.num_parameters(),
-        commit=files.commit,
-        source=files.source,
-        files=files.digests(),
+        commit=source.files.commit,
+        source=source.files.source,
+        files=source.files.digests(),
     )
-    model_class = MaskedModel if kind == "masked" else CausalModel
+    model_class = MaskedModel if source.kind == "masked" else CausalModel
     loaded = model_class(network, tokenizer, card, batch_tokens)
+    loaded.usage.notes += source.notes
     on_phase("trial")
+    try_network(model, network, ids)
     loaded.check()
     return loaded
 
 
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
     """Load the tokenizer alone, and return it with the kind of its model."""
-    files = locate(model, commit)
-    kind = _checked_kind(files)
-    return _tokenizer(files, kind), kind
+    source = _Source.of(model, commit)
+    with source.folder() as folder:
+        _refuse_config(source, folder)
+        return _tokenizer(source, folder), source.kind
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A model's files after all checks. Of a GGUF file, there is no listing and no description."""
+
+    files: ModelFiles
+    kind: Kind
+    listing: Listing | None = None
+    description: Description | None = None
+
+    @classmethod
+    def of(cls, model: str, commit: str) -> "_Source":
+        """Locate the model's files and check those that are on this disk now, even if they come from a hub."""
+        files = locate(model, commit)
+        if files.gguf:
+            return cls(files, "causal")
+        listing = files.listing()
+        description = describe(listing)
+        return cls(files, require_kind(description.architecture), listing, description)
+
+    @property
+    def where(self) -> str:
+        """The path of the folder or GGUF file, for messages."""
+        return str(self.files.folder / self.files.gguf)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the checks have ignored."""
+        return list(self.description.notes) if self.description else []
+
+    @property
+    def parameters(self) -> int:
+        """The number of stored parameters, 0 if it is not known."""
+        return self.description.weights.parameters if self.description else 0
+
+    def folder(self) -> AbstractContextManager[Path]:
+        """Return a context in which there is a folder that only holds what the checks have seen."""
+        if self.listing is None or self.description is None:
+            return nullcontext(self.files.path(self.files.gguf).parent)
+        return clean_folder(self.files, self.listing, self.description.config)
+
+    def arguments(self, folder: Path) -> dict[str, Any]:
+        """Return arguments that make the loaders of transformers read these files and nothing else."""
+        arguments: dict[str, Any] = {"pretrained_model_name_or_path": folder, "local_files_only": True}
+        if self.files.gguf:
+            return arguments | {"gguf_file": self.files.path(self.files.gguf).name}
+        return arguments | {"trust_remote_code": False}
+
+    @property
+    def again(self) -> str:
+        """What to do about damaged files."""
+        return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."
 
 
 def _device(name: str) -> torch.device:
@@ -113,86 +185,113 @@ def _device(name: str) -> torch.device:
     return device
 
 
-def _checked_kind(files: ModelFiles) -> Kind:
-    """Return the kind according to the config, after refusing files that could run code when they are loaded."""
-    if files.gguf:
-        return "causal"
-    for name in ("config.json", "tokenizer_config.json"):
-        refuse_code(name, files.read_json(name))
-    config = files.read_json("config.json")
-    if not config:
-        raise UnsupportedModel(f"{files.folder} has no config.json.", "Give a folder in Hugging Face format.")
-    files.weights()
-    require_known_type(str(config.get("model_type") or ""))
-    return require_kind(architecture_of(config))
-
-
-def _loader_arguments(files: ModelFiles) -> dict[str, Any]:
-    """Return arguments that make the loaders of transformers read these files and nothing else."""
-    arguments: dict[str, Any] = {"pretrained_model_name_or_path": files.folder, "local_files_only": True}
-    return arguments | ({"gguf_file": files.gguf} if files.gguf else {"trust_remote_code": False})
-
-
-def _tokenizer(files: ModelFiles, kind: Kind) -> Any:
-    again = "Copy it again." if files.gguf else "Load it with AutoTokenizer and save it with save_pretrained."
-    if not files.gguf and not (files.folder / "tokenizer.json").exists():
-        raise UnsupportedModel(f"{files.folder} has no fast tokenizer (tokenizer.json).", again)
+def _refuse_config(source: _Source, folder: Path) -> None:
+    """Raise `BadConfig` if transformers cannot read the config; the loaders would blame the tokenizer."""
+    if source.files.gguf:
+        return
     try:
-        tokenizer = AutoTokenizer.from_pretrained(**_loader_arguments(files))
-    except Exception as error:  # the tokenizers library raises nothing more specific
-        raise UnsupportedModel(
-            f"The tokenizer in {files.folder / files.gguf} cannot be loaded: {first_line(error)}", again
-        ) from error
+        AutoConfig.from_pretrained(**source.arguments(folder))
+    except LOADING_ERRORS as error:
+        reason = " ".join(str(error).split()).replace(str(folder), str(source.files.folder))[:300].rstrip(". ")
+        raise BadConfig(f"The config in {source.where} cannot be read: {reason}.", source.again) from error
+
+
+def _tokenizer(source: _Source, folder: Path) -> Any:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(**source.arguments(folder))
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:  # the tokenizers library raises nothing more specific, and panics of Rust
+        reason = first_line(error).replace(str(folder), str(source.files.folder))
+        raise BrokenTokenizer(f"The tokenizer in {source.where} cannot be loaded: {reason}", source.again) from error
     if not tokenizer.is_fast:
-        raise UnsupportedModel(f"The tokenizer in {files.folder} is not a fast one.", again)
-    if kind == "masked" and tokenizer.mask_token is None:
+        raise NoFastTokenizer(f"The tokenizer in {source.where} is not a fast one.", source.again)
+    if source.kind == "masked" and tokenizer.mask_token is None:
         raise UnsupportedModel(
-            f"The tokenizer in {files.folder} has no mask token, so nothing can be hidden.",
+            f"The tokenizer in {source.where} has no mask token, so nothing can be hidden.",
             "Save the model with the tokenizer that it was trained with.",
         )
     return tokenizer
 
 
-def _network(files: ModelFiles, kind: Kind, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
-    auto = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-    options: dict[str, Any] = {} if files.gguf else {"use_safetensors": True}
+def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
+    """Load the network, after building it without memory to see whether all of its weights are there."""
+    auto = AutoModelForMaskedLM if source.kind == "masked" else AutoModelForCausalLM
+    options = source.arguments(folder) | {"dtype": dtype, "output_loading_info": True}
+    if source.description:
+        options["use_safetensors"] = True
     try:
-        options |= {"dtype": dtype, "device_map": _placement(files, dtype, device, spread)}
         with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
-            network, info = auto.from_pretrained(**_loader_arguments(files), **options, output_loading_info=True)
+            if source.description:
+                _compare(source.where, *_quietly(auto, **options, device_map="meta", ignore_mismatched_sizes=True))
+            device_map = _placement(source.parameters, dtype, device, spread)
+            network, info = auto.from_pretrained(**options, device_map=device_map)
     except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
-            raise UnsupportedModel(
+            raise TooLarge(
                 "The model does not fit on the device.", "Use a larger device or --dtype bfloat16."
             ) from error
-        raise UnsupportedModel(
-            f"The model in {files.folder / files.gguf} cannot be loaded: {first_line(error)}",
-            "Copy it again." if files.gguf else "Save it again with save_pretrained.",
-        ) from error
-    if missing := sorted(info["missing_keys"]):  # transformers has filled these weights with random numbers
-        raise UnsupportedModel(
-            f"The model in {files.folder} lacks {missing[0]} and {len(missing) - 1} more of its weights.",
-            "Use the checkpoint that was saved with its language modelling head.",
-        )
+        reason = first_line(error).replace(str(folder), str(source.files.folder))
+        raise BadConfig(f"The model in {source.where} cannot be loaded: {reason}", source.again) from error
+    _refuse_missing(source.where, info["missing_keys"])
     loaded: PreTrainedModel = network
     return loaded
 
 
-def _placement(files: ModelFiles, dtype: torch.dtype, device: torch.device, spread: bool) -> Any:
+def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return the network and what the loader says about it, without its long report of weights that do not fit."""
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        network, info = auto.from_pretrained(**options)
+    finally:
+        logging.set_verbosity(verbosity)
+    return network, info
+
+
+def _compare(where: str, network: PreTrainedModel, info: dict[str, Any]) -> None:
+    """Raise `BadConfig` or `BadWeights` if the files of weights are not those of the network that the config builds.
+
+    `network`: on the meta device, where it takes no memory. Its buffers are computed and not stored, so their size is
+    limited here.
+    """
+    if info["mismatched_keys"]:
+        name, stored, built = sorted(info["mismatched_keys"])[0]
+        raise BadConfig(
+            f"The config in {where} describes another model than the weights: "
+            f"{name} is {_shape(built)} by the config, but {_shape(stored)} in the file.",
+            "Use the config that the model was saved with.",
+        )
+    _refuse_missing(where, info["missing_keys"])
+    buffers = sum(buffer.numel() * buffer.itemsize for buffer in network.buffers())
+    if buffers > LARGEST_BUFFERS:
+        raise BadConfig(
+            f"The config in {where} asks for {buffers / 1e9:,.1f} GB beside the weights, for positions and masks.",
+            "Use the config that the model was saved with.",
+        )
+
+
+def _refuse_missing(where: str, names: Collection[str]) -> None:
+    """Raise `BadWeights` if weights are missing, which transformers fills with random numbers."""
+    if names:
+        raise BadWeights(
+            f"The model in {where} lacks {min(names)} and {len(names) - 1} more of its weights.",
+            "Use the checkpoint that was saved with its language modelling head.",
+        )
+
+
+def _shape(sizes: Iterable[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+def _placement(parameters: int, dtype: torch.dtype, device: torch.device, spread: bool) -> Any:
     """Return the device, or "auto" to spread a model over several GPUs if one of them cannot hold it."""
-    if spread and device.type == "cuda" and torch.cuda.device_count() > 1:
-        weights = sum(map(_elements, files.folder.glob("*.safetensors")))
-        if weights * dtype.itemsize > ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
-            return "auto"
-    return device
+    if not (spread and device.type == "cuda" and torch.cuda.device_count() > 1):
+        return device
+    fits = parameters * dtype.itemsize <= ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]
+    return device if fits else "auto"
 
 
-def _elements(path: Path) -> int:
-    """Count the numbers in a file of weights; its size would mislead, as they may be loaded in another type."""
-    with safe_open(path, framework="pt") as weights:
-        return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118 - no mapping
-
-
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return the first line of the error's message as a sentence."""
     return str(error).strip().split("\n")[0].rstrip(".: ") + "."

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import re
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -19,11 +20,20 @@ FILE = re.compile(r"/(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)"
 
 @dataclass
 class Repository:
-    """A model's files in a folder, and further fields of its info."""
+    """A model's files in a folder, and further fields of its info.
+
+    `sizes`: sizes that the hub states instead of the true ones, by the names of the files.
+    `pause`: seconds between every two bytes of the files in `slow`. `endless`: files that are followed by zeros without
+    an end.
+    """
 
     id: str
     folder: Path
     info: dict[str, Any] = field(default_factory=dict)
+    sizes: dict[str, Any] = field(default_factory=dict)
+    pause: float = 0.05
+    slow: set[str] = field(default_factory=set)
+    endless: set[str] = field(default_factory=set)
 
     @property
     def files(self) -> dict[str, Path]:
@@ -34,8 +44,11 @@ class Repository:
         names = json.dumps([[name, path.stat().st_mtime_ns] for name, path in self.files.items()])
         return hashlib.sha1(names.encode()).hexdigest()
 
+    def size(self, name: str) -> Any:
+        return self.sizes.get(name, self.files[name].stat().st_size)
+
     def describe(self) -> dict[str, Any]:
-        files = [{"rfilename": name, "size": path.stat().st_size} for name, path in self.files.items()]
+        files = [{"rfilename": name, "size": self.size(name)} for name in self.files]
         card = {"cardData": {"license": "mit"}}
         return (
             {"id": self.id, "sha": self.commit, "private": False, "gated": False, "siblings": files} | card | self.info
@@ -43,7 +56,10 @@ class Repository:
 
 
 class Hub(ThreadingHTTPServer):
-    """A server of models. `broken`: the HTTP status of every response, if set. `requests`: all requests, in order."""
+    """A server of models. `broken`: the HTTP status of every response, if set.
+
+    `requests`: all requests, in order, those for a part of a file with the range of bytes.
+    """
 
     daemon_threads = True
 
@@ -67,6 +83,7 @@ class Hub(ThreadingHTTPServer):
         return self.repositories.get(id) or next(short, None)
 
     def downloaded(self, name: str) -> bool:
+        """Tell whether the whole of a file was requested."""
         return any(request.startswith("GET") and request.endswith(f"/{name}") for request in self.requests)
 
 
@@ -75,7 +92,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        self.server.requests.append(f"{self.command} {self.path}")
+        part = f" {self.headers['Range']}" if "Range" in self.headers else ""
+        self.server.requests.append(f"{self.command} {self.path}{part}")
         path = unquote(urlsplit(self.path).path)
         routes = ((TREE, self.tree), (INFO, self.describe), (FILE, self.file))
         match, answer = next(
@@ -99,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def tree(self, repository: Repository, match: re.Match[str]) -> None:
         files = [
-            {"type": "file", "path": name, "size": path.stat().st_size, "oid": digest(path)}
+            {"type": "file", "path": name, "size": repository.size(name), "oid": digest(path)}
             for name, path in repository.files.items()
         ]
         self.reply(200, json.dumps(files).encode(), {"Content-Type": "application/json"})
@@ -111,33 +129,69 @@ class Handler(BaseHTTPRequestHandler):
         if path is None:
             return self.refuse(404, "EntryNotFound", {"X-Repo-Commit": repository.commit})
         headers = {"ETag": f'"{digest(path)}"', "X-Repo-Commit": repository.commit, "Accept-Ranges": "bytes"}
-        self.send_part(path.read_bytes(), headers)
+        if self.command == "GET" and match["name"] in repository.slow:
+            return self.trickle(path, headers, repository.pause)
+        if self.command == "GET" and match["name"] in repository.endless:
+            return self.pour(path, headers)
+        self.send_part(path, headers)
 
-    def send_part(self, content: bytes, headers: dict[str, str]) -> None:
+    def send_part(self, path: Path, headers: dict[str, str]) -> None:
+        size = path.stat().st_size
         byte_range = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         if not byte_range:
-            return self.reply(200, content, headers)
-        start, end = int(byte_range[1]), min(int(byte_range[2] or len(content)), len(content) - 1)
-        headers["Content-Range"] = f"bytes {start}-{end}/{len(content)}"
-        self.reply(206, content[start : end + 1], headers)
+            return self.reply(200, path.read_bytes() if self.command == "GET" else b"", headers, size)
+        if int(byte_range[1]) >= size:
+            return self.refuse(416, "")
+        start, end = int(byte_range[1]), min(int(byte_range[2] or size), size - 1)
+        headers["Content-Range"] = f"bytes {start}-{end}/{size}"
+        with path.open("rb") as file:
+            file.seek(start)
+            self.reply(206, file.read(end + 1 - start), headers)
+
+    def trickle(self, path: Path, headers: dict[str, str], pause: float) -> None:
+        """Send a file byte by byte, as slowly as the repository says."""
+        self.start(200, headers, path.stat().st_size)
+        with path.open("rb") as file, suppress(OSError):
+            while byte := file.read(1):
+                self.wfile.write(byte)
+                time.sleep(pause)
+
+    def pour(self, path: Path, headers: dict[str, str]) -> None:
+        """Send a file and then zeros until the client goes away."""
+        self.close_connection = True
+        self.start(200, headers, None)
+        with suppress(OSError):
+            self.wfile.write(path.read_bytes())
+            while True:
+                self.wfile.write(bytes(65_536))
 
     def refuse(self, status: int, code: str, headers: dict[str, str] | None = None) -> None:
         self.reply(status, b"", {"X-Error-Code": code, **(headers or {})})
 
-    def reply(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+    def reply(self, status: int, content: bytes, headers: dict[str, str], size: int | None = None) -> None:
+        self.start(status, headers, len(content) if size is None else size)
+        if self.command == "GET":
+            with suppress(OSError):  # clients that have read enough go away
+                self.wfile.write(content)
+
+    def start(self, status: int, headers: dict[str, str], size: int | None) -> None:
+        """Send the head of an answer; without a size, its content goes on until the connection is closed."""
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
+        if size is not None:
+            self.send_header("Content-Length", str(size))
         self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(content)
 
     def log_message(self, *args: Any) -> None:
         pass
 
 
 def digest(path: Path) -> str:
+    """Return a name for the content of a file; of a large one, only its size and time of change are read."""
+    state = path.stat()
+    if state.st_size > 10**8:
+        return hashlib.sha1(f"{state.st_size} {state.st_mtime_ns}".encode()).hexdigest()
     return hashlib.sha1(path.read_bytes()).hexdigest()
 
 

@@ -1,5 +1,6 @@
 import json
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +10,11 @@ import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake import checks as module
-from leaderboard.intake.checks import RULES, Check, Description, Examination, examine
-from leaderboard.intake.hub import Listing
+from leaderboard.intake.checks import RULES, Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import ProbingError
+from probing.files.headers import Tensor
+from probing.files.listing import Listing
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
 
@@ -82,7 +84,8 @@ def test_gated_and_private_models_are_refused(
     outcome: Outcome, local_hub: Hub, tiny_models: dict[str, Path], info: dict[str, Any]
 ) -> None:
     local_hub.add("org/closed", tiny_models["org/causal"], **info)
-    assert outcome("org/closed")["public"].state == "failed"
+    check = outcome("org/closed")["public"]
+    assert (check.state, check.code) == ("failed", "gated")
 
 
 def test_pickled_weights_are_refused_and_the_other_checks_still_run(
@@ -99,7 +102,7 @@ def test_pickled_weights_are_refused_and_the_other_checks_still_run(
 @pytest.mark.parametrize(
     "keys",
     [
-        {"auto_map": {"AutoModel": "modeling.Evil"}},
+        {"model_type": "brandnew", "auto_map": {"AutoModel": "modeling.Evil"}},
         {"text_config": {"deep": [{"auto_map": {"AutoConfig": "x.Y"}}]}},
         {"_attn_implementation_internal": "someone/kernels"},
         {"attn_implementation": "someone/kernels:forward"},
@@ -117,8 +120,66 @@ def test_a_config_that_asks_for_code_is_refused(
 
 
 def test_a_tokenizer_that_asks_for_code_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    spoilt("tokenizer_config.json", auto_map={"AutoTokenizer": ["x.Y", None]})
+    spoilt("tokenizer_config.json", more={"auto_map": {"AutoTokenizer": ["x.Y", None]}})
     assert outcome("org/spoilt")["no custom code"].state == "failed"
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_known_type_is_ignored_and_said(outcome: Outcome, spoilt: Callable[..., Path], file: str) -> None:
+    spoilt(file, auto_map={"AutoModel": "modeling.Own"})
+    check = outcome("org/spoilt")["no custom code"]
+    assert check.state == "ok"
+    assert f"{file} names code of its own (auto_map); it is ignored, as transformers knows gpt2." in check.message
+
+
+def test_unknown_keys_of_a_config_are_named(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
+    spoilt(surprise=1)
+    assert "does not know are ignored: surprise." in outcome("org/spoilt")["config fits"].message
+
+
+@pytest.mark.parametrize(
+    "keys", [{"n_embd": 10_000}, {"vocab_size": 10**6}, {"n_layer": 10**6}, {"n_positions": 10**12}]
+)
+def test_a_config_of_another_size_is_refused_before_a_download(
+    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub, keys: dict[str, int]
+) -> None:
+    spoilt(**keys)
+    check = outcome("org/spoilt")["config fits"]
+    assert (check.state, check.code) == ("failed", "bad-config")
+    assert not local_hub.downloaded("model.safetensors")
+
+
+def test_damaged_weights_are_refused_before_a_download(
+    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub
+) -> None:
+    path = spoilt() / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-4])
+    check = outcome("org/spoilt")["weights intact"]
+    assert (check.state, check.code) == ("failed", "bad-weights")
+    assert not local_hub.downloaded("model.safetensors")
+
+
+def test_a_hub_that_states_a_size_below_zero_is_refused(
+    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub
+) -> None:
+    spoilt()
+    local_hub.repositories["org/spoilt"].sizes["model.safetensors"] = -1
+    checks = outcome("org/spoilt")
+    assert (checks["files safe"].state, checks["files safe"].code) == ("failed", "wrong-sizes")
+    assert checks["size"].state == "skipped"
+
+
+def test_a_hub_that_trickles_is_given_up_soon_and_the_model_has_to_wait(
+    small: Benchmark, spoilt: Callable[..., Path], local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "DEADLINE", 1)
+    spoilt()
+    local_hub.repositories["org/spoilt"].slow = {"config.json"}
+    begin = time.monotonic()
+    examination = examine(Examination("org/spoilt", small, Settings()))
+    assert time.monotonic() - begin < 8
+    assert {check.code for check in examination.checks if check.state == "warning"} == {"slow-download"}
+    assert examination.waiting
 
 
 def test_a_key_for_code_without_a_value_is_accepted(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
@@ -150,6 +211,7 @@ def test_a_broken_config_is_refused(outcome: Outcome, spoilt: Callable[..., Path
     (spoilt() / "config.json").write_text("{")
     checks = outcome("org/spoilt")
     assert "not valid JSON" in checks["config readable"].message
+    assert checks["config readable"].code == "bad-config"
     assert checks["architecture known"].state == "skipped"
 
 
@@ -226,12 +288,17 @@ def test_a_check_of_a_listing_says_what_it_found(
         (module.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
         (module.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
         (module.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
+        (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
+        (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
+        (module.config_fits, LISTING, {"quantization_config": {"bits": 4}}, "weights are quantised"),
     ],
 )
-def test_a_check_of_a_description_says_what_it_found(
-    check: Callable[[Description], str], listing: Listing, config: dict[str, Any], message: str
+def test_a_check_of_a_config_says_what_it_found(
+    check: Callable[[Examination], str], listing: Listing, config: dict[str, Any], message: str
 ) -> None:
-    assert message in outcome_of(check, Description(listing, config))
+    examination = Examination(listing.hub_id, Benchmark(), Settings(), listing=listing, config=config)
+    examination.tensors = {"embedding": Tensor("F32", (32,))}
+    assert message in outcome_of(check, examination)
 
 
 def outcome_of(check: Callable[[Any], str], subject: object) -> str:

@@ -13,6 +13,7 @@ from probing.errors import (
     UnsafeModel,
     UnsupportedModel,
 )
+from probing.files.wanted import wanted
 from tests.hub.local_hub import Hub
 
 
@@ -56,7 +57,7 @@ def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavaila
     listing = hub.find("org/causal")
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
-        hub.read_json(listing, "config.json")
+        listing.read_json("config.json")
 
 
 def test_a_missing_model_is_not_found(local_hub: Hub) -> None:
@@ -74,7 +75,7 @@ def test_gated_and_private_models_are_not_public(local_hub: Hub, tiny_models: di
 def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
     local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
     with pytest.raises(UnsupportedModel, match="is gated"):
-        hub.read_json(hub.find("org/gated"), "config.json")
+        hub.find("org/gated").read_json("config.json")
 
 
 def test_only_the_files_that_a_run_needs_are_downloaded(
@@ -132,7 +133,7 @@ def test_a_config_that_is_no_bounded_json_object_is_refused(data: Path, content:
     local(data / "models/org/odd")
     (data / "models/org/odd/config.json").write_bytes(content.encode("latin-1"))
     with pytest.raises(UnsupportedModel):
-        hub.read_json(hub.find("org/odd"), "config.json")
+        hub.find("org/odd").read_json("config.json")
 
 
 def test_local_models_come_before_the_hub_and_are_pinned_by_their_content(local_hub: Hub, data: Path) -> None:
@@ -165,7 +166,7 @@ def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Pat
     local_hub.add("org/remote", local(tmp_path / "remote", **{"m__gguf": "GGUF"}))
     assert hub.download(hub.find("org/local")).name == "m.gguf"
     assert hub.find("org/remote").gguf is None
-    assert hub.find("org/remote").wanted == []
+    assert wanted(hub.find("org/remote").files) == []
 
 
 def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:

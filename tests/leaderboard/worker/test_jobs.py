@@ -292,15 +292,15 @@ def test_a_hub_that_goes_away_makes_the_run_wait_and_then_go_on(queued: Run, fak
     assert fresh(queued).state == Run.State.FINISHED
 
 
-def test_a_model_whose_weights_are_broken_fails_with_a_reason(
+def test_a_model_whose_tokenizer_is_broken_fails_with_a_reason(
     small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "broken")
-    (folder / "model.safetensors").write_bytes(b"garbage")
+    (folder / "tokenizer.json").write_text('{"version": "1.0"}')
     local_hub.add("org/broken", folder)
     run = submit("org/broken", small).run
     probe_run(run.pk)
-    assert (fresh(run).state, fresh(run).code) == (Run.State.FAILED, "unsupported-model")
+    assert (fresh(run).state, fresh(run).code) == (Run.State.FAILED, "broken-tokenizer")
 
 
 def test_missing_rows_never_count_as_finished(queued: Run, fake: FakeModel) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
 
-from probing.errors import ModelNotFound, ProbingError, SourceUnavailable, UnsupportedModel
+from probing.errors import BadConfig, ModelNotFound, ProbingError, SourceUnavailable
 from probing.files.hub_client import HubClient, hub_errors
 from tests.hub.local_hub import Hub, serve
 
@@ -33,22 +33,28 @@ def test_a_description_has_the_commit_and_the_sizes_of_the_files(client: HubClie
     assert {file.rfilename: file.size for file in info.siblings or []} == {"config.json": 2, "notes.txt": 10}
 
 
-def test_only_the_files_that_match_a_pattern_are_downloaded(client: HubClient, hub: Hub, tmp_path: Path) -> None:
+def test_only_the_named_files_are_downloaded(client: HubClient, hub: Hub, tmp_path: Path) -> None:
     commit = hub.repositories["org/name"].commit
-    folder = client.download("org/name", commit, ["config.json"])
+    folder = client.download("org/name", commit, {"config.json": 2})
     assert [path.name for path in folder.iterdir()] == ["config.json"]
     assert folder.name == commit
     assert folder.is_relative_to(tmp_path / "cache")
 
 
 def test_without_a_commit_the_newest_is_downloaded(client: HubClient, hub: Hub) -> None:
-    assert client.download("org/name", "", ["*.json"]).name == hub.repositories["org/name"].commit
+    assert client.download("org/name", "", {"config.json": 2}).name == hub.repositories["org/name"].commit
 
 
-def test_a_single_file_is_downloaded(client: HubClient, hub: Hub) -> None:
-    path = client.download_file("org/name", hub.repositories["org/name"].commit, "notes.txt")
-    assert path.read_text() == "not needed"
-    assert not hub.downloaded("config.json")
+@pytest.mark.parametrize(
+    ("start", "stop", "content"), [(0, 10, "not needed"), (4, 8, "need"), (4, 99, "needed"), (50, 60, "")]
+)
+def test_a_part_of_a_file_is_read(client: HubClient, start: int, stop: int, content: str) -> None:
+    assert client.read("org/name", "", "notes.txt", start, stop).decode() == content
+
+
+def test_an_endless_file_is_read_as_far_as_needed(client: HubClient, hub: Hub) -> None:
+    hub.repositories["org/name"].endless = {"notes.txt"}
+    assert client.read("org/name", "", "notes.txt", 4, 12) == b"needed\0\0"
 
 
 def test_a_missing_model_is_reported_with_the_address_of_the_hub(client: HubClient, hub: Hub) -> None:
@@ -62,7 +68,7 @@ def test_a_full_disk_is_reported_as_such(client: HubClient, hub: Hub, monkeypatc
 
     monkeypatch.setattr("probing.files.hub_client.hf_hub_download", full)
     with pytest.raises(ProbingError) as error:
-        client.download_file("org/name", "", "config.json")
+        client.download("org/name", "", {"config.json": 2})
     assert error.value.code == "no-space"
 
 
@@ -71,7 +77,7 @@ def test_a_full_disk_is_reported_as_such(client: HubClient, hub: Hub, monkeypatc
     [
         (HFValidationError("no id"), ModelNotFound),
         (LocalEntryNotFoundError("offline"), SourceUnavailable),
-        (EntryNotFoundError("no file"), UnsupportedModel),
+        (EntryNotFoundError("no file"), BadConfig),
         (ConnectionError("refused"), SourceUnavailable),
     ],
 )

@@ -1,67 +1,80 @@
-"""Where a model's files come from, which of them are touched, and what they must not ask for."""
+"""Where a model's files come from, on this disk or at a hub, and that a hub's files are checked before a download."""
 
 import hashlib
+import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from shutil import copytree
 
 import pytest
+from huggingface_hub import constants
 
-from probing.errors import ModelNotFound, SourceUnavailable, UnsafeModel
-from probing.files.model_files import (
-    code_key,
-    locate,
-    refuse_code,
-    refuse_pickles,
-    wanted,
-)
+from probing.errors import ModelNotFound, NoHead, SourceUnavailable, UnsafeLink, WrongSizes
+from probing.files.model_files import locate
+from tests.hub.local_hub import Hub, serve
+from tests.tiny_models import build_gpt2
 
 
-def test_only_weights_config_and_tokenizer_are_wanted() -> None:
-    names = ["pytorch_model.bin", "model.safetensors", "modeling_x.py", "config.json", "tokenizer.json", "README.md"]
-    assert wanted(names) == ["config.json", "model.safetensors", "tokenizer.json"]
+@pytest.fixture(scope="module")
+def gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_gpt2(tmp_path_factory.mktemp("models") / "gpt2")
 
 
-@pytest.mark.parametrize("name", ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"])
-def test_shards_are_wanted(name: str) -> None:
-    assert wanted([name]) == [name]
+@pytest.fixture
+def hub(gpt2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with a copy of the model, and an empty cache."""
+    with serve() as server:
+        server.add("org/gpt2", copytree(gpt2, tmp_path / "served"))
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        yield server
 
 
-@pytest.mark.parametrize(
-    "name", ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
-)
-def test_other_places_and_formats_are_not_wanted(name: str) -> None:
-    assert wanted([name]) == []
+def test_a_model_of_the_hub_is_downloaded_with_its_chat_template(hub: Hub) -> None:
+    (hub.repositories["org/gpt2"].folder / "chat_template.jinja").write_text("{{ messages }}")
+    files = locate("org/gpt2")
+    assert {"chat_template.jinja", "config.json", "model.safetensors", "tokenizer.json"} <= set(files.names)
+    assert files.commit == hub.repositories["org/gpt2"].commit
 
 
-@pytest.mark.parametrize(
-    ("config", "key"),
-    [
-        ({"auto_map": {"AutoModel": "x.Y"}}, "auto_map"),
-        ({"text_config": {"auto_map": {"AutoModel": "x.Y"}}}, "auto_map"),
-        ({"layers": [{}, {"quantization": {"kernel_config": {"a": "b"}}}]}, "kernel_config"),
-        ({"trust_remote_code": True}, "trust_remote_code"),
-        ({"attn_implementation": "org/kernel"}, "attn_implementation"),
-        ({"_attn_implementation_internal": "org/kernel"}, "_attn_implementation_internal"),
-    ],
-)
-def test_what_asks_for_code_is_refused_at_any_depth(config: dict[str, Any], key: str) -> None:
-    assert code_key(config) == key
-    with pytest.raises(UnsafeModel, match=key):
-        refuse_code("config.json", config)
+def test_a_model_that_fails_a_check_is_not_downloaded(hub: Hub) -> None:
+    path = hub.repositories["org/gpt2"].folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": ["GPT2Model"]}))
+    with pytest.raises(NoHead):
+        locate("org/gpt2")
+    assert not hub.downloaded("model.safetensors")
+    assert locate("org/gpt2", any_head=True).source == "hub"
 
 
-@pytest.mark.parametrize(
-    "config", [{}, {"auto_map": None}, {"trust_remote_code": False}, {"model_type": "auto_map"}, [1]]
-)
-def test_what_asks_for_nothing_passes(config: Any) -> None:
-    refuse_code("config.json", config)
+@pytest.mark.parametrize("size", [-1, 0, None, "12", 1.5])
+def test_a_hub_that_states_no_usable_sizes_is_refused(hub: Hub, size: object) -> None:
+    hub.repositories["org/gpt2"].sizes["model.safetensors"] = size
+    with pytest.raises(WrongSizes):
+        locate("org/gpt2")
+    assert not hub.downloaded("model.safetensors")
 
 
-def test_weights_must_be_safetensors() -> None:
-    refuse_pickles("here", ["model.safetensors"])
-    refuse_pickles("here", ["model.safetensors.index.json"])
-    with pytest.raises(UnsafeModel, match="here has no safetensors"):
-        refuse_pickles("here", ["pytorch_model.bin", "adapter_model.safetensors"])
+def test_a_file_of_another_size_than_stated_is_refused_and_removed(hub: Hub, tmp_path: Path) -> None:
+    hub.repositories["org/gpt2"].sizes["tokenizer.json"] = 1000
+    with pytest.raises(WrongSizes, match=r"tokenizer\.json has [\d,]+ bytes; the hub said 1,000"):
+        locate("org/gpt2")
+    assert not list((tmp_path / "cache").rglob("tokenizer.json"))
+
+
+def test_a_model_that_was_downloaded_before_is_found_without_the_hub(hub: Hub) -> None:
+    before = locate("org/gpt2")
+    hub.broken = 503
+    assert locate("org/gpt2") == before
+    with pytest.raises(SourceUnavailable):
+        locate("org/other")
+
+
+def test_a_link_that_leaves_the_folder_is_not_digested(tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text("{}")
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "config.json").symlink_to(tmp_path / "secret.json")
+    with pytest.raises(UnsafeLink):
+        locate(str(tmp_path / "model")).digests()
 
 
 def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:

@@ -21,14 +21,23 @@ from transformers import (
 
 from probing.__main__ import main
 from probing.errors import (
+    BadConfig,
     BadInput,
+    BadWeights,
+    BrokenTokenizer,
+    Gated,
     ModelNotFound,
+    NoFastTokenizer,
+    NoHead,
     ProbingError,
     SourceUnavailable,
+    TooLarge,
+    UnknownArchitecture,
     UnsafeModel,
     UnsupportedModel,
 )
-from probing.files.model_files import locate
+from probing.files.description import describe
+from probing.files.listing import folder_listing
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import DTYPES, _placement, load
 from probing.scoring.masked import MaskedModel
@@ -121,7 +130,7 @@ def test_a_name_without_a_model_is_not_found(hub: Hub, name: str) -> None:
 
 def test_a_gated_model_is_unsupported(hub: Hub, built: dict[str, Path]) -> None:
     hub.add("org/gated", built["gpt2"], gated="manual")
-    with pytest.raises(UnsupportedModel, match="gated"):
+    with pytest.raises(Gated, match="gated"):
         load("org/gated", device="cpu")
 
 
@@ -195,41 +204,54 @@ def one_empty_index(folder: Path) -> None:
 
 
 DAMAGED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
-    "no config": (remove("config.json"), UnsupportedModel, "has no config.json"),
-    "half a config": (overwrite("config.json", '{"model_type": "gp'), UnsupportedModel, "not valid JSON"),
-    "a list as config": (overwrite("config.json", "[]"), UnsupportedModel, "not a JSON object"),
-    "an unknown type": (rewrite("config.json", model_type="gpt99"), UnsupportedModel, "'gpt99'"),
-    "a type that is no text": (rewrite("config.json", model_type=["gpt2"]), UnsupportedModel, "gpt2"),
-    "no architecture": (rewrite("config.json", architectures=None), UnsupportedModel, "modelling head"),
+    "no config": (remove("config.json"), BadConfig, "has no config.json"),
+    "half a config": (overwrite("config.json", '{"model_type": "gp'), BadConfig, "not valid JSON"),
+    "a list as config": (overwrite("config.json", "[]"), BadConfig, "not a JSON object"),
+    "an unknown type": (rewrite("config.json", model_type="gpt99"), UnknownArchitecture, "'gpt99'"),
+    "a type that is no text": (rewrite("config.json", model_type=["gpt2"]), UnknownArchitecture, "gpt2"),
+    "no architecture": (rewrite("config.json", architectures=None), NoHead, "modelling head"),
     "an architecture that is no text": (
         rewrite("config.json", architectures=[[1]]),
-        UnsupportedModel,
+        NoHead,
         "modelling head",
     ),
-    "architectures that are a number": (rewrite("config.json", architectures=7), UnsupportedModel, "modelling head"),
-    "a classifier": (rewrite("config.json", architectures=["GPT2ForSequenceClassification"]), UnsupportedModel, "head"),
-    "an encoder-decoder": (encoder_decoder, UnsupportedModel, "modelling head"),
-    "a size that is no number": (rewrite("config.json", n_embd="big"), UnsupportedModel, "cannot be loaded"),
-    "no heads": (rewrite("config.json", n_head=0), UnsupportedModel, "cannot be loaded"),
-    "another size than the weights": (rewrite("config.json", n_embd=64), UnsupportedModel, "cannot be loaded"),
+    "architectures that are a number": (rewrite("config.json", architectures=7), NoHead, "modelling head"),
+    "a classifier": (rewrite("config.json", architectures=["GPT2ForSequenceClassification"]), NoHead, "head"),
+    "an encoder-decoder": (encoder_decoder, NoHead, "modelling head"),
+    "a size that is no number": (rewrite("config.json", n_embd="big"), BadConfig, "cannot be read"),
+    "no heads": (rewrite("config.json", n_head=0), BadConfig, "cannot be loaded"),
+    "another size than the weights": (
+        rewrite("config.json", n_embd=64),
+        BadConfig,
+        "by the config, but",
+    ),
     "no weights": (remove("model.safetensors"), UnsafeModel, "no safetensors"),
     "pickled weights": (pickle_only, UnsafeModel, "no safetensors"),
-    "cut weights": (cut, UnsupportedModel, "cannot be loaded"),
-    "weights that lack a layer": (forget, UnsupportedModel, "lacks transformer.h.1.mlp.c_fc"),
-    "a missing shard": (indexed("model-00001-of-00002.safetensors"), UnsupportedModel, "lacks model-00001"),
+    "cut weights": (cut, BadWeights, "model.safetensors is damaged"),
+    "weights that lack a layer": (forget, BadWeights, "lacks transformer.h.1.mlp.c_fc"),
+    "a missing shard": (indexed("model-00001-of-00002.safetensors"), BadWeights, "lacks model-00001"),
     "an index of pickled weights": (indexed("pytorch_model.bin"), UnsafeModel, "names 'pytorch_model.bin'"),
     "an index that leaves the folder": (indexed("../other/model.safetensors"), UnsafeModel, "names '../other"),
-    "an index of numbers": (indexed(7), UnsafeModel, "names 7"),
-    "an index without shards": (one_empty_index, UnsupportedModel, "names no files"),
-    "own code": (rewrite("config.json", auto_map={"AutoConfig": "own.Config"}), UnsafeModel, "auto_map"),
-    "own tokenizer code": (
-        rewrite("tokenizer_config.json", auto_map={"AutoTokenizer": ["x"]}),
+    "an index of numbers": (indexed(7), UnsafeModel, "names '7'"),
+    "an index without shards": (one_empty_index, BadWeights, "names no files"),
+    "own code": (
+        rewrite("config.json", model_type="own", auto_map={"AutoConfig": "own.Config"}),
         UnsafeModel,
         "auto_map",
     ),
-    "a tokenizer without a model": (overwrite("tokenizer.json", '{"version": "1.0"}'), UnsupportedModel, "tokenizer"),
-    "half a tokenizer": (overwrite("tokenizer.json", '{"version": "1.0", '), UnsupportedModel, "tokenizer"),
-    "no tokenizer": (remove("tokenizer.json"), UnsupportedModel, "no fast tokenizer"),
+    "own nested code": (
+        rewrite("config.json", text_config={"auto_map": {"AutoConfig": "own.Config"}}),
+        UnsafeModel,
+        "auto_map",
+    ),
+    "own nested tokenizer code": (
+        rewrite("tokenizer_config.json", more={"auto_map": {"AutoTokenizer": ["x"]}}),
+        UnsafeModel,
+        "auto_map",
+    ),
+    "a tokenizer without a model": (overwrite("tokenizer.json", '{"version": "1.0"}'), BrokenTokenizer, "tokenizer"),
+    "half a tokenizer": (overwrite("tokenizer.json", '{"version": "1.0", '), BrokenTokenizer, "tokenizer"),
+    "no tokenizer": (remove("tokenizer.json"), NoFastTokenizer, "no fast tokenizer"),
 }
 
 
@@ -287,7 +309,7 @@ def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> N
     network = BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), pad_token_id=0, **SIZES))
     network.bert.save_pretrained(tmp_path)
     change(tmp_path, "config.json", architectures=["BertForMaskedLM"])
-    with pytest.raises(UnsupportedModel, match="lacks cls"):
+    with pytest.raises(BadWeights, match="lacks cls"):
         load(str(tmp_path), device="cpu")
 
 
@@ -325,7 +347,7 @@ def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
     one_gpu = torch.device("cuda")
-    placed = _placement(locate(str(gpt2)), DTYPES[dtype], one_gpu, spread=True)
+    placed = _placement(describe(folder_listing(gpt2)).weights.parameters, DTYPES[dtype], one_gpu, spread=True)
     assert placed == ("auto" if spread else one_gpu)
 
 
@@ -345,7 +367,7 @@ def test_a_real_model_in_half_precision_is_scored_with_the_fast_implementation(s
 
 def test_a_tokenizer_that_is_not_fast_is_unsupported(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PreTrainedTokenizerFast, "is_fast", False)
-    with pytest.raises(UnsupportedModel, match="is not a fast one"):
+    with pytest.raises(NoFastTokenizer, match="is not a fast one"):
         load(str(gpt2), device="cpu")
 
 
@@ -354,5 +376,5 @@ def test_a_network_that_does_not_fit_on_the_device_is_told_as_such(gpt2: Path, m
         raise torch.OutOfMemoryError("out of memory")
 
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", full)
-    with pytest.raises(UnsupportedModel, match=r"does not fit on the device\. Use a larger device or --dtype"):
+    with pytest.raises(TooLarge, match=r"does not fit on the device\. Use a larger device or --dtype"):
         load(str(gpt2), device="cpu")

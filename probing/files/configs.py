@@ -1,0 +1,158 @@
+"""Configs of models: which keys reach transformers, and whether they describe a model of the size of the weights."""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from probing.errors import BadConfig, UnsafeModel
+from probing.files.architectures import known_model_types, module_of, transformers_folder
+from probing.files.headers import Tensors
+
+# Keys of a config, at any depth, that make loaders download or run something.
+CODE_KEYS = re.compile(
+    r"auto_map|custom_pipelines|trust_remote_code|_?(attn|experts)_implementation(_internal)?"
+    r"|.*kernel_config|use_kernels"
+)
+# Keys that many configs have and scoring has no use for. Some are harmful: `num_labels` makes a list of that length.
+UNUSED = {
+    "_attn_implementation_autoset", "_name_or_path", "name_or_path", "transformers_version", "dtype", "torch_dtype",
+    "id2label", "label2id", "num_labels", "problem_type", "finetuning_task", "task_specific_params", "return_dict",
+    "output_hidden_states", "output_attentions", "output_scores", "return_dict_in_generate", "torchscript",
+    "use_bfloat16", "pruned_heads", "per_layer_config", "prefix", "tf_legacy_loss", "gradient_checkpointing",
+    "auto_map", "use_return_dict", "tokenizer_class", "quantization_config",
+}  # fmt: skip
+# Keys that the base class of all configs reads, or that are the same in every family.
+SHARED = {
+    "model_type", "architectures", "is_decoder", "is_encoder_decoder", "add_cross_attention", "tie_word_embeddings",
+    "tie_encoder_decoder", "chunk_size_feed_forward", "use_cache", "bos_token_id", "eos_token_id", "pad_token_id",
+    "sep_token_id", "decoder_start_token_id", "layer_types", "initializer_range",
+    "rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor", "rope_type", "type", "factor",
+    "original_max_position_embeddings", "attention_factor", "beta_fast", "beta_slow", "short_factor", "long_factor",
+    "low_freq_factor", "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "full_attention",
+    "sliding_attention",
+}  # fmt: skip
+LARGEST_NUMBER = 2**24  # of any size, position or identifier; the longest context of a known model is 10 million
+LARGEST_BASE = 10**12  # of the whole numbers that are bases of rotary positions
+MOST_LAYERS = 1_024
+MOST_EXPERTS = 4_096
+LONGEST_LIST = 10_000
+LONGEST_TEXT = 10_000
+BASES = re.compile(r".*(theta|base|freq).*")
+LAYERS = re.compile(r"(num_)?(encoder_|decoder_)?(hidden_)?layers|n_layers?|num_(encoder|decoder)_layers")
+EXPERTS = re.compile(r".*(num|n)_.*experts|moe_num_.*experts")
+DIMENSIONS = re.compile(r"hidden_size|n_embd|d_model|dim|embedding_size|embedding_dim|d_embed|vocab_size")
+USED = re.compile(r"\bconfig\.(\w+)|getattr\(\s*(?:self\.)?config,\s*\"(\w+)\"")
+IMPORTED = re.compile(r"^from \.\.(\w+)\.configuration_\w+ import", re.MULTILINE)
+DECLARED = re.compile(r"^    (\w+)\s*:|[\"'](\w+)[\"']", re.MULTILINE)
+
+
+def code_key(value: Any) -> str | None:
+    """Return the first key, at any depth, that names code, kernels or an attention back end and has a value."""
+    if isinstance(value, Mapping):
+        named = (key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)))
+        return next(named, None) or next(filter(None, map(code_key, value.values())), None)
+    if isinstance(value, list):
+        return next(filter(None, map(code_key, value)), None)
+    return None
+
+
+def refuse_code(name: str, config: Mapping[str, Any], known_type: bool) -> None:
+    """Raise `UnsafeModel` if a config asks for code from outside.
+
+    `known_type`: whether transformers knows the type of the model; then `auto_map` beside it is ignored, as the code
+    that it names only repeats what transformers has.
+    """
+    ignored = {"auto_map"} if known_type else set()
+    if key := code_key({name: value for name, value in config.items() if name not in ignored}):
+        raise UnsafeModel(
+            f"{name} has the key {key!r}, which asks for code from outside.",
+            "Only models that the transformers library knows by itself can be probed; remove the key.",
+        )
+
+
+@cache
+def allowed_keys(model_type: str) -> frozenset[str]:
+    """Return the keys of a config of this type that can change the network, by the source of transformers.
+
+    They are the fields and other names in the module of the config class, and what the module of the network reads
+    from its config. Importing these modules would load torch.
+    """
+    names = set(SHARED)
+    modules, seen = [module_of(model_type)], set()
+    while modules:
+        module = modules.pop()
+        if module in seen:
+            continue
+        seen.add(module)
+        for path in sorted((transformers_folder() / "models" / module).glob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            if path.name.startswith("configuration_"):
+                names.update(name for match in DECLARED.findall(text) for name in match)
+                modules += IMPORTED.findall(text)
+            elif path.name.startswith("modeling_"):
+                names.update(name for match in USED.findall(text) for name in match)
+    return frozenset(name for name in names - UNUSED if name and not CODE_KEYS.fullmatch(name))
+
+
+def filtered(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return a config without the keys that its family does not know, and the names of these, nested ones with dots.
+
+    Keys that scoring has no use for are left out without being named.
+    """
+    dropped: list[str] = []
+    kept = _filtered(config, allowed_keys(str(config.get("model_type") or "")), "", dropped)
+    return kept, dropped
+
+
+def _filtered(config: Mapping[str, Any], allowed: frozenset[str], place: str, dropped: list[str]) -> dict[str, Any]:
+    nested_type = config.get("model_type")
+    if place and isinstance(nested_type, str) and nested_type in known_model_types():
+        allowed |= allowed_keys(nested_type)
+    kept: dict[str, Any] = {}
+    for key, value in config.items():
+        if key in allowed or (place and key.isdecimal()):
+            kept[key] = _filtered(value, allowed, f"{place}{key}.", dropped) if isinstance(value, dict) else value
+        elif key not in UNUSED:
+            dropped.append(f"{place}{key}")
+    return kept
+
+
+def refuse_absurd(where: str, config: Mapping[str, Any], tensors: Tensors) -> None:
+    """Raise `BadConfig` if the config describes a network that cannot be the one whose weights these are.
+
+    Only names and numbers are compared, so nothing has to be built; `load` compares every weight with the network.
+    """
+    largest = max((size for tensor in tensors.values() if tensor.elements for size in tensor.shape), default=0)
+    limits = (
+        (BASES, LARGEST_BASE, "more than any model has"),
+        (LAYERS, min(len(tensors), MOST_LAYERS), f"but the weights are {len(tensors):,} tensors"),
+        (EXPERTS, min(max(len(tensors), largest), MOST_EXPERTS), f"but the weights are {len(tensors):,} tensors"),
+        (DIMENSIONS, largest, f"but the largest dimension of the weights is {largest:,}"),
+        (re.compile(".*"), LARGEST_NUMBER, "more than any model has"),
+    )
+    for key, value in _values(config):
+        if isinstance(value, int) and not isinstance(value, bool):
+            limit, reason = next((limit, reason) for pattern, limit, reason in limits if pattern.fullmatch(key))
+            if abs(value) > limit:
+                raise _absurd(where, f"{key} is {value:,}, {reason}" if abs(value) < 10**30 else f"{key} is absurd")
+        elif isinstance(value, list | dict) and len(value) > LONGEST_LIST:
+            raise _absurd(where, f"{key} is a list of {len(value):,}")
+        elif isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise _absurd(where, f"{key} is a text of {len(value):,} characters")
+
+
+def _absurd(where: str, reason: str) -> BadConfig:
+    next_step = "Repair config.json, or save the model again."
+    return BadConfig(f"The config of {where} cannot be right: {reason}.", next_step)
+
+
+def _values(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value at any depth with the key that it stands under."""
+    yield key, value
+    if isinstance(value, Mapping):
+        for name, child in value.items():
+            yield from _values(child, str(name))
+    elif isinstance(value, list):
+        for child in value:
+            yield from _values(child, key)

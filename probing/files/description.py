@@ -1,0 +1,125 @@
+"""All checks of a model's files, and the description of the model that they give.
+
+The site calls them one by one, before any download, to show each to the submitter; `describe` calls all of them, for
+models of a hub before they are downloaded and for folders before they are loaded. They load no torch.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from probing.errors import NoFastTokenizer, QuantisedWeights
+from probing.files.architectures import architecture_of, known_model_types, require_kind, require_known_type
+from probing.files.configs import filtered, refuse_absurd, refuse_code
+from probing.files.headers import Tensor, WeightSummary, joined_headers, read_header, summarise
+from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing, file_in
+from probing.files.wanted import wanted, weight_files
+
+NAMED_KEYS = 8  # a note names no more keys than this
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the checks have found out about a model in Hugging Face format.
+
+    `config` has only keys that the model's family knows. `notes` are sentences for people about what was ignored.
+    """
+
+    config: Mapping[str, Any]
+    weights: WeightSummary
+    tensors: Mapping[str, Tensor]
+    notes: tuple[str, ...]
+
+    @property
+    def architecture(self) -> str:
+        """The name of the model class, "" if the config names none."""
+        return architecture_of(self.config)
+
+
+def describe(listing: Listing, any_head: bool = False) -> Description:
+    """Make every check of a model's files; raise the `ProbingError` of the first that fails.
+
+    `any_head`: accept models without a language modelling head too.
+    """
+    refuse_unsafe_files(listing)
+    names = weights_of(listing)
+    config = listing.read_json(CONFIG)
+    notes = refuse_custom_code(listing, config)
+    require_known_type(str(config.get("model_type") or ""))
+    if not any_head:
+        require_kind(architecture_of(config))
+    require_fast_tokenizer(listing)
+    refuse_quantised(listing.hub_id, config)
+    tensors = read_tensors(listing, names)
+    weights = summarise(listing.hub_id, tensors)
+    kept, more_notes = usable_config(listing.hub_id, config, tensors)
+    return Description(kept, weights, tensors, (*notes, *more_notes))
+
+
+def refuse_unsafe_files(listing: Listing) -> None:
+    """Refuse files without a usable size, files that are too large, and links that leave a local folder."""
+    names = wanted(listing.files) + ([listing.gguf.name] if listing.gguf else [])
+    if listing.folder:
+        for name in names:
+            file_in(listing.folder, name)
+    listing.refuse_sizes(names)
+
+
+def weights_of(listing: Listing) -> list[str]:
+    """Return the names of the files that hold the weights, by `weight_files`."""
+    return weight_files(listing.hub_id, listing.files, lambda: listing.read_json(INDEX))
+
+
+def refuse_custom_code(listing: Listing, config: Mapping[str, Any]) -> list[str]:
+    """Refuse configs that ask for code; return notes on code that is ignored, as transformers knows the model."""
+    known = config.get("model_type") in known_model_types() if isinstance(config.get("model_type"), str) else False
+    configs = {CONFIG: config}
+    if TOKENIZER_CONFIG in listing.files:
+        configs[TOKENIZER_CONFIG] = listing.read_json(TOKENIZER_CONFIG)
+    for name, content in configs.items():
+        refuse_code(f"{name} of {listing.hub_id}", content, known)
+    return [
+        f"{name} names code of its own (auto_map); it is ignored, as transformers knows {config['model_type']}."
+        for name, content in configs.items()
+        if content.get("auto_map")
+    ]
+
+
+def require_fast_tokenizer(listing: Listing) -> None:
+    """Raise `NoFastTokenizer` if there is no tokenizer.json."""
+    if TOKENIZER not in listing.files:
+        raise NoFastTokenizer(
+            f"{listing.hub_id} has no fast tokenizer (tokenizer.json).",
+            "Load it with AutoTokenizer, save it with save_pretrained and add tokenizer.json.",
+        )
+
+
+def refuse_quantised(where: str, config: Mapping[str, Any]) -> None:
+    """Raise `QuantisedWeights` if the config says that the weights are quantised."""
+    if config.get("quantization_config"):
+        raise QuantisedWeights(
+            f"The config of {where} says that its weights are quantised (quantization_config).",
+            "Use the model in float32, bfloat16 or float16 from which it was made.",
+        )
+
+
+def read_tensors(listing: Listing, names: list[str]) -> dict[str, Tensor]:
+    """Return the tensors of the files of weights by their headers; nothing else of these files is read."""
+    return joined_headers((name, read_header(name, listing.files[name], partial(listing.read, name))) for name in names)
+
+
+def usable_config(
+    where: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor]
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the config without keys that the family does not know, and notes that name them.
+
+    Raises `BadConfig` if it describes another network than that of the weights.
+    """
+    kept, dropped = filtered(config)
+    refuse_absurd(where, kept, tensors)
+    if not dropped:
+        return kept, []
+    more = f" and {len(dropped) - NAMED_KEYS} more" if len(dropped) > NAMED_KEYS else ""
+    names = ", ".join(name[:60] for name in dropped[:NAMED_KEYS])
+    return kept, [f"Keys of config.json that transformers does not know are ignored: {names}{more}."]

@@ -1,0 +1,153 @@
+"""A model's files by name and size, at a hub or in a folder, and the reading of small parts of them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from probing.errors import BadConfig, UnsafeLink, WrongSizes
+from probing.files.hub_client import HubClient
+
+SINGLE = "model.safetensors"
+INDEX = "model.safetensors.index.json"
+CONFIG = "config.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+TOKENIZER = "tokenizer.json"
+TEMPLATE = "chat_template.jinja"
+# The largest size in bytes of each file that loading needs beside the weights.
+LARGEST = {
+    CONFIG: 10**6,
+    "generation_config.json": 10**6,
+    TOKENIZER_CONFIG: 16 * 10**6,
+    TOKENIZER: 64 * 10**6,
+    "special_tokens_map.json": 10**6,
+    "added_tokens.json": 16 * 10**6,
+    TEMPLATE: 256_000,
+    INDEX: 64 * 10**6,
+}
+JSON_DEPTH = 20
+JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred times its size when it is read
+REPAIR = "Repair the file, or save the model again."
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A model as a hub or a local folder describes it; nothing is downloaded for it.
+
+    `files` maps names to sizes in bytes. `folder` is the folder of a local model, None for one at the hub of `client`.
+    """
+
+    hub_id: str
+    commit: str
+    files: Mapping[str, int] = field(default_factory=dict)
+    folder: Path | None = None
+    public: bool = True
+    licence: str = ""
+    client: HubClient | None = field(default=None, repr=False, compare=False)
+    _contents: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def gguf(self) -> Path | None:
+        """The GGUF file of a local model that has exactly one. GGUF files of the hub are never read."""
+        names = [name for name in self.files if name.endswith(".gguf")]
+        return self.folder / names[0] if self.folder and len(names) == 1 and CONFIG not in self.files else None
+
+    def read(self, name: str, start: int, stop: int) -> bytes:
+        """Return the bytes from `start` to `stop` of one of the model's files, fewer if it ends before."""
+        if name not in self.files:
+            raise BadConfig(f"{self.hub_id} has no {name}.", "Save the model with save_pretrained.")
+        if self.client:
+            return self.client.read(self.hub_id, self.commit, name, start, stop)
+        with file_in(self.folder or Path(), name).open("rb") as file:
+            file.seek(start)
+            return file.read(stop - start)
+
+    def read_json(self, name: str) -> dict[str, Any]:
+        """Return the JSON object in one of the model's files, which is read once."""
+        if name not in self._contents:
+            limit = LARGEST.get(name, 10**6)
+            if self.files.get(name, 0) > limit:
+                raise _too_large(self.hub_id, name)
+            content = self.read(name, 0, limit + 1)
+            if len(content) > limit:
+                raise _too_large(self.hub_id, name)
+            self._contents[name] = parse_json(f"{name} of {self.hub_id}", content)
+        return self._contents[name]
+
+    def refuse_sizes(self, names: list[str]) -> None:
+        """Raise `WrongSizes` or `BadConfig` if a file has no usable size, or one that is not accepted."""
+        for name in names:
+            size: Any = self.files[name]
+            if type(size) is not int or size <= 0:
+                raise WrongSizes(f"The hub states the size {str(size)[:20]} for {name} of {self.hub_id}.", REPAIR)
+            if size > LARGEST.get(name, size):
+                raise _too_large(self.hub_id, name)
+
+
+def hub_listing(client: HubClient, hub_id: str, commit: str = "") -> Listing:
+    """Return the listing of a model of a hub, at `commit` or as it is now."""
+    info = client.describe(hub_id, commit)
+    card = info.card_data.to_dict() if info.card_data else {}
+    return Listing(
+        hub_id=info.id,
+        commit=info.sha or "",
+        files={file.rfilename: 0 if file.size is None else file.size for file in info.siblings or []},
+        public=not (info.private or info.gated or info.disabled),
+        licence=str(card.get("license") or ""),
+        client=client,
+    )
+
+
+def folder_listing(folder: Path, name: str = "", commit: str = "") -> Listing:
+    """Return the listing of a local folder; `name`: for messages, the folder's path if empty."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return Listing(name or str(folder), commit, {path.name: path.stat().st_size for path in paths}, folder)
+
+
+def file_in(folder: Path, name: str) -> Path:
+    """Return the path of a model's file, links followed; raise `UnsafeLink` if it lies outside of the folder.
+
+    A link may also lead to the blobs of the hub cache that the folder is a snapshot in, and a link to a GGUF file to
+    any other GGUF file: such a file is opened in no other way, and a person has made the link, as no hub can.
+    """
+    path = (folder / name).resolve()
+    here = folder.resolve()
+    allowed = [here]
+    if here.parent.name == "snapshots":
+        allowed.append(here.parent.parent / "blobs")
+    if any(path.is_relative_to(place) for place in allowed) or path.suffix == Path(name).suffix == ".gguf":
+        return path
+    raise UnsafeLink(
+        f"{name} in {folder} is a link that leads out of the folder.", "Replace the link by a copy of the file."
+    )
+
+
+def parse_json(name: str, content: bytes) -> dict[str, Any]:
+    """Return the JSON object; raise `BadConfig` if it is none, or too large or too deeply nested to be one of a model.
+
+    `name`: of the file, for messages.
+    """
+    if content.count(b",") > JSON_VALUES:
+        raise BadConfig(f"{name} has more than {JSON_VALUES:,} values.", REPAIR)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise BadConfig(f"{name} is not valid JSON.", REPAIR) from error
+    if not isinstance(value, dict):
+        raise BadConfig(f"{name} is not a JSON object.", REPAIR)
+    _check_depth(value, name)
+    return value
+
+
+def _check_depth(value: Any, name: str, depth: int = 0) -> None:
+    if depth > JSON_DEPTH:
+        raise BadConfig(f"{name} is nested more than {JSON_DEPTH} levels deep.", REPAIR)
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for child in children:
+        _check_depth(child, name, depth + 1)
+
+
+def _too_large(hub_id: str, name: str) -> BadConfig:
+    limit = LARGEST.get(name, 10**6)
+    return BadConfig(f"{name} of {hub_id} is larger than {limit:,} bytes.", REPAIR)

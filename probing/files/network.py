@@ -1,0 +1,162 @@
+"""Limits on what a hub may send: until when, how much and how slowly, whatever the hub does.
+
+huggingface_hub limits only the time between two bytes, so that a hub could send a byte a second, or files without an
+end. The connections made here count what they receive; `allowance` sets the limits for the code inside it.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from ssl import SSLContext
+from typing import Any
+
+import httpcore2
+import httpx2
+from huggingface_hub import constants, set_client_factory
+from huggingface_hub.utils._http import default_client_factory
+
+from probing.errors import SlowDownload, SourceUnavailable, WrongSizes
+
+WINDOW = 10  # seconds over which the rate is measured
+LEAST_RATE = 1_000  # bytes per second; a download below it would not end within any reasonable time
+AGAIN = "Try again later, or give a folder."
+
+
+@dataclass
+class Allowance:
+    """What may still be received: until `deadline` (of `time.monotonic`), and how many bytes.
+
+    `window_end` and `window_bytes`: when the current window of the rate ends, and what was received in it.
+    """
+
+    deadline: float
+    bytes: int
+    window_end: float = 0.0
+    window_bytes: int = 0
+
+    def seconds(self) -> float:
+        """Return how long to wait for the next bytes; raise `SlowDownload` if the time is over."""
+        now = time.monotonic()
+        if now >= self.deadline:
+            raise SlowDownload("The hub did not send the files in time.", AGAIN)
+        if now >= self.window_end:
+            if self.window_end and self.window_bytes < WINDOW * LEAST_RATE:
+                raise SlowDownload(f"The hub sends less than {LEAST_RATE:,} bytes a second.", AGAIN)
+            self.window_end, self.window_bytes = now + WINDOW, 0
+        return max(min(self.deadline, self.window_end) - now, 0.001)
+
+    def count(self, received: int) -> None:
+        """Subtract bytes; raise `WrongSizes` if the hub sends more than is allowed."""
+        self.window_bytes += received
+        self.bytes -= received
+        if self.bytes < 0:
+            raise WrongSizes("The hub sends more than the sizes that it states.", AGAIN)
+
+
+_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+
+
+@contextmanager
+def allowance(seconds: float, limit: int) -> Iterator[None]:
+    """Let the code inside receive at most `limit` bytes within `seconds`, and never longer than an outer allowance.
+
+    Raises `SlowDownload` or `WrongSizes` as soon as a limit is passed. It holds for this thread only.
+    """
+    outer = _current.get()
+    deadline = time.monotonic() + seconds
+    inner = Allowance(min(deadline, outer.deadline) if outer else deadline, limit)
+    token = _current.set(inner)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+class LimitedStream(httpcore2.NetworkStream):
+    """A connection that keeps to the current allowance."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        current = _current.get()
+        if current is None:
+            return self._stream.read(max_bytes, timeout)
+        waiting = current.seconds()
+        try:
+            received = self._stream.read(max_bytes, waiting if timeout is None else min(waiting, timeout))
+        except httpcore2.ReadTimeout:
+            current.seconds()
+            raise
+        current.count(len(received))
+        return received
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, _shorter(timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore2.NetworkStream:
+        return LimitedStream(self._stream.start_tls(ssl_context, server_hostname, _shorter(timeout)))
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+class LimitedBackend(httpcore2.NetworkBackend):
+    """Makes connections that keep to the current allowance."""
+
+    def __init__(self, backend: httpcore2.NetworkBackend) -> None:
+        self._backend = backend
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        return LimitedStream(self._backend.connect_tcp(host, port, _shorter(timeout), local_address, socket_options))
+
+    def sleep(self, seconds: float) -> None:
+        self._backend.sleep(seconds)
+
+
+def _shorter(timeout: float | None) -> float | None:
+    """Return the time that is left if it is shorter than the timeout."""
+    current = _current.get()
+    if current is None:
+        return timeout
+    return current.seconds() if timeout is None else min(current.seconds(), timeout)
+
+
+def _refuse_compression(response: httpx2.Response) -> None:
+    """Refuse an answer that would grow when it is unpacked; none is asked for."""
+    if _current.get() and response.headers.get("Content-Encoding", "identity") != "identity":
+        raise SourceUnavailable("The hub sends compressed files, which were not asked for.", AGAIN)
+
+
+def _client() -> httpx2.Client:
+    client: httpx2.Client = default_client_factory()
+    client.headers["Accept-Encoding"] = "identity"
+    client.event_hooks["response"].append(_refuse_compression)
+    for transport in (client._transport, *client._mounts.values()):
+        if isinstance(transport, httpx2.HTTPTransport):  # neither package has a public way to set it
+            pool: Any = transport._pool
+            pool._network_backend = LimitedBackend(pool._network_backend)
+    return client
+
+
+def limit_connections() -> None:
+    """Make huggingface_hub's connections keep to allowances; xet's protocol would go round them."""
+    set_client_factory(_client)
+    constants.HF_HUB_DISABLE_XET = True
+
+
+limit_connections()

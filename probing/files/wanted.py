@@ -1,0 +1,49 @@
+"""Which of a model's files are read, and which of them hold the weights."""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+from probing.errors import BadWeights, UnsafeModel
+from probing.files.listing import INDEX, LARGEST, SINGLE
+
+SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+WEIGHTS = (SINGLE, INDEX)
+WANTED = {*LARGEST, SINGLE}
+
+
+def wanted(names: Iterable[str]) -> list[str]:
+    """Return those of the files that loading needs, in order; nothing else is downloaded or read."""
+    return sorted(name for name in names if name in WANTED or SHARD.fullmatch(name))
+
+
+def weight_files(where: str, names: Collection[str], read_index: Callable[[], Mapping[str, Any]]) -> list[str]:
+    """Return the single file of weights, or the shards that the weight index names.
+
+    `names`: the model's files. Raises `UnsafeModel` if there are no safetensors weights, or if the index names any file
+    that is not a shard beside it: loaders would read a pickle or a file outside the folder.
+    """
+    refuse_pickles(where, names)
+    if SINGLE in names:
+        return [SINGLE]
+    shards = read_index().get("weight_map")
+    if not isinstance(shards, Mapping) or not shards:
+        raise BadWeights(f"The weight index of {where} names no files.", "Save the model again.")
+    for shard in shards.values():
+        if not isinstance(shard, str) or not SHARD.fullmatch(shard):
+            raise UnsafeModel(
+                f"The weight index of {where} names {str(shard)[:80]!r}, which is not one of its shards.",
+                "Shards are named like model-00001-of-00002.safetensors and lie beside the index.",
+            )
+        if shard not in names:
+            raise BadWeights(f"{where} lacks {shard}, which its weight index names.", "Add the file.")
+    return sorted(set(shards.values()))
+
+
+def refuse_pickles(where: str, names: Iterable[str]) -> None:
+    """Raise `UnsafeModel` if there are no safetensors weights."""
+    if not set(WEIGHTS) & set(names):
+        raise UnsafeModel(
+            f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
+            "Save the model with save_pretrained and use its model.safetensors.",
+        )

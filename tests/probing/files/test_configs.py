@@ -1,0 +1,124 @@
+"""Which keys of a config reach transformers, and which configs cannot be right."""
+
+from typing import Any
+
+import pytest
+
+from probing.errors import BadConfig, UnsafeModel
+from probing.files.configs import allowed_keys, code_key, filtered, refuse_absurd, refuse_code
+from probing.files.headers import Tensor
+
+TENSORS = {"embedding": Tensor("F32", (400, 32)), "empty": Tensor("F32", (0, 10**9)), "bias": Tensor("F32", (32,))}
+
+
+@pytest.mark.parametrize(
+    ("config", "key"),
+    [
+        ({"auto_map": {"AutoModel": "x.Y"}}, "auto_map"),
+        ({"text_config": {"auto_map": {"AutoModel": "x.Y"}}}, "auto_map"),
+        ({"layers": [{}, {"quantization": {"kernel_config": {"a": "b"}}}]}, "kernel_config"),
+        ({"trust_remote_code": True}, "trust_remote_code"),
+        ({"attn_implementation": "org/kernel"}, "attn_implementation"),
+        ({"_attn_implementation_internal": "org/kernel"}, "_attn_implementation_internal"),
+    ],
+)
+def test_what_asks_for_code_is_refused_at_any_depth(config: dict[str, Any], key: str) -> None:
+    assert code_key(config) == key
+    with pytest.raises(UnsafeModel, match=key):
+        refuse_code("config.json", config, known_type=False)
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"auto_map": None}, {"trust_remote_code": False}, {"model_type": "auto_map"}, {"a": [1]}]
+)
+def test_what_asks_for_nothing_passes(config: Any) -> None:
+    refuse_code("config.json", config, known_type=False)
+
+
+def test_code_beside_a_type_that_transformers_knows_is_ignored() -> None:
+    refuse_code("config.json", {"auto_map": {"AutoModel": "x.Y"}}, known_type=True)
+    with pytest.raises(UnsafeModel):
+        refuse_code("config.json", {"text_config": {"auto_map": {"AutoModel": "x.Y"}}}, known_type=True)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key"),
+    [
+        ("gpt2", "n_embd"),  # a field of the class
+        ("gpt2", "hidden_size"),  # a name that is mapped to a field
+        ("gemma3_text", "sliding_window_pattern"),  # an old name that the class still reads
+        ("opt", "_remove_final_layer_norm"),
+        ("llama", "rope_scaling"),
+        ("xlm-roberta", "max_position_embeddings"),  # the module is named otherwise
+        ("gpt_neox", "use_parallel_residual"),
+    ],
+)
+def test_what_a_family_knows_is_kept(model_type: str, key: str) -> None:
+    assert key in allowed_keys(model_type)
+
+
+@pytest.mark.parametrize(
+    "key", ["num_labels", "auto_map", "_attn_implementation", "attn_implementation", "torch_dtype"]
+)
+@pytest.mark.parametrize("model_type", ["gpt2", "llama", "bert", "no such type"])
+def test_what_is_harmful_is_never_kept(model_type: str, key: str) -> None:
+    assert key not in allowed_keys(model_type)
+
+
+def test_unknown_keys_are_left_out_and_named_at_any_depth() -> None:
+    config = {
+        "model_type": "llama",
+        "hidden_size": 32,
+        "surprise": 1,
+        "num_labels": 10**9,
+        "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "deep": {"hidden_size": 10**9}},
+    }
+    kept, dropped = filtered(config)
+    assert kept == {
+        "model_type": "llama", "hidden_size": 32, "rope_scaling": {"rope_type": "llama3", "factor": 8.0}
+    }  # fmt: skip
+    assert dropped == ["surprise", "rope_scaling.deep"]
+
+
+def test_a_nested_config_may_have_the_keys_of_its_own_family() -> None:
+    nested = {"model_type": "gpt2", "n_inner": 64}
+    assert filtered({"model_type": "llava", "text_config": nested})[0]["text_config"] == nested
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"vocab_size": 400, "hidden_size": 32, "num_hidden_layers": 3, "rope_theta": 10**9},
+        {
+            "max_position_embeddings": 10_485_760,
+            "eos_token_id": [1, 2],
+            "layer_types": ["full"] * 100,
+            "use_cache": True,
+        },
+        {"hidden_size": None, "num_experts": 64, "pad_token_id": -1},
+    ],
+)
+def test_a_usable_config_passes(config: dict[str, Any]) -> None:
+    refuse_absurd("here", config, TENSORS)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"hidden_size": 10_000}, "hidden_size is 10,000, but the largest dimension of the weights is 400"),
+        ({"vocab_size": 10**9}, "vocab_size is 1,000,000,000"),
+        ({"n_layer": 4}, "n_layer is 4, but the weights are 3 tensors"),
+        ({"num_local_experts": 401}, "num_local_experts"),
+        ({"text_config": {"num_hidden_layers": 10**6}}, "num_hidden_layers"),
+        ({"max_position_embeddings": 10**9}, "max_position_embeddings"),
+        ({"n_positions": -(10**9)}, "n_positions"),
+        ({"anything": 10**5000}, "anything is absurd"),
+        ({"rope_theta": 10**13}, "rope_theta"),
+        ({"attention_types": [[["global"], 10**9]]}, "attention_types"),
+        ({"layer_types": ["full"] * 20_000}, "a list of 20,000"),
+        ({"hidden_act": "x" * 20_000}, "a text of 20,000"),
+    ],
+)
+def test_an_absurd_config_is_refused(config: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadConfig, match=words):
+        refuse_absurd("here", config, TENSORS)

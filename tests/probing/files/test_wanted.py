@@ -1,0 +1,50 @@
+"""Which of a model's files are read, and which of them hold the weights."""
+
+import pytest
+
+from probing.errors import BadWeights, UnsafeModel
+from probing.files.wanted import refuse_pickles, wanted, weight_files
+
+
+def test_only_weights_config_and_tokenizer_are_wanted() -> None:
+    names = ["pytorch_model.bin", "model.safetensors", "modeling_x.py", "config.json", "tokenizer.json", "README.md"]
+    assert wanted(names) == ["config.json", "model.safetensors", "tokenizer.json"]
+
+
+@pytest.mark.parametrize("name", ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"])
+def test_shards_are_wanted(name: str) -> None:
+    assert wanted([name]) == [name]
+
+
+@pytest.mark.parametrize(
+    "name", ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
+)
+def test_other_places_and_formats_are_not_wanted(name: str) -> None:
+    assert wanted([name]) == []
+
+
+def test_weights_must_be_safetensors() -> None:
+    refuse_pickles("here", ["model.safetensors"])
+    refuse_pickles("here", ["model.safetensors.index.json"])
+    with pytest.raises(UnsafeModel, match="here has no safetensors"):
+        refuse_pickles("here", ["pytorch_model.bin", "adapter_model.safetensors"])
+
+
+def test_the_weights_are_the_single_file_or_the_shards_of_the_index() -> None:
+    names = [
+        "model.safetensors",
+        "model.safetensors.index.json",
+        "model-1-of-2.safetensors",
+        "model-2-of-2.safetensors",
+    ]
+    index = {"weight_map": {"b": names[3], "a": names[2], "c": names[2]}}
+    assert weight_files("here", names, lambda: index) == ["model.safetensors"]
+    assert weight_files("here", names[1:], lambda: index) == names[2:]
+    with pytest.raises(BadWeights, match="here lacks model-2-of-2"):
+        weight_files("here", names[1:3], lambda: index)
+
+
+@pytest.mark.parametrize("name", ["../model-1-of-1.safetensors", "pytorch_model.bin", "/etc/passwd", 7, None])
+def test_an_index_that_names_anything_but_a_shard_is_refused(name: object) -> None:
+    with pytest.raises(UnsafeModel, match="not one of its shards"):
+        weight_files("here", ["model.safetensors.index.json"], lambda: {"weight_map": {"a": name}})
