@@ -1,22 +1,52 @@
-"""The settings of a run that differ from the benchmark's usual ones."""
+"""Settings in words: a benchmark's usual ones, and those of a run that differ from them."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.text import get_text_list
+
 from probing.probes import probe_named
-from probing.probes.probe import declared_options
+from probing.probes.probe import declared_options, offered_options
 from probing.settings import SETTINGS, Settings
+
+# What stands before the values of settings whose own name is not a good label.
+LABELS = {"dtype": "", "pll": "PLL"}
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
-    """Map the name of each changed setting or option, with spaces, to its value as text."""
-    return {name.replace("_", " "): _in_words(value) for name, value in _changed(settings, usual).items()}
+    """Map the name of each changed setting or option to the choice in words, such as "PLL original"."""
+    return {name: in_words(name, value) for name, value in _changed(settings, usual).items()}
 
 
 def asks_other_items(settings: Mapping[str, Any], usual: Settings) -> bool:
     """Tell whether one of the changed settings and options chooses the items that are asked."""
     options = {**declared_options(probe_named(usual.probe)), **SETTINGS}
     return any(name in options and options[name].chooses_items for name in _changed(settings, usual))
+
+
+def plan(usual: Settings) -> str:
+    """Return a benchmark's usual settings in words, such as "templates 0 and 1, PLL original, reduction sum".
+
+    The number format is left out, as it depends on the model's size.
+    """
+    values = _flat(usual.to_json())
+    names = [name for name in offered_options(probe_named(usual.probe)) if name in values and name != "dtype"]
+    return ", ".join(in_words(name, values[name]) for name in names)
+
+
+def in_words(name: str, value: Any) -> str:
+    """Return the choice of a value for a setting or option in words; `value` as JSON has it, or a tuple."""
+    if name == "templates" and isinstance(value, list | tuple):
+        return _templates(value)
+    label = LABELS.get(name, name.replace("_", " "))
+    text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{label} {text}".strip()
+
+
+def _templates(numbers: list[int] | tuple[int, ...]) -> str:
+    if len(numbers) == 1:
+        return f"template {numbers[0]} only"
+    return f"templates {get_text_list([str(number) for number in numbers], 'and')}" if numbers else "all templates"
 
 
 def _changed(settings: Mapping[str, Any], usual: Settings) -> dict[str, Any]:
@@ -33,7 +63,3 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _listed(value: Any) -> Any:
     """Return a tuple as the list that JSON makes of it."""
     return list(value) if isinstance(value, tuple) else value
-
-
-def _in_words(value: Any) -> str:
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)

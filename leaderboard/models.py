@@ -14,11 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import asks_other_items, differences
+from leaderboard.changed_settings import asks_other_items, differences, plan
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
-from probing.probes.probe import declared_options
-from probing.settings import Settings
+from probing.probes.probe import declared_options, offered_options, refuse_unknown
+from probing.settings import SETTINGS, Settings
 
 LEASE = timedelta(seconds=30)  # how long a part stays with a worker that gives no sign of life
 
@@ -98,10 +98,25 @@ class Benchmark(models.Model):
         """The metric by which the benchmark's probe ranks models."""
         return probe_named(self.probe).main_metric
 
-    def settings_with(self, options: Mapping[str, Any]) -> Settings:
-        """Return the settings of a run with these options of the probe; otherwise the benchmark's usual ones."""
-        usual = Settings.from_json({**self.settings, "probe": self.probe, **probe_named(self.probe).fixed})
-        return replace(usual, options={**usual.options, **options})
+    @property
+    def plan(self) -> str:
+        """The settings of a run unless others are chosen, in words."""
+        return plan(self.settings_with({}))
+
+    def settings_with(self, chosen: Mapping[str, Any]) -> Settings:
+        """Return the settings of a run where these settings and options of the probe are chosen, by name.
+
+        The others are the benchmark's usual ones. Raises `BadInput` if something is chosen that is not offered, or has
+        a value that is not accepted.
+        """
+        probe = probe_named(self.probe)
+        offered = offered_options(probe)
+        refuse_unknown(chosen, offered, f"Benchmark {self.slug}")
+        values = {name: offered[name].check(value) for name, value in chosen.items()}
+        usual = Settings.from_json({**self.settings, "probe": self.probe, **probe.fixed})
+        settings = {name: value for name, value in values.items() if name in SETTINGS}
+        options = {name: value for name, value in values.items() if name not in SETTINGS}
+        return replace(usual, **settings, options={**usual.options, **options})
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -204,7 +219,7 @@ class Run(models.Model):
 
     @cached_property
     def differences(self) -> dict[str, str]:
-        """The settings that differ from the benchmark's usual ones, with their values as text."""
+        """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
         return differences(self.settings, self.benchmark.settings_with({}))
 
     @property
@@ -216,7 +231,7 @@ class Run(models.Model):
     def variant(self) -> str:
         """The settings, and if need be the commit, that distinguish it from other runs of its model."""
         commit = [f"commit {self.model.commit[:7]}"] if self.several_commits and self.model.commit else []
-        return ", ".join([*(f"{name} {value}" for name, value in self.differences.items()), *commit])
+        return ", ".join([*self.differences.values(), *commit])
 
     @property
     def asks_a_part(self) -> bool:

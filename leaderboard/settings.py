@@ -13,6 +13,7 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+MEMORY_OVERHEAD = 1.25  # memory of a run by that of the weights: a quarter more is for the program and its batches
 
 
 def env_bool(name: str, default: bool) -> bool:
@@ -94,6 +95,16 @@ def package_folder(name: str) -> Path:
     return Path(spec.origin).parent
 
 
+def usual_memory(weight_bytes: int, float32_parameters: int) -> int:
+    """Return the memory in bytes with which every model within the size limit can be measured in its usual format.
+
+    A model with few parameters takes up to twice its stored size, as it is computed in float32, but no more than
+    4 bytes for each parameter.
+    """
+    largest = max(weight_bytes, min(2 * weight_bytes, 4 * float32_parameters))
+    return round(MEMORY_OVERHEAD * largest)
+
+
 # Folders and addresses
 DATA = env_path("CLOZEBOARD_DATA", BASE_DIR / "var")
 MODELS = env_path("CLOZEBOARD_MODELS", DATA / "models")
@@ -114,6 +125,8 @@ OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submi
 CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
 QUEUE_LIMIT = env_int("CLOZEBOARD_QUEUE_LIMIT", 10_000)  # open submissions and runs of the whole site
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
+FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger models are computed as they are stored
+MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARAMETERS)  # bytes that a model may take
 
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")

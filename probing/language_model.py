@@ -13,6 +13,7 @@ from probing.template import Prompt
 Kind = Literal["causal", "masked"]
 PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
 Reduction = Literal["sum", "mean"]
+DType = Literal["float32", "bfloat16", "float16"]
 Span = Literal["statement", "answer"]
 Verb = Literal["score", "fill", "generate", "embed"]
 Request = tuple[Prompt, Sequence[str]]

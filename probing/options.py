@@ -23,6 +23,7 @@ class Option:
     `choices`: the only values that are allowed; empty where every value of the type is.
     `optional`: None is allowed too. `flag`: the name on the command line, without dashes.
     `chooses_items`: another value asks other items, so that figures are not ranked among those with the usual value.
+    `offered`: a setting that whoever submits a model to a site may choose, as they may all options of a probe.
     `owner`: the probe that the option belongs to; empty for a setting of the run.
     """
 
@@ -35,6 +36,7 @@ class Option:
     flag: str
     help: str
     chooses_items: bool
+    offered: bool
     owner: str
 
     def parse(self, text: str) -> Any:
@@ -72,12 +74,13 @@ class Option:
         return value
 
 
-def option(default: T, help: str = "", *, flag: str = "", chooses_items: bool = False) -> T:
+def option(default: T, help: str = "", *, flag: str = "", chooses_items: bool = False, offered: bool = False) -> T:
     """Declare an option as a dataclass field; its type is the field's annotation (see `Option` for the rest).
 
     A field with a plain default value is an option as well, without a help text.
     """
-    return field(default=default, metadata={"help": help, "flag": flag, "chooses_items": chooses_items})
+    metadata = {"help": help, "flag": flag, "chooses_items": chooses_items, "offered": offered}
+    return field(default=default, metadata=metadata)
 
 
 @cache
@@ -107,5 +110,6 @@ def _read(declaration: Field[Any], hint: Any, owner: str) -> Option:
         flag=metadata.get("flag") or declaration.name.replace("_", "-"),
         help=metadata.get("help", ""),
         chooses_items=metadata.get("chooses_items", False),
+        offered=metadata.get("offered", False),
         owner=owner,
     )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from tqdm import tqdm
@@ -21,7 +21,7 @@ from probing.catalog import open_benchmark
 from probing.errors import Incomplete
 from probing.estimate.work import BAR, WorkEstimate, estimate_work
 from probing.files.folders import alone
-from probing.language_model import LanguageModel, Usage
+from probing.language_model import DType, LanguageModel, Usage
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts, skipped
@@ -67,7 +67,7 @@ def run(
             if isinstance(model, str | Path):
                 model = load(str(model), commit=commit, device=device, dtype=settings.dtype, batch_tokens=batch_tokens)
             start = Start(start_time, time.perf_counter() - begin)
-            settings = replace(settings, dtype=model.dtype)
+            settings = replace(settings, dtype=cast(DType, model.dtype))
             partial = _open_partial(target, model, content, settings)
             _probe_missing(model, content, settings, start, partial, progress)
             covered = parts(content, settings)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from probing.errors import BadInput
-from probing.language_model import PLL, Reduction, Scoring
+from probing.language_model import PLL, DType, Reduction, Scoring
 from probing.options import Option, declared, option
 
 
@@ -23,14 +23,18 @@ class Settings:
 
     probe: str = option("multiple_choice", "how the model is asked; default: the benchmark's usual probe")
     relations: tuple[str, ...] = option((), "ids of relations; default: all", flag="relation", chooses_items=True)
-    templates: tuple[int, ...] = option((0,), "numbers of templates; default: 0", flag="template")
+    templates: tuple[int, ...] = option((0,), "numbers of the templates that are asked", flag="template", offered=True)
     limit: int | None = option(None, "ask only the first N items of each relation", chooses_items=True)
     language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
-    pll: PLL = option("within_word_l2r", "which tokens a masked model hides together")
-    reduction: Reduction = option("sum", "how token log-probabilities become one score")
+    pll: PLL = option(
+        "within_word_l2r",
+        "which tokens a masked model hides together; it changes nothing for a causal one",
+        offered=True,
+    )
+    reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)
     decide: bool = option(False, "score no further than the best option needs (multiple choice, ranking)")
-    dtype: str = option("float32", "number format of the model's weights; default: float32")
-    seed: int = option(0, "seed of everything that is drawn at random; default: 0")
+    dtype: DType = option("float32", "number format of the model's weights", offered=True)
+    seed: int = option(0, "seed of everything that is drawn at random")
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from probing.benchmark import Benchmark
 from probing.formats import bear
+from probing.probes.plan import PLAN_FILE
 from tests.fakes import FakeModel
 
 # The same examples everywhere, however slow the machine.
@@ -44,13 +45,14 @@ DOMAINS = {"P30": {"domains": ["Geographic"]}, "P36": {"domains": ["Geographic",
 
 
 class BearFolder:
-    """A benchmark folder to spoil: change `metadata`, `lines` or `domains`, then `write()`."""
+    """A benchmark folder to spoil: change `metadata`, `lines`, `domains` or `plan`, then `write()`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.metadata = json.loads(json.dumps(METADATA))
         self.lines = json.loads(json.dumps(LINES))
         self.domains: dict[str, Any] | None = json.loads(json.dumps(DOMAINS))
+        self.plan: dict[str, Any] | None = None
 
     def write(self) -> Path:
         self.path.mkdir(exist_ok=True)
@@ -59,6 +61,8 @@ class BearFolder:
             (self.path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         if self.domains is not None:
             (self.path / "relation_info.json").write_text(json.dumps(self.domains))
+        if self.plan is not None:
+            (self.path / PLAN_FILE).write_text(json.dumps(self.plan))
         return self.path
 
 

@@ -26,6 +26,10 @@ DIMENSIONS = {
     "repetition": "Repetition",
     "truth": "Truth",
 }
+SETTINGS = {
+    "dtype": "Number format",
+    "pll": "PLL",
+}
 METRICS = {
     "accuracy_sem": "Template SEM",
 }
@@ -37,6 +41,10 @@ def dimension(name: str) -> str:
 
 def metric(name: str) -> str:
     return METRICS.get(name, plain(name))
+
+
+def setting(name: str) -> str:
+    return SETTINGS.get(name, plain(name))
 
 
 def choice(value: str | bool) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from django.conf import settings
 from gguf import GGUFReader
 
-from leaderboard.intake import hub
+from leaderboard.intake import hub, number_format
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import (
     BadInput,
@@ -65,7 +65,8 @@ class Examination:
     """A submission and what the checks have found out about its model so far.
 
     `listing` and `config` are None until the checks "exists" and "config readable" have passed, `tensors` and `weights`
-    until "weights intact" has. Of a GGUF file, the config is a part of the header, and nothing is known of its tensors.
+    until "weights intact" has. Of a GGUF file, the config is a part of the header, and `tensors` stays None. Unless
+    `dtype_chosen`, the check "number format" replaces the number format of the settings.
     """
 
     hub_id: str
@@ -77,6 +78,7 @@ class Examination:
     tensors: Tensors | None = None
     weights: WeightSummary | None = None
     kind: Kind | None = None
+    dtype_chosen: bool = True
     checks: tuple[Check, ...] = ()
 
     @property
@@ -151,6 +153,11 @@ def _listing(examination: Examination) -> Listing:
 def _config(examination: Examination) -> Mapping[str, Any]:
     assert examination.config is not None, "the rule lacks the need “config readable”"
     return examination.config
+
+
+def _weights(examination: Examination) -> WeightSummary:
+    assert examination.weights is not None, "the rule lacks the need “weights intact”"
+    return examination.weights
 
 
 def well_formed(examination: Examination) -> str:
@@ -228,6 +235,7 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     return {
         "model_type": architecture.contents() if architecture else "",
         "tokenizer": bool(reader.get_field("tokenizer.ggml.tokens")),
+        "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
     }
 
 
@@ -272,7 +280,9 @@ def weights_intact(examination: Examination) -> str:
     """Read the headers of the weights."""
     listing = _listing(examination)
     if listing.gguf:
-        return "One GGUF file."
+        parameters = _config(examination)["parameters"]
+        examination.weights = WeightSummary(parameters, listing.files[listing.gguf.name], "float32")
+        return f"{parameters:,} parameters in one GGUF file."
     examination.tensors = read_tensors(listing, weights_of(listing))
     examination.weights = weights = summarise(listing.hub_id, examination.tensors)
     return f"{weights.parameters:,} parameters, stored in {weights.dtype}."
@@ -286,6 +296,21 @@ def config_fits(examination: Examination) -> str:
     refuse_quantised(where, config)
     _, notes = usable_config(where, config, examination.tensors)
     return " ".join(["The config describes a model of this size.", *notes])
+
+
+def number_format_chosen(examination: Examination) -> str:
+    """Choose the number format by the model's size, unless the submitter has chosen one."""
+    weights = _weights(examination)
+    if examination.dtype_chosen:
+        return f"{examination.settings.dtype}, as chosen."
+    examination.settings = number_format.resolved(examination.settings, weights)
+    if _listing(examination).gguf:
+        return f"{examination.settings.dtype}, as for every GGUF file."
+    return number_format.reason(examination.settings, weights)
+
+
+def fits_into_memory(examination: Examination) -> str:
+    return number_format.fits(examination.settings, _weights(examination))
 
 
 def not_measured_already(examination: Examination) -> str:
@@ -317,7 +342,9 @@ RULES = (
     Rule("causal or masked", causal_or_masked, ("config readable",)),
     Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
     Rule("size", of_listing(small_enough), ("safetensors only",)),
-    Rule("weights intact", weights_intact, ("size",)),
+    Rule("weights intact", weights_intact, ("size", "config readable")),
     Rule("config fits", config_fits, ("weights intact", "architecture known")),
-    Rule("not measured already", not_measured_already, ("commit pinned",)),
+    Rule("number format", number_format_chosen, ("weights intact",)),
+    Rule("memory", fits_into_memory, ("number format",)),
+    Rule("not measured already", not_measured_already, ("commit pinned", "number format")),
 )

@@ -47,7 +47,8 @@ def submit(
 ) -> Outcome:
     """Check the model and, unless a check fails, make sure that exactly one run measures it.
 
-    `options` are those of the benchmark's probe; where they say nothing, the benchmark's usual ones apply.
+    `options`: settings of the run and options of the benchmark's probe; the others are the benchmark's usual ones, and
+    the number format follows from the model's size.
     """
     examination = examined(model_id, benchmark, options or {}, submitter=submitter)
     if examination.failed or examination.waiting:
@@ -64,8 +65,9 @@ def examined(
     on_check: Callable[[Check], None] | None = None,
 ) -> Examination:
     """Run every check of a model; `on_check` is called after each. Raises `BadInput` if an option is not valid."""
-    settings = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
-    return examine(Examination(model_id.strip(), benchmark, settings, submitter), on_check)
+    usual = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
+    examination = Examination(model_id.strip(), benchmark, usual, submitter, dtype_chosen="dtype" in options)
+    return examine(examination, on_check)
 
 
 def lane_of(examination: Examination) -> str:

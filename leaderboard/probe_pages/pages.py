@@ -115,8 +115,8 @@ class ProbePages:
         return self.metric_labels.get(metric) or labels.metric(metric)
 
     def option_label(self, option: str) -> str:
-        """Return the title of one of the probe's options."""
-        return self.option_labels.get(option) or labels.plain(option)
+        """Return the title of one of the probe's options, or of a setting."""
+        return self.option_labels.get(option) or labels.setting(option)
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

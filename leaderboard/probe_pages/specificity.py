@@ -93,7 +93,7 @@ def _label(run: Run) -> str:
 
 def _settings(run: Run) -> str:
     """Return the prompting and every other setting that is not the usual one."""
-    others = [f"{name} {value}" for name, value in run.differences.items() if name != "prompting"]
+    others = [words for name, words in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
 
 

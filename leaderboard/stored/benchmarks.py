@@ -12,10 +12,14 @@ from leaderboard.models import Benchmark
 from leaderboard.stored import chance
 from probing import catalog
 from probing.benchmark import Benchmark as Content
-from probing.errors import BadInput
+from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS
 from probing.probes import probe_named
+from probing.probes.normalise import all_templates
+from probing.probes.parts import template_counts
+from probing.probes.plan import read_plan
+from probing.settings import Settings
 
 
 def current(slug: str) -> Benchmark:
@@ -38,6 +42,16 @@ def folder_of(benchmark: Benchmark) -> Path:
     return settings.DATA / benchmark.path
 
 
+def templates_to_choose(benchmark: Benchmark) -> range:
+    """Return the numbers of the templates that all relations have; none where the files cannot be read."""
+    if not benchmark.path:
+        return range(0)
+    try:
+        return range(min(template_counts(read(benchmark), benchmark.settings_with({})), default=0))
+    except ProbingError:
+        return range(0)
+
+
 @lru_cache(maxsize=8)
 def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
     content = FORMATS[format](folder)
@@ -49,9 +63,11 @@ def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
 def install(format: str, folder: Path, slug: str = "", title: str = "", probe: str = "") -> tuple[Benchmark, bool]:
     """Copy a folder's files into the data folder as the current version of `slug`.
 
-    Models are asked by `probe`, or by the probe that is usual for the benchmark. Returns False as the second value if
-    these files are the current version already, and then changes nothing. Raises `BadInput` if the slug has another
-    probe, as figures of different probes never share a board.
+    Models are asked by `probe`, or by the probe that is usual for the benchmark. Its usual settings are those of the
+    plan that the folder states, else those of the catalog, else all templates; a version that was imported before keeps
+    the ones it has, as its runs were made with them. Returns False as the second value if these files are the current
+    version already, and then changes nothing. Raises `BadInput` if the slug has another probe, as figures of different
+    probes never share a board.
     """
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
@@ -59,7 +75,8 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
     slug = slug or folder.resolve().name.lower().split(".")[0]
     if probe:
         _refuse_other_probe(slug, probe_named(probe).name)
-    facts = _facts(format, content, slug, title, probe)
+    probe = probe or _usual_probe(content, slug)
+    facts = _facts(format, content, slug, probe) | _plan(folder, content, slug, title, probe)
     same = Benchmark.objects.filter(slug=slug, digest=content.digest)
     if same.filter(current=True).exclude(path="").exists():
         return same.get(current=True), False
@@ -82,19 +99,33 @@ def _refuse_other_probe(slug: str, probe: str) -> None:
         )
 
 
-def _facts(format: str, content: Content, slug: str, title: str, probe: str) -> dict[str, object]:
+def _usual_probe(content: Content, slug: str) -> str:
+    return catalog.CATALOG[slug].probe if slug in catalog.CATALOG else content.probe
+
+
+def _facts(format: str, content: Content, slug: str, probe: str) -> dict[str, object]:
     entry = catalog.CATALOG.get(slug)
     facts = {
-        "title": title or (entry.title if entry else slug),
         "digest": content.digest,
         "format": format,
-        "probe": probe or (entry.probe if entry else content.probe),
-        "settings": dict(entry.settings) if entry else {},
+        "probe": probe,
         "relations": len(content.relations),
         "items": content.size,
         "current": True,
     }
     return facts | ({"citation": entry.citation, "licence": entry.licence, "source": entry.source} if entry else {})
+
+
+def _plan(folder: Path, content: Content, slug: str, title: str, probe: str) -> dict[str, object]:
+    """Return the title and the usual settings."""
+    entry, kind = catalog.CATALOG.get(slug), probe_named(probe)
+    plan = read_plan(folder, content, kind)
+    usual = entry.settings if entry else {"templates": all_templates(content, Settings(probe=kind.name))}
+    imported = Benchmark.objects.filter(slug=slug, version=content.version).exclude(path="").first()
+    return {
+        "title": title or plan.title or (entry.title if entry else slug),
+        "settings": imported.settings if imported else {**usual, **plan.settings},
+    }
 
 
 def _copy(source: Path, slug: str, content: Content) -> str:

@@ -1,27 +1,30 @@
 """The submit form and the filters of items. An invalid filter is left out, and the page names the error."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from django import forms
 from django.urls import reverse_lazy
 
 from leaderboard.display import labels
+from leaderboard.intake import number_format
 from leaderboard.lists import runs
 from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import ColumnValues
+from leaderboard.stored.benchmarks import templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
 from probing.errors import BadInput
 from probing.options import Option
 from probing.probes import probe_named, probe_of
-from probing.probes.probe import declared_options, tag_columns
+from probing.probes.probe import offered_options, tag_columns
+from probing.settings import SETTINGS
 
 TRUTH = {"yes": True, "no": False}
 YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 
-OPTION = "set-"  # prefix of the fields that hold a probe's options
+OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
 
 
 class BenchmarkField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django has no such class at run time
@@ -32,7 +35,10 @@ class BenchmarkField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Djang
 
 
 class SubmitForm(forms.Form):
-    """A model's id, the benchmark to measure it on, and the options of the benchmark's probe."""
+    """A model's id, the benchmark to measure it on, and what can be chosen on that benchmark.
+
+    The fields of settings and options are made from their declarations (`offered_options`).
+    """
 
     model = forms.CharField(
         label="Model id",
@@ -68,14 +74,21 @@ class SubmitForm(forms.Form):
     def options(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name.startswith(OPTION)]
 
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """Return the fields of options and those of settings, under the titles of the two groups."""
+        settings = [field for field in self.options() if field.name.removeprefix(OPTION) in SETTINGS]
+        options = [field for field in self.options() if field.name.removeprefix(OPTION) not in SETTINGS]
+        titled = [("Options of the probe", options), ("Settings of the run", settings)]
+        return [(title, fields) for title, fields in titled if fields]
+
     def chosen(self) -> dict[str, Any]:
-        """Return the options that were sent along, by name; an empty text is a value, an empty number is not."""
-        declared = declared_options(probe_named(self.cleaned_data["benchmark"].probe))
-        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in declared if f"{OPTION}{name}" in self.data}
+        """Return what was sent along, by name; an empty text is a value, an empty number or choice is not."""
+        offered = offered_options(probe_named(self.cleaned_data["benchmark"].probe))
+        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in offered if f"{OPTION}{name}" in self.data}
         return {
-            name: declared[name].parse(value) if isinstance(value, str) else value
+            name: offered[name].parse(value) if isinstance(value, str) else value
             for name, value in values.items()
-            if value is not None and (value or not declared[name].choices)
+            if value is not None and (value or not (offered[name].choices or offered[name].many))
         }
 
     def clean(self) -> None:
@@ -91,23 +104,52 @@ class SubmitForm(forms.Form):
                 self.add_error(name, text)
 
 
-def problem_of(benchmark: Benchmark, options: Mapping[str, Any]) -> str:
-    """Return what is wrong with these options of the benchmark's probe, or an empty text."""
+def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
+    """Return what is wrong with these settings and options, or an empty text."""
     try:
-        probe_of(benchmark.settings_with(options))
+        probe_of(benchmark.settings_with(chosen))
     except BadInput as error:
         return str(error)
     return ""
 
 
 def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
-    """Return a field for each option of the benchmark's probe, with the benchmark's usual value."""
-    options, usual = declared_options(probe_named(benchmark.probe)), benchmark.settings_with({}).options
+    """Return a field for whatever can be chosen on the benchmark, with the benchmark's usual value."""
+    offered, settings = offered_options(probe_named(benchmark.probe)), benchmark.settings_with({})
+    usual = {**settings.to_json(), **settings.options}
     pages = pages_of(benchmark)
-    return {
+    fields = {
         name: option_field(option, pages.option_label(name), usual.get(name, option.default))
-        for name, option in options.items()
+        for name, option in offered.items()
+        if not option.many and name != "dtype"
     }
+    templates = templates_to_choose(benchmark)
+    if len(templates) > 1:
+        fields["templates"] = templates_field(offered["templates"], templates, settings.templates)
+    return {**fields, "dtype": number_format_field(offered["dtype"])}
+
+
+def templates_field(option: Option, templates: range, usual: Sequence[int]) -> forms.Field:
+    """Return a choice of several of the benchmark's templates."""
+    return forms.TypedMultipleChoiceField(
+        coerce=int,
+        choices=[(number, str(number)) for number in templates],
+        widget=forms.CheckboxSelectMultiple,
+        initial=list(usual or templates),
+        required=False,
+        label=labels.setting(option.name),
+        help_text=option.help,
+    )
+
+
+def number_format_field(option: Option) -> forms.Field:
+    """Return a choice of the number format, which the model's size decides unless one is chosen."""
+    return forms.ChoiceField(
+        choices=[("", "by the model's size"), *((value, value) for value in option.choices)],
+        required=False,
+        label=labels.setting(option.name),
+        help_text=number_format.rule(),
+    )
 
 
 def option_field(option: Option, label: str, initial: Any) -> forms.Field:

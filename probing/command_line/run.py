@@ -9,7 +9,7 @@ from probing.catalog import open_benchmark
 from probing.command_line.program import add_model, print_by_dimension, program
 from probing.command_line.settings_flags import add_settings, given_settings
 from probing.probes import probe_named
-from probing.probes.probe import parse
+from probing.probes.probe import declared_options, parse
 from probing.results.result import Result
 
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
         device=arguments.device,
         batch_tokens=arguments.batch_tokens,
         **settings,
-        **parse(probe, arguments.set),
+        **parse(declared_options(probe), arguments.set, f"The probe {probe.name}"),
     )
     print_by_dimension(result.scores[result.scores["dimension"] == OVERALL])
     print(f"\nAll scores: {program()} show {arguments.out}")

@@ -11,7 +11,8 @@ from probing.settings import SETTINGS, Settings
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """Add a flag for each setting, and `--set` for the probe's own options."""
     for name, setting in SETTINGS.items():
-        parser.add_argument(_flag(setting), dest=name, default=argparse.SUPPRESS, help=setting.help, **_action(setting))
+        action = _action(setting)
+        parser.add_argument(_flag(setting), dest=name, default=argparse.SUPPRESS, help=_help(setting), **action)
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
     )
@@ -35,6 +36,14 @@ def settings_words(settings: Settings) -> list[str]:
 def _flag(setting: Option) -> str:
     """Return the flag; that of a switch which is on by default turns it off."""
     return f"--no-{setting.flag}" if setting.default is True else f"--{setting.flag}"
+
+
+def _help(setting: Option) -> str:
+    """Return the help text with the default value, unless the text names it or the default is to leave it out."""
+    if not setting.default or "default:" in setting.help:
+        return setting.help
+    default = ", ".join(map(str, setting.default)) if setting.many else setting.default
+    return f"{setting.help}; default: {default}"
 
 
 def _action(setting: Option) -> dict[str, Any]:

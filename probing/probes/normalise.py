@@ -7,7 +7,7 @@ from typing import Any
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.probes import probe_named, probe_of
-from probing.probes.parts import narrowed, parts, relation_tags
+from probing.probes.parts import narrowed, parts, relation_tags, template_counts
 from probing.probes.probe import changed_options, declared_options
 from probing.settings import SETTINGS, Settings
 
@@ -39,11 +39,17 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
     settings = replace(
         settings,
         relations=in_order if settings.relations else (),
-        templates=tuple(sorted(set(settings.templates))),
+        templates=tuple(sorted(set(settings.templates))) or all_templates(benchmark, settings),
         **probe_named(settings.probe).fixed,
     )
     parts(benchmark, settings)
     return settings
+
+
+def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
+    """Return the numbers of all templates, or () for all of them where relations differ in how many they have."""
+    counts = template_counts(benchmark, settings)
+    return tuple(range(*counts)) if len(counts) == 1 else ()
 
 
 def _refuse_fixed(settings: Settings) -> None:

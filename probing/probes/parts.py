@@ -1,5 +1,7 @@
 """The parts of a benchmark that a run covers, and the relations that its probe cannot ask."""
 
+from collections import Counter
+from dataclasses import replace
 from typing import NamedTuple
 
 from probing.benchmark import Benchmark
@@ -44,6 +46,12 @@ def skipped(benchmark: Benchmark, settings: Settings) -> list[Skipped]:
         for relation in narrowed(benchmark, settings).relations
         if (why := probe.why_not(relation))
     ]
+
+
+def template_counts(benchmark: Benchmark, settings: Settings) -> set[int]:
+    """Return how many templates the relations have that a run with these settings asks, without repetitions."""
+    counts = Counter(part.relation for part in parts(benchmark, replace(settings, templates=())))
+    return set(counts.values())
 
 
 def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:

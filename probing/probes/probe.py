@@ -11,7 +11,7 @@ from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.options import Option, declared
-from probing.settings import Settings
+from probing.settings import SETTINGS, Settings
 
 Row = dict[str, Any]
 # Fixed by a probe that never scores statements.
@@ -65,6 +65,12 @@ def declared_options(kind: type[Probe]) -> Mapping[str, Option]:
     return declared(kind, kind.name)
 
 
+def offered_options(kind: type[Probe]) -> dict[str, Option]:
+    """Return what whoever submits a model may choose: offered settings that the probe leaves open, and its options."""
+    settings = {name: setting for name, setting in SETTINGS.items() if setting.offered and name not in kind.fixed}
+    return {**settings, **declared_options(kind)}
+
+
 def changed_options(probe: Probe) -> dict[str, Any]:
     """Return the options that differ from their defaults: those that enter the settings digest."""
     values = {name: getattr(probe, name) for name in declared_options(type(probe))}
@@ -73,23 +79,31 @@ def changed_options(probe: Probe) -> dict[str, Any]:
 
 def make(kind: type[Probe], values: Mapping[str, Any]) -> Probe:
     """Return the probe with these options, each checked against its declaration."""
-    return kind(**{name: _option(kind, name).check(value) for name, value in values.items()})
+    options = declared_options(kind)
+    refuse_unknown(values, options, f"The probe {kind.name}")
+    return kind(**{name: options[name].check(value) for name, value in values.items()})
 
 
-def parse(kind: type[Probe], assignments: Sequence[str]) -> dict[str, Any]:
-    """Return the options that texts of the form `name=value` set, as values of the declared types."""
-    values = {}
+def parse(options: Mapping[str, Option], assignments: Sequence[str], owner: str) -> dict[str, Any]:
+    """Return the options that texts of the form `name=value` set, as values of the declared types.
+
+    An option that takes many values takes them with commas between. `owner`: what error messages say the options
+    belong to.
+    """
+    values: dict[str, Any] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
         if not equals:
             raise BadInput(f"{assignment!r} is not an option.", "Write it as name=value.")
-        values[name] = _option(kind, name).parse(text)
+        refuse_unknown([name], options, owner)
+        chosen = options[name]
+        values[name] = [chosen.parse(part.strip()) for part in text.split(",")] if chosen.many else chosen.parse(text)
     return values
 
 
-def _option(kind: type[Probe], name: str) -> Option:
-    options = declared_options(kind)
-    if name not in options:
-        step = f"Choose from: {', '.join(options)}." if options else "It has none."
-        raise BadInput(f"The probe {kind.name} has no option {name!r}.", step)
-    return options[name]
+def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: str) -> None:
+    """Raise `BadInput` where one of the names is none of the owner's options."""
+    for name in names:
+        if name not in options:
+            step = f"Choose from: {', '.join(options)}." if options else "It has none."
+            raise BadInput(f"{owner} has no option {name!r}.", step)

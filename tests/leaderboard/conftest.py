@@ -75,6 +75,7 @@ def local_hub(settings: Settings, tiny_models: dict[str, Path]) -> Iterator[Hub]
 @pytest.fixture
 def small(db: Any, bear_folder: BearFolder) -> Benchmark:
     """The small benchmark of the library's tests, imported: two relations, six items, template 0."""
+    bear_folder.plan = {"settings": {"templates": [0]}}
     return benchmarks.install("bear", bear_folder.write(), "small")[0]
 
 

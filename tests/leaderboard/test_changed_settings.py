@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.changed_settings import asks_other_items, differences
+from leaderboard.changed_settings import asks_other_items, differences, plan
 from probing.settings import Settings
 
 RANKING = Settings(probe="ranking", options={"pair": "arab-west"})
@@ -15,14 +15,18 @@ RANKING = Settings(probe="ranking", options={"pair": "arab-west"})
     [
         ({}, {}),
         ({"templates": [0], "options": {"pair": "arab-west", "objects": "augmented"}}, {}),
-        ({"templates": [0, 2], "pll": "original"}, {"templates": "0 2", "pll": "original"}),
-        ({"language": "ar", "options": {"objects": "raw"}}, {"language": "ar", "objects": "raw"}),
-        ({"options": {"trained_on": "arXiv"}}, {"trained on": "arXiv"}),
+        (
+            {"templates": [0, 2], "pll": "original"},
+            {"templates": "templates 0 and 2", "pll": "PLL original"},
+        ),
+        ({"templates": [2]}, {"templates": "template 2 only"}),
+        ({"templates": []}, {"templates": "all templates"}),
+        ({"dtype": "bfloat16", "reduction": "mean"}, {"dtype": "bfloat16", "reduction": "reduction mean"}),
+        ({"language": "ar", "options": {"objects": "raw"}}, {"language": "language ar", "objects": "objects raw"}),
+        ({"options": {"trained_on": "arXiv"}}, {"trained_on": "trained on arXiv"}),
     ],
 )
-def test_changed_settings_and_options_are_named_with_their_values(
-    values: dict[str, Any], changed: dict[str, str]
-) -> None:
+def test_changed_settings_and_options_are_told_in_words(values: dict[str, Any], changed: dict[str, str]) -> None:
     assert differences(values, RANKING) == changed
 
 
@@ -36,3 +40,17 @@ def test_some_settings_and_options_choose_the_items_that_are_asked(values: dict[
 @pytest.mark.parametrize("values", [{}, {"pll": "original"}, {"seed": 3}, {"options": {"trained_on": "arXiv"}}])
 def test_other_settings_leave_the_items_as_they_are(values: dict[str, Any]) -> None:
     assert not asks_other_items(values, RANKING)
+
+
+@pytest.mark.parametrize(
+    ("usual", "words"),
+    [
+        (Settings(templates=(0, 1, 2)), "templates 0, 1 and 2, PLL within_word_l2r, reduction sum"),
+        (Settings(templates=(), reduction="mean"), "all templates, PLL within_word_l2r, reduction mean"),
+        (RANKING, "template 0 only, pair arab-west"),
+        (Settings(probe="specificity", options={"prompting": "few-shot"}), "prompting few-shot"),
+    ],
+)
+def test_a_plan_names_what_a_submitter_may_choose(usual: Settings, words: str) -> None:
+    assert plan(usual).endswith(words)
+    assert "float32" not in plan(usual)

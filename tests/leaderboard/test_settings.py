@@ -72,6 +72,11 @@ def test_the_folder_of_an_installed_package_is_found() -> None:
         ),
         ({"ALLOWED_HOSTS": "a.org, .b.org"}, "','.join(s.CSRF_TRUSTED_ORIGINS)", "https://a.org,https://*.b.org"),
         ({"HF_ENDPOINT": "http://hub/"}, "s.HF_ENDPOINT", "http://hub"),
+        ({}, "s.MODEL_MEMORY_LIMIT / 10**9", "25.0"),
+        ({"CLOZEBOARD_MODEL_GB": "1"}, "s.MODEL_MEMORY_LIMIT / 10**9", "2.5"),
+        ({"CLOZEBOARD_MODEL_GB": "3"}, "s.MODEL_MEMORY_LIMIT / 10**9", "5.0"),
+        ({"CLOZEBOARD_MODEL_GB": "3", "CLOZEBOARD_MEMORY_GB": "16"}, "s.MODEL_MEMORY_LIMIT / 10**9", "16.0"),
+        ({"CLOZEBOARD_FLOAT32_PARAMETERS": "350000000"}, "s.FLOAT32_PARAMETERS", "350000000"),
     ],
 )
 def test_settings_follow_the_environment(

@@ -12,7 +12,7 @@ from probing.options import declared, option
 
 @dataclass(frozen=True)
 class Dish:
-    taste: Literal["sweet", "sour"] = option("sweet", "of the whole dish", chooses_items=True)
+    taste: Literal["sweet", "sour"] = option("sweet", "of the whole dish", chooses_items=True, offered=True)
     hot: bool = False
     weight: float = 0.5
     eggs: int = 2
@@ -43,6 +43,7 @@ def test_help_flag_and_the_choice_of_items_are_declared_with_the_field() -> None
     taste, spices = OPTIONS["taste"], OPTIONS["spices"]
     assert (taste.help, taste.chooses_items, taste.flag) == ("of the whole dish", True, "taste")
     assert (spices.help, spices.chooses_items, spices.flag) == ("", False, "spice")
+    assert (taste.offered, spices.offered) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def long_header(folder: Path) -> None:
 
 
 def index(shard: str) -> Callable[[Path], Any]:
-    """Return a change that replaces the weights by an index of one file, with a pickle that runs a command beside it."""
+    """Return a change that replaces the weights by an index of one file, beside a pickle that runs a command."""
 
     def spoil(folder: Path) -> None:
         weights = load_file(folder / "model.safetensors")

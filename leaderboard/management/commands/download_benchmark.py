@@ -21,3 +21,4 @@ class Command(PlainCommand):
         download(slug, folder)
         benchmark, _ = benchmarks.install(known_benchmark(slug).format, folder, slug)
         self.say(f"{benchmark}: {benchmark.relations} relations, {benchmark.items} items.")
+        self.say(f"Plan: {benchmark.plan}.")

@@ -23,3 +23,6 @@ class Command(PlainCommand):
         benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")
+        self.say(f"Plan: {benchmark.plan}.")
+        if not new:
+            self.say("A version keeps the plan of its first import; import it under another --slug for another plan.")

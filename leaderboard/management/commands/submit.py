@@ -12,7 +12,7 @@ from leaderboard.management.follow import follow
 from leaderboard.models import Submission
 from leaderboard.stored import benchmarks
 from probing.probes import probe_named
-from probing.probes.probe import parse
+from probing.probes.probe import offered_options, parse
 
 MARKS = {"ok": "✓", "failed": "✗", "warning": "!", "skipped": "–"}
 
@@ -24,13 +24,19 @@ class Command(PlainCommand):
         parser.add_argument("model", help="org/name on the hub or among the local models")
         parser.add_argument("--benchmark", default="starter", help="the benchmark's slug (default: starter)")
         parser.add_argument(
-            "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="an option of the probe, or templates, pll, reduction or dtype; may be repeated",
         )
         parser.add_argument("--wait", action="store_true", help="show the progress until the run has ended")
 
     def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
         row = benchmarks.current(benchmark)
-        submission = requests.receive(model, row, parse(probe_named(row.probe), options["set"]), job=False)
+        offered = offered_options(probe_named(row.probe))
+        chosen = parse(offered, options["set"], f"Benchmark {row.slug}")
+        submission = requests.receive(model, row, chosen, job=False)
         check_job.check(submission.pk)
         submission.refresh_from_db()
         for check in submission.checks:

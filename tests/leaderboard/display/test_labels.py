@@ -10,6 +10,10 @@ def run(hub_id: str) -> Run:
     return Run(model=Model(hub_id=hub_id))
 
 
+def test_settings_without_a_title_are_made_readable() -> None:
+    assert [labels.setting(name) for name in ("pll", "dtype", "templates")] == ["PLL", "Number format", "Templates"]
+
+
 def test_dimensions_and_metrics_without_a_title_are_made_readable() -> None:
     assert (labels.dimension("culture_pair"), labels.dimension("head_size")) == ("Culture pair", "Head size")
     assert (labels.metric("accuracy_sem"), labels.metric("in_top_1")) == ("Template SEM", "In top 1")

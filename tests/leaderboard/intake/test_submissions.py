@@ -1,14 +1,22 @@
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from django.db import connection
+from pytest_django.fixtures import Settings as DjangoSettings
+from safetensors.torch import load_file, save_file
 
 from leaderboard.intake import queue, submissions
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.stored import benchmarks
 from probing.errors import BadInput
+from probing.settings import Settings
+from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
+
+PYTORCH = {"format": "pt"}  # what transformers wants to read in the header of a file of weights
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +72,79 @@ def test_options_of_the_probe_are_part_of_the_question(pairs: Benchmark, local_h
     assert shown.run.settings["options"] == {"prompting": "few-shot"}
     assert shown.run != usual.run
     assert (again.duplicate_of, spelt.duplicate_of) == (shown.run, usual.run)
+
+
+def test_settings_that_equal_the_usual_ones_make_no_other_run(small: Benchmark, local_hub: Hub) -> None:
+    usual = submit("org/causal", small).run
+    spelt = {"templates": [0, 0], "pll": "within_word_l2r", "reduction": "sum", "dtype": "float32"}
+    assert submit("org/causal", small, spelt).duplicate_of == usual
+    others = [{"templates": [0, 1]}, {"pll": "original"}, {"reduction": "mean"}, {"dtype": "float16"}]
+    assert len({submit("org/causal", small, chosen).run for chosen in others} | {usual}) == 5
+
+
+def test_all_templates_are_the_same_whether_they_are_numbered_or_not(small: Benchmark, local_hub: Hub) -> None:
+    numbered = submit("org/causal", small, {"templates": [2, 0, 1]}).run
+    assert submit("org/causal", small, {"templates": []}).duplicate_of == numbered
+    assert numbered.parts.count() == 6
+
+
+@pytest.mark.django_db
+def test_an_imported_folder_without_a_plan_is_asked_all_templates(bear_folder: BearFolder, local_hub: Hub) -> None:
+    benchmark, _ = benchmarks.install("bear", bear_folder.write(), "unplanned")
+    run = submit("org/causal", benchmark).run
+    assert sorted(set(run.parts.values_list("template", flat=True))) == [0, 1, 2]
+
+
+def test_a_large_model_is_computed_as_it_is_stored_and_has_one_digest(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path, settings: DjangoSettings
+) -> None:
+    folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "half")
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: tensor.bfloat16() for name, tensor in weights.items()}, folder / "model.safetensors", PYTORCH)
+    local_hub.add("org/half", folder)
+    in_float32 = submit("org/half", small)
+    assert in_float32.run.settings["dtype"] == "float32", "it is small"
+    settings.FLOAT32_PARAMETERS = 1000
+    by_size = submit("org/half", small)
+    assert by_size.run.settings["dtype"] == "bfloat16"
+    assert by_size.run.variant == "bfloat16"
+    assert by_size.run.settings_digest == Settings.from_json(by_size.run.settings).digest
+    assert submit("org/half", small, {"dtype": "bfloat16"}).duplicate_of == by_size.run
+    assert submit("org/half", small, {"dtype": "float32"}).duplicate_of == in_float32.run
+    told = {check.name: check.message for check in by_size.checks}
+    assert told["number format"].startswith("bfloat16, as stored: ")
+    assert "in bfloat16" in told["memory"]
+
+
+def test_a_checkpoint_that_would_be_too_large_in_float32_is_refused_in_float32_only(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], settings: DjangoSettings
+) -> None:
+    size = (tiny_models["org/causal"] / "model.safetensors").stat().st_size
+    settings.MODEL_MEMORY_LIMIT = size
+    refused = submit("org/causal", small, {"dtype": "float32"})
+    assert refused.run is None
+    check = next(check for check in refused.checks if check.state == "failed")
+    assert (check.name, check.code) == ("memory", "too-large")
+    assert "Choose bfloat16" in check.next_step
+    assert submit("org/causal", small, {"dtype": "bfloat16"}).run
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"templates": [3]}, r"Relation P30 has no template 3\. Choose from 0 to 2"),
+        ({"templates": ["0"]}, "templates cannot be '0'"),
+        ({"templates": "0"}, "templates cannot be '0'"),
+        ({"pll": "best"}, "pll cannot be 'best'. Choose from: within_word_l2r"),
+        ({"reduction": None}, "reduction cannot be None"),
+        ({"dtype": "auto"}, "dtype cannot be 'auto'. Choose from: float32, bfloat16, float16"),
+        ({"limit": 3}, r"Benchmark small has no option 'limit'\. Choose from: templates, pll, reduction, dtype"),
+        ({"decide": True}, "no option 'decide'"),
+    ],
+)
+def test_a_bad_setting_is_bad_input(small: Benchmark, options: dict[str, object], words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        submit("org/causal", small, options)
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,66 @@ def test_files_with_other_content_than_when_they_were_imported_are_refused(small
     benchmarks._read_files.cache_clear()
     with pytest.raises(BadInput, match=r"The files of small in small@\w+ were changed\. Import the benchmark again"):
         benchmarks.read(small)
+
+
+def test_an_imported_folder_is_asked_all_templates_unless_its_plan_says_otherwise(bear_folder: BearFolder) -> None:
+    without, _ = benchmarks.install("bear", bear_folder.write(), "without")
+    bear_folder.plan = {"title": "Planned", "settings": {"templates": [0, 2], "pll": "original"}}
+    planned, _ = benchmarks.install("bear", bear_folder.write(), "planned")
+    assert (without.title, without.settings_with({}).templates) == ("without", (0, 1, 2))
+    assert (planned.title, planned.settings_with({}).templates, planned.settings_with({}).pll) == (
+        "Planned",
+        (0, 2),
+        "original",
+    )
+    assert planned.digest == without.digest, "the plan is no content"
+
+
+def test_relations_with_different_numbers_of_templates_are_asked_all_of_theirs(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P36"]["templates"].pop()
+    benchmark, _ = benchmarks.install("bear", bear_folder.write(), "uneven")
+    assert benchmark.settings_with({}).templates == ()
+    assert benchmarks.templates_to_choose(benchmark) == range(2)
+
+
+def test_a_title_that_the_caller_gives_comes_before_that_of_the_plan(bear_folder: BearFolder) -> None:
+    bear_folder.plan = {"title": "Planned"}
+    assert benchmarks.install("bear", bear_folder.write(), "small", "Given")[0].title == "Given"
+
+
+def test_a_fault_in_the_plan_leaves_no_trace(bear_folder: BearFolder, data: Path) -> None:
+    bear_folder.plan = {"settings": {"pll": "best"}}
+    with pytest.raises(BadBenchmark, match=r"clozeboard\.json: 'settings\.pll'"):
+        benchmarks.install("bear", bear_folder.write(), "small")
+    assert not Benchmark.objects.exists()
+    assert not (data / "benchmarks").exists()
+
+
+@pytest.mark.parametrize("plan", [None, {"settings": {"templates": [1], "reduction": "mean"}}])
+def test_a_version_keeps_the_settings_of_its_first_import(bear_folder: BearFolder, plan: dict | None) -> None:
+    first, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    Benchmark.objects.filter(pk=first.pk).update(settings={})  # as versions before plans were stored: template 0 only
+    bear_folder.plan = plan
+    same, new = benchmarks.install("bear", bear_folder.write(), "small")
+    assert (same.settings, new) == ({}, False)
+    line = bear_folder.lines["P36"].pop()
+    second, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    bear_folder.lines["P36"].append(line)
+    again, new = benchmarks.install("bear", bear_folder.write(), "small")
+    assert (again.pk, again.settings, new) == (first.pk, {}, True), "runs of that version were made with these"
+    assert again.settings_with({}).templates == (0,)
+    assert second.settings_with({}).templates == ((1,) if plan else (0, 1, 2)), "a new version has a plan of its own"
+
+
+def test_a_version_that_only_published_figures_have_named_gets_its_plan(bear_folder: BearFolder) -> None:
+    version = benchmarks.install("bear", bear_folder.write(), "other")[0].version
+    Benchmark.objects.create(slug="small", version=version, title="Small", probe="multiple_choice", path="")
+    benchmark, _ = benchmarks.install("bear", bear_folder.path, "small")
+    assert benchmark.settings_with({}).templates == (0, 1, 2)
+
+
+def test_templates_of_a_benchmark_whose_files_are_gone_cannot_be_chosen(small: Benchmark, data: Path) -> None:
+    assert benchmarks.templates_to_choose(small) == range(3)
+    (data / small.path / "metadata_relations.json").unlink()
+    benchmarks._read_files.cache_clear()
+    assert benchmarks.templates_to_choose(small) == range(0)

@@ -180,9 +180,21 @@ def test_what_a_submission_does_not_have_is_refused_by_name(
     assert words in answer["error"]["message"]
 
 
+def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    chosen = {"templates": [0, 2], "pll": "original", "reduction": "mean", "dtype": "bfloat16"}
+    token = send(client, model="org/causal", benchmark="small", options=chosen)[1]["submission"]
+    check_job.check(Submission.objects.get(token=token).pk)
+    answer = client.get(f"/api/v1/submissions/{token}").json()
+    settings = Run.objects.get(pk=answer["run"]).settings
+    assert {name: settings[name] for name in chosen} == chosen
+    assert {check["name"]: check["message"] for check in answer["checks"]}["number format"] == "bfloat16, as chosen."
+
+
 @pytest.mark.parametrize(
     ("options", "step"),
     [
+        ({"dtype": "auto"}, "Choose from: float32, bfloat16, float16"),
+        ({"limit": 1}, "Choose from: templates, pll, reduction, dtype, prompting, shots"),
         (["few-shot"], "options as {"),
         ({"prompting": "loud"}, "Choose from: vanilla"),
         ({"shots": "3"}, "whole number"),

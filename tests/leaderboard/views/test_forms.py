@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 from django import forms
 from django.http import QueryDict
+from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.models import Benchmark
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm, SubmitForm, option_fields, problem_of
 from probing.probes import PROBES
-from probing.probes.probe import declared_options
+from probing.probes.probe import offered_options
 from tests.leaderboard.conftest import Site
 
 
@@ -20,10 +21,10 @@ def fields_of(benchmark: Benchmark) -> dict[str, type[forms.Field]]:
 
 
 @pytest.mark.parametrize("probe", PROBES)
-def test_every_option_that_a_probe_declares_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
-    offered = option_fields(Benchmark(probe=probe))
-    assert offered.keys() == declared_options(PROBES[probe]).keys()
-    assert all(field.label and field.help_text for field in offered.values())
+def test_everything_that_is_offered_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
+    fields = option_fields(Benchmark(probe=probe))
+    assert fields.keys() == offered_options(PROBES[probe]).keys() - {"templates"}, "without files, there are none"
+    assert all(field.label and field.help_text for field in fields.values())
 
 
 def test_a_field_fits_the_type_of_its_option() -> None:
@@ -32,8 +33,63 @@ def test_a_field_fits_the_type_of_its_option() -> None:
         "objects": forms.CharField,
         "chat": forms.ChoiceField,
         "tokens": forms.IntegerField,
+        "dtype": forms.ChoiceField,
     }
-    assert fields_of(Benchmark(probe="perplexity")) == {"by": forms.ChoiceField, "public_code": forms.ChoiceField}
+    assert fields_of(Benchmark(probe="perplexity")) == {
+        "by": forms.ChoiceField,
+        "public_code": forms.ChoiceField,
+        "dtype": forms.ChoiceField,
+    }
+
+
+def test_templates_are_offered_where_there_are_several_and_the_usual_ones_are_ticked(
+    small: Benchmark, pairs: Benchmark
+) -> None:
+    field = option_fields(small)["templates"]
+    assert isinstance(field, forms.TypedMultipleChoiceField)
+    assert (field.choices, field.initial) == ([(0, "0"), (1, "1"), (2, "2")], [0])
+    assert "templates" not in option_fields(pairs)
+
+
+def test_the_number_format_follows_from_the_size_unless_one_is_chosen(
+    small: Benchmark, settings: DjangoSettings
+) -> None:
+    settings.FLOAT32_PARAMETERS = 7_200_000_000
+    field = option_fields(small)["dtype"]
+    assert isinstance(field, forms.ChoiceField)
+    assert field.choices[0] == ("", "by the model's size")
+    assert "up to 7.2 billion parameters float32" in str(field.help_text)
+    assert submitted("small", **{"set-dtype": ""}).is_valid()
+
+
+@pytest.mark.parametrize(
+    ("sent", "chosen"),
+    [
+        ({}, {}),
+        ({"set-templates": []}, {}),
+        ({"set-templates": ["0", "2"]}, {"templates": [0, 2]}),
+        ({"set-pll": "original", "set-reduction": "mean"}, {"pll": "original", "reduction": "mean"}),
+        ({"set-dtype": ""}, {}),
+        ({"set-dtype": "bfloat16"}, {"dtype": "bfloat16"}),
+    ],
+)
+def test_settings_of_the_run_are_chosen_as_options_are(
+    small: Benchmark, sent: dict[str, Any], chosen: dict[str, Any]
+) -> None:
+    query = QueryDict(mutable=True)
+    query.update({"model": "org/name", "benchmark": "small"})
+    for name, values in sent.items():
+        query.setlist(name, values if isinstance(values, list) else [values])
+    form = SubmitForm(query, initial={})
+    assert form.is_valid(), form.errors
+    assert form.chosen() == chosen
+    assert [title for title, _ in form.groups()] == ["Settings of the run"]
+
+
+@pytest.mark.parametrize("name", ["templates", "pll", "reduction", "dtype"])
+def test_a_value_that_is_not_offered_is_an_error_of_its_field(small: Benchmark, name: str) -> None:
+    form = submitted("small", **{f"set-{name}": "7"})
+    assert list(form.errors) == [f"set-{name}"]
 
 
 def submitted(benchmark: str, **options: str) -> SubmitForm:

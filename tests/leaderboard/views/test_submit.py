@@ -1,6 +1,6 @@
 """/submit/ : a submission leads to its page, and what is wrong is said at the form."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.test import Client
@@ -10,6 +10,7 @@ from leaderboard.intake import check_job
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
+from probing.language_model import PLL
 from tests.hub.local_hub import Hub
 
 GOOD = {"model": "org/model", "benchmark": "small"}
@@ -55,11 +56,39 @@ def shown(client: Client, **asked: str) -> dict[str, list[str]]:
 
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
     benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
-    assert shown(client, benchmark="small") == {}
-    assert shown(client, benchmark="pairs") == {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
-    assert shown(client, benchmark="graph") == {"set-by": ["token", "word"], "set-public_code": ["False", "True"]}
+    scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
+    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"]}
+    prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
+    assert shown(client, benchmark="small") == {**scoring, "set-templates": [0, 1, 2], **dtype}
+    assert shown(client, benchmark="pairs") == {**scoring, **prompting, **dtype}
+    assert shown(client, benchmark="graph") == {
+        "set-by": ["token", "word"],
+        "set-public_code": ["False", "True"],
+        **dtype,
+    }
     first = client.get("/submit/").context["form"].fields["benchmark"].queryset.first()
     assert shown(client) == shown(client, benchmark=first.slug) == shown(client, benchmark="nonsense")
+
+
+def test_the_page_says_how_the_number_format_is_chosen_and_what_pll_concerns(client: Client, small: Benchmark) -> None:
+    html = client.get("/submit/?benchmark=small").content.decode()
+    assert "Chosen by the model&#x27;s size: up to 1 billion parameters float32" in html
+    assert "Which tokens a masked model hides together; it changes nothing for a causal one." in html
+    assert '<input type="checkbox" name="set-templates" value="0" id="id_set-templates_0" checked>' in html
+    assert "Settings of the run" in html
+
+
+def test_settings_that_are_chosen_on_the_form_are_measured(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    chosen = {"set-templates": ["0", "2"], "set-pll": "original", "set-reduction": "mean", "set-dtype": "bfloat16"}
+    client.post("/submit/", {"model": "org/causal", "benchmark": "small", **chosen})
+    run = run_of("org/causal")
+    assert {name: run.settings[name] for name in ("templates", "pll", "reduction", "dtype")} == {
+        "templates": [0, 2],
+        "pll": "original",
+        "reduction": "mean",
+        "dtype": "bfloat16",
+    }
+    assert run.variant == "templates 0 and 2, PLL original, reduction mean, bfloat16"
 
 
 def test_what_is_usual_is_chosen_beforehand(client: Client, pairs: Benchmark) -> None:

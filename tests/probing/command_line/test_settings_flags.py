@@ -35,7 +35,7 @@ def read(words: list[str]) -> Settings:
     arguments = parser.parse_args(words)
     values = {name: SETTINGS[name].check(value) for name, value in given_settings(arguments).items()}
     probe = probe_named(values.get("probe", Settings.probe))
-    return Settings(**values, options=parse(probe, arguments.set))
+    return Settings(**values, options=parse(declared_options(probe), arguments.set, "The probe"))
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -50,6 +50,16 @@ def test_every_setting_can_be_given_on_the_command_line(name: str) -> None:
 def test_every_option_of_a_probe_can_be_given_on_the_command_line(probe: str, name: str) -> None:
     settings = Settings(probe=probe, options={name: other_value(declared_options(PROBES[probe])[name])})
     assert read(settings_words(settings)) == settings
+
+
+def test_the_help_of_a_setting_names_its_default_once() -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    text = " ".join(parser.format_help().split())
+    assert "asked; default: 0 " in text
+    assert "one score; default: sum " in text
+    assert "weights; default: float32 " in text
+    assert "the benchmark's usual probe --" in text, "the default probe is not that of the declaration"
 
 
 def test_defaults_need_no_words() -> None:

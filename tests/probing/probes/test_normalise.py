@@ -91,6 +91,14 @@ def test_what_cannot_be_set_is_refused_by_name(
         run(model, benchmark, progress=False, **change)
 
 
+def test_all_templates_are_numbered_where_all_relations_have_as_many(benchmark: Benchmark) -> None:
+    assert normalised(Settings(templates=()), benchmark).templates == (0, 1, 2)
+    first, second = benchmark.relations
+    uneven = replace(benchmark, relations=(first, replace(second, templates=second.templates[:2])))
+    assert normalised(Settings(templates=()), uneven).templates == ()
+    assert normalised(Settings(templates=(), relations=("P36",)), uneven).templates == (0, 1)
+
+
 def test_options_with_their_default_values_are_left_out(benchmark: Benchmark) -> None:
     assert normalised(Settings(probe="cloze", options={"k": Cloze.k, "closed": False}), benchmark).options == {}
     assert normalised(Settings(probe="cloze", options={"k": 3}), benchmark).options == {"k": 3}

@@ -8,7 +8,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.formats import dlama
-from probing.probes.parts import Part, Skipped, narrowed, parts, skipped
+from probing.probes.parts import Part, Skipped, narrowed, parts, skipped, template_counts
 from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -16,6 +16,14 @@ from tests.probing.formats.dlama_folder import DlamaFolder
 def test_parts_cover_each_relation_with_each_template(benchmark: Benchmark) -> None:
     found = parts(benchmark, Settings(templates=(), limit=3))
     assert found == [Part("P30", t, 3) for t in range(3)] + [Part("P36", t, 2) for t in range(3)]
+
+
+def test_the_numbers_of_templates_are_those_of_the_relations_that_are_asked(benchmark: Benchmark) -> None:
+    first, second = benchmark.relations
+    uneven = replace(benchmark, relations=(first, replace(second, templates=second.templates[:1])))
+    assert template_counts(benchmark, Settings()) == {3}
+    assert template_counts(uneven, Settings()) == {1, 3}
+    assert template_counts(uneven, Settings(relations=("P36",))) == {1}
 
 
 def test_a_template_that_a_relation_lacks_is_refused(benchmark: Benchmark) -> None:

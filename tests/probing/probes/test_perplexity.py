@@ -14,7 +14,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.perplexity import Measured, Perplexity, PerplexityColumns
-from probing.probes.probe import changed_options, make, parse
+from probing.probes.probe import changed_options, declared_options, make, parse
 from probing.results.result import Result
 from probing.runner import run
 from probing.scoring.load import load
@@ -90,7 +90,9 @@ def test_options_that_make_no_sense_are_refused(options_: dict[str, object]) -> 
 
 
 def test_its_options_are_read_from_the_command_line() -> None:
-    assert changed_options(make(Perplexity, parse(Perplexity, ["by=word"]))) == {"by": "word"}
+    assert changed_options(make(Perplexity, parse(declared_options(Perplexity), ["by=word"], "perplexity"))) == {
+        "by": "word"
+    }
 
 
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:

@@ -9,7 +9,7 @@ import pytest
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.probe import Probe, changed_options, declared_options, make, parse
+from probing.probes.probe import Probe, changed_options, declared_options, make, offered_options, parse
 from probing.runner import run
 from probing.settings import SETTINGS
 from probing.statements.prompting import PROMPTINGS
@@ -35,7 +35,7 @@ def test_an_unknown_probe_is_answered_with_the_known_ones() -> None:
 
 
 def test_texts_become_the_declared_types() -> None:
-    given = parse(Few, ["prompting=few-shot", "k=3", "weight=1", "shuffled=True"])
+    given = parse(declared_options(Few), ["prompting=few-shot", "k=3", "weight=1", "shuffled=True"], "Few")
     assert given == {"prompting": "few-shot", "k": 3, "weight": 1.0, "shuffled": True}
 
 
@@ -51,7 +51,23 @@ def test_texts_become_the_declared_types() -> None:
 )
 def test_a_bad_option_says_what_would_do(text: str, words: str) -> None:
     with pytest.raises(BadInput, match=words):
-        parse(Few, [text])
+        parse(declared_options(Few), [text], "Few")
+
+
+def test_an_option_that_takes_many_values_takes_them_with_commas_between() -> None:
+    assert parse(SETTINGS, ["templates=0, 2"], "The run") == {"templates": [0, 2]}
+    with pytest.raises(BadInput, match=r"templates cannot be ''\. Give it a value of type whole number"):
+        parse(SETTINGS, ["templates="], "The run")
+
+
+@pytest.mark.parametrize("name", PROBES)
+def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> None:
+    probe = PROBES[name]
+    offered = offered_options(probe)
+    own, settings = declared_options(probe), {name for name in offered if name in SETTINGS}
+    assert not own.keys() & SETTINGS.keys(), "a name would have two meanings"
+    assert offered.keys() == own.keys() | settings
+    assert {"templates", "dtype"} <= settings <= {"templates", "pll", "reduction", "dtype"} - probe.fixed.keys()
 
 
 def test_a_probe_without_options_says_so() -> None:

@@ -19,6 +19,19 @@ def test_import_benchmark_says_what_it_found(bear_folder: BearFolder) -> None:
     assert Benchmark.objects.get().slug == "small"
 
 
+def test_import_benchmark_shows_the_plan_that_it_uses(bear_folder: BearFolder) -> None:
+    folder = str(bear_folder.write())
+    usual = "Plan: templates 0, 1 and 2, PLL within_word_l2r, reduction sum."
+    assert usual in output_of("import_benchmark", "bear", folder)
+    bear_folder.plan = {"settings": {"templates": [1]}}
+    bear_folder.write()
+    again = output_of("import_benchmark", "bear", folder)
+    assert usual in again
+    assert "A version keeps the plan of its first import" in again
+    other = output_of("import_benchmark", "bear", folder, "--slug", "other")
+    assert "Plan: template 1 only, PLL within_word_l2r, reduction sum." in other
+
+
 def test_bad_input_ends_a_command_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no-such") as error:
         output_of("import_benchmark", "bear", str(tmp_path / "no-such"))

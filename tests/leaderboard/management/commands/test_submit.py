@@ -41,6 +41,15 @@ def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypat
     assert Run.objects.latest("pk").state == Run.State.FINISHED
 
 
+def test_submit_takes_settings_of_the_run(small: Benchmark, local_hub: Hub) -> None:
+    chosen = ["--set", "dtype=bfloat16", "--set", "templates=0,2", "--set", "pll=original"]
+    assert "✓ number format: bfloat16, as chosen." in output_of("submit", "org/causal", "--benchmark", "small", *chosen)
+    settings = Run.objects.get(model__hub_id="org/causal").settings
+    assert (settings["dtype"], settings["templates"], settings["pll"]) == ("bfloat16", [0, 2], "original")
+    with pytest.raises(CommandError, match=r"dtype cannot be 'float8'\. Choose from: float32"):
+        output_of("submit", "org/causal", "--benchmark", "small", "--set", "dtype=float8")
+
+
 def test_submit_takes_an_option_of_the_probe(pairs: Benchmark, local_hub: Hub) -> None:
     for options in (["--set", "prompting=cascade"], ["--set", "prompting=vanilla"], []):
         output_of("submit", "org/causal", "--benchmark", "pairs", *options)

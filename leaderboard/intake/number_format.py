@@ -1,0 +1,71 @@
+"""The number format of a model's weights, chosen by the model's size unless the submitter chooses, and its memory."""
+
+from dataclasses import replace
+
+from django.conf import settings as site
+
+from probing.errors import TooLarge
+from probing.files.headers import WeightSummary
+from probing.language_model import DType
+from probing.settings import Settings
+
+ITEM_SIZE: dict[DType, int] = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes
+
+
+def rule() -> str:
+    """Return how the site chooses, as the form's help text."""
+    return (
+        f"chosen by the model's size: up to {_counted(site.FLOAT32_PARAMETERS)} parameters float32, above that the "
+        "format in which the weights are stored; GGUF files are always computed in float32"
+    )
+
+
+def by_size(weights: WeightSummary) -> DType:
+    """Return the number format that the site chooses for these weights."""
+    stored = next((name for name in ITEM_SIZE if name == weights.dtype), Settings.dtype)
+    return Settings.dtype if weights.parameters <= site.FLOAT32_PARAMETERS else stored
+
+
+def resolved(settings: Settings, weights: WeightSummary) -> Settings:
+    """Return settings in which no number format was chosen with the one that a run uses."""
+    return replace(settings, dtype=by_size(weights))
+
+
+def reason(settings: Settings, weights: WeightSummary) -> str:
+    """Return which number format is used and why, where the site chose it."""
+    counts = _counted(weights.parameters), _counted(site.FLOAT32_PARAMETERS)
+    if weights.parameters <= site.FLOAT32_PARAMETERS:
+        return f"{settings.dtype}: {counts[0]} parameters are no more than {counts[1]}."
+    return f"{settings.dtype}, as stored: {counts[0]} parameters are more than {counts[1]}."
+
+
+def memory(settings: Settings, weights: WeightSummary) -> int:
+    """Return the memory in bytes that a run of the model is expected to take: its weights and an allowance."""
+    return round(weights.parameters * ITEM_SIZE[settings.dtype] * site.MEMORY_OVERHEAD)
+
+
+def fits(settings: Settings, weights: WeightSummary) -> str:
+    """Return a sentence about the model's memory, or raise `TooLarge` if it is more than this site has for a model."""
+    needed, limit = memory(settings, weights), site.MODEL_MEMORY_LIMIT
+    shares = f"{_gb(needed / site.MEMORY_OVERHEAD)} of weights and a quarter more for the computation"
+    if needed <= limit:
+        return f"{_gb(needed)} of memory in {settings.dtype} ({shares}), within {_gb(limit)}."
+    smaller = replace(settings, dtype="bfloat16")
+    alone = "Run it yourself: python -m probing run."
+    choose = f"Choose bfloat16 ({_gb(memory(smaller, weights))}), or run it yourself: python -m probing run."
+    raise TooLarge(
+        f"In {settings.dtype} the model takes {_gb(needed)} of memory ({shares}); this site has {_gb(limit)}.",
+        choose if memory(smaller, weights) <= limit else alone,
+    )
+
+
+def _gb(size: float) -> str:
+    return f"{size / 10**9:.1f} GB"
+
+
+def _counted(number: int) -> str:
+    """Return a number of parameters in words, such as "7.2 billion"."""
+    for unit, name in ((10**9, "billion"), (10**6, "million")):
+        if number >= unit:
+            return f"{number / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{number:,}"

@@ -1,0 +1,88 @@
+"""The number format that the site chooses by a model's size, and the memory that a model takes in it."""
+
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings as DjangoSettings
+
+from leaderboard.intake import checks, number_format
+from leaderboard.intake.checks import Examination
+from leaderboard.models import Benchmark
+from probing.errors import TooLarge
+from probing.files.headers import WeightSummary
+from probing.files.listing import Listing
+from probing.settings import Settings
+
+SMALL = WeightSummary(135_000_000, 270_000_000, "bfloat16")
+LARGE = WeightSummary(7_200_000_000, 14_400_000_000, "bfloat16")
+
+
+@pytest.fixture(autouse=True)
+def limits(settings: DjangoSettings) -> None:
+    settings.FLOAT32_PARAMETERS, settings.MODEL_MEMORY_LIMIT = 10**9, 25 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("parameters", "stored", "used"),
+    [
+        (135_000_000, "bfloat16", "float32"),
+        (10**9, "float16", "float32"),
+        (10**9 + 1, "float16", "float16"),
+        (7_200_000_000, "bfloat16", "bfloat16"),
+        (7_200_000_000, "float32", "float32"),
+    ],
+)
+def test_small_models_are_computed_in_float32_and_larger_ones_as_they_are_stored(
+    parameters: int, stored: str, used: str
+) -> None:
+    assert number_format.by_size(WeightSummary(parameters, 0, stored)) == used
+
+
+def test_settings_without_a_choice_get_the_digest_of_those_with_the_same_choice() -> None:
+    assert number_format.resolved(Settings(), LARGE).digest == Settings(dtype="bfloat16").digest
+    assert number_format.resolved(Settings(), SMALL).digest == Settings(dtype="float32").digest == Settings().digest
+
+
+def test_the_reason_names_the_size_and_the_rule() -> None:
+    large, small = (number_format.resolved(Settings(), weights) for weights in (LARGE, SMALL))
+    assert number_format.reason(large, LARGE) == (
+        "bfloat16, as stored: 7.2 billion parameters are more than 1 billion."
+    )
+    assert number_format.reason(small, SMALL) == "float32: 135 million parameters are no more than 1 billion."
+
+
+def test_a_model_fits_with_a_quarter_more_than_its_weights() -> None:
+    assert number_format.fits(Settings(dtype="bfloat16"), LARGE) == (
+        "18.0 GB of memory in bfloat16 (14.4 GB of weights and a quarter more for the computation), within 25.0 GB."
+    )
+
+
+def test_a_model_that_fits_in_bfloat16_only_is_refused_in_float32_with_that_advice() -> None:
+    with pytest.raises(TooLarge) as refusal:
+        number_format.fits(Settings(), LARGE)
+    assert refusal.value.message == (
+        "In float32 the model takes 36.0 GB of memory (28.8 GB of weights and a quarter more for the computation); "
+        "this site has 25.0 GB."
+    )
+    assert refusal.value.next_step == "Choose bfloat16 (18.0 GB), or run it yourself: python -m probing run."
+
+
+def test_a_model_that_fits_in_no_format_is_refused_without_that_advice(settings: DjangoSettings) -> None:
+    settings.MODEL_MEMORY_LIMIT = 10**9
+    with pytest.raises(TooLarge) as refusal:
+        number_format.fits(Settings(dtype="float16"), LARGE)
+    assert refusal.value.next_step == "Run it yourself: python -m probing run."
+
+
+def test_the_rule_is_told_with_the_limit_of_this_site(settings: DjangoSettings) -> None:
+    settings.FLOAT32_PARAMETERS = 350_000
+    assert "up to 350,000 parameters float32" in number_format.rule()
+    assert "GGUF" in number_format.rule()
+
+
+def test_a_gguf_file_is_computed_in_float32_and_the_check_says_so() -> None:
+    weights = WeightSummary(LARGE.parameters, 4_000_000_000, "float32")
+    listing = Listing("org/gguf", "c0ffee", {"model.gguf": weights.bytes}, Path("folder"))
+    examination = Examination("org/gguf", Benchmark(), Settings(), listing=listing, weights=weights, dtype_chosen=False)
+    assert checks.number_format_chosen(examination) == "float32, as for every GGUF file."
+    assert examination.settings.dtype == "float32"
