@@ -8,6 +8,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -103,6 +104,23 @@ def usual_memory(weight_bytes: int, float32_parameters: int) -> int:
     """
     largest = max(weight_bytes, min(2 * weight_bytes, 4 * float32_parameters))
     return round(MEMORY_OVERHEAD * largest)
+
+
+def artefact_storage(folder: Path) -> dict[str, Any]:
+    """Return where results are kept: a bucket that speaks the S3 protocol if one is named, or else a folder.
+
+    Keys of the bucket come from the environment or the machine, as boto3 finds them (AWS_ACCESS_KEY_ID and others).
+    """
+    if bucket := os.environ.get("CLOZEBOARD_S3_BUCKET"):
+        options = {
+            "bucket_name": bucket,
+            "endpoint_url": os.environ.get("CLOZEBOARD_S3_ENDPOINT") or None,
+            "location": "artefacts",
+            "default_acl": None,
+            "querystring_auth": True,
+        }
+        return {"BACKEND": "storages.backends.s3.S3Storage", "OPTIONS": options}
+    return {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": folder}}
 
 
 # Folders and addresses
@@ -274,10 +292,7 @@ STORAGES = {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {"location": DATA / "files"},
     },
-    "artefacts": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA / "artefacts"},
-    },
+    "artefacts": artefact_storage(DATA / "artefacts"),
     "staticfiles": {"BACKEND": "leaderboard.serving.static_files.VersionedFiles"},
 }
 

@@ -24,6 +24,7 @@ from leaderboard.operations import statistics
 from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.schedule import LANES
 
+UNFINISHED = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
 FRESH = 5.0  # seconds during which the same text is given again
 Labels = tuple[str, ...]
 LabelsT = TypeVar("LabelsT", bound=Labels)
@@ -97,6 +98,8 @@ def from_database() -> Iterator[Metric]:
 def queue_metrics() -> Iterator[Metric]:
     runs = {(state, lane): 0 for state in Run.State.values for lane in LANES} | statistics.runs_by_state_and_lane()
     yield labelled("clozeboard_runs", "Measured runs by state and lane.", ["state", "lane"], runs)
+    unfinished = sum(number for (state, _), number in runs.items() if state in UNFINISHED)
+    yield gauge("clozeboard_unfinished_runs", "Runs that wait for a worker or have one, in all lanes.", unfinished)
     ages = dict.fromkeys(LANES, statistics.Ages()) | statistics.waiting_ages(timezone.now())
     help_text = "How long the runs that wait now have been waiting, by quantile."
     values: dict[Labels, float] = {}

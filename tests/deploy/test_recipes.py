@@ -1,0 +1,178 @@
+"""The recipes in deploy/: they are well-formed, and every command in them is one that this checkout understands."""
+
+import argparse
+import configparser
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import kubernetes_validate
+import pytest
+import yaml
+from django.core.management import load_command_class
+from django.test import Client
+
+from leaderboard.settings import BASE_DIR
+from probing.__main__ import parser as library_parser
+from tests.deploy.keda import SPECS
+
+DEPLOY = BASE_DIR / "deploy"
+KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+
+
+def resources() -> list[dict[str, Any]]:
+    return [resource for path in KUBERNETES for resource in yaml.safe_load_all(path.read_text(encoding="utf-8"))]
+
+
+def understand(command: Sequence[str]) -> None:
+    """Parse a command line of a recipe as the program would; the parser ends the test if it does not know it."""
+    program = list(command)[list(command).index("manage.py" if "manage.py" in command else "-m") :]
+    if program[0] == "-m":
+        assert program[1] == "probing"
+        library_parser().parse_args(program[2:])
+        return
+    app = (
+        "leaderboard" if (BASE_DIR / "leaderboard/management/commands" / f"{program[1]}.py").exists() else "django.core"
+    )
+    parser = load_command_class(app, program[1]).create_parser("manage.py", program[1])
+    parser.parse_args(program[2:])
+
+
+def commands() -> Iterator[tuple[str, Sequence[str]]]:
+    """The command lines in all recipes, with the place of each."""
+    for path in UNITS:
+        for name, value in unit(path).items("Service"):
+            if name.startswith("exec"):
+                yield path.name, shlex.split(value.replace("%i", "cuda:1"))
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    for name, service in compose["services"].items():
+        if "build" in service and "command" in service:
+            yield f"compose {name}", service["command"]
+    for resource in resources():
+        for container in containers(resource):
+            if "command" in container:
+                yield f"{resource['kind']} {resource['metadata']['name']}", container["command"]
+    image = re.search(r"^CMD (\[.*\])$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.M)
+    assert image
+    yield "Dockerfile", yaml.safe_load(image[1])
+
+
+def containers(resource: dict[str, Any]) -> list[dict[str, Any]]:
+    spec = resource.get("spec", {})
+    pod = (spec.get("template") or spec.get("jobTargetRef", {}).get("template") or {}).get("spec", {})
+    return [*pod.get("initContainers", []), *pod.get("containers", [])]
+
+
+def unit(path: Path) -> configparser.ConfigParser:
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
+    parser.read(path)
+    return parser
+
+
+@pytest.mark.parametrize(
+    ("place", "command"), list(commands()), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_command_is_understood(place: str, command: Sequence[str]) -> None:
+    understand(command)
+
+
+@pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
+def test_systemd_units_are_valid(path: Path) -> None:
+    sections = unit(path)
+    assert {"Unit", "Service", "Install"} == set(sections.sections())
+    assert sections["Service"]["Restart"] == "always"
+    assert sections["Service"]["User"] == "clozeboard"
+    if shutil.which("systemd-analyze"):
+        answer = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
+        problems = [line for line in answer.stderr.splitlines() if path.name in line and "not executable" not in line]
+        assert not problems
+
+
+@pytest.mark.parametrize(
+    "resource", resources(), ids=lambda resource: f"{resource['kind']}-{resource['metadata']['name']}"
+)
+def test_kubernetes_manifests_match_their_schemas(resource: dict[str, Any]) -> None:
+    if resource["apiVersion"].startswith("keda.sh/"):
+        jsonschema.validate(resource["spec"], SPECS[resource["kind"]])
+        for job in [resource["spec"]["jobTargetRef"]] if resource["kind"] == "ScaledJob" else []:
+            as_job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job"}, "spec": job}
+            kubernetes_validate.validate(as_job, "1.31", strict=True)
+    else:
+        kubernetes_validate.validate(resource, "1.31", strict=True)
+
+
+def test_names_in_kubernetes_manifests_lead_somewhere() -> None:
+    by_kind: dict[str, set[str]] = {}
+    for resource in resources():
+        by_kind.setdefault(resource["kind"], set()).add(resource["metadata"]["name"])
+    for resource in resources():
+        if resource["kind"] == "ScaledObject":
+            assert resource["spec"]["scaleTargetRef"]["name"] in by_kind["Deployment"]
+        for trigger in resource["spec"]["triggers"] if resource["kind"].startswith("Scaled") else []:
+            assert trigger["authenticationRef"]["name"] in by_kind["TriggerAuthentication"]
+        for container in containers(resource):
+            for source in container.get("envFrom", []):
+                kind = "ConfigMap" if "configMapRef" in source else "Secret"
+                assert next(iter(source.values()))["name"] in by_kind[kind]
+
+
+@pytest.mark.django_db
+def test_the_metric_by_which_workers_are_scaled_exists(client: Client) -> None:
+    names = {
+        trigger["metadata"]["valueLocation"]
+        for resource in resources()
+        if resource["kind"].startswith("Scaled")
+        for trigger in resource["spec"]["triggers"]
+    }
+    assert names == {"clozeboard_unfinished_runs"}
+    assert re.search(r"^clozeboard_unfinished_runs 0\.0$", client.get("/metrics").text, re.M)
+
+
+def test_compose_is_well_formed() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    assert set(compose["services"]) == {"database", "queue", "migrate", "web", "worker"}
+    for name, service in compose["services"].items():
+        assert set(service.get("depends_on", {})) <= set(compose["services"]), name
+        volumes = {volume.split(":")[0] for volume in service.get("volumes", [])}
+        assert volumes <= set(compose["volumes"]), name
+
+
+def test_the_slurm_script_starts_a_worker(tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    python.chmod(0o755)
+    script = str(DEPLOY / "slurm" / "clozeboard-work.sbatch")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "CLOZEBOARD_PYTHON": str(python),
+        "CLOZEBOARD_SITE": "https://site.example",
+        "CLOZEBOARD_TOKEN": "secret",
+    }
+    answer = subprocess.run(["bash", script], env=environment, capture_output=True, text=True, check=True)
+    arguments = answer.stdout.splitlines()
+    understand(["python", *arguments])
+    assert "secret" not in answer.stdout, "every user of a machine sees command lines"
+    del environment["CLOZEBOARD_TOKEN"]
+    refused = subprocess.run(["bash", script], env=environment, capture_output=True, text=True)
+    assert refused.returncode and "Set CLOZEBOARD_TOKEN" in refused.stderr
+
+
+def test_every_setting_in_the_recipes_exists() -> None:
+    documented = (BASE_DIR / "docs" / "deployment.md").read_text(encoding="utf-8")
+    for path in [*DEPLOY.rglob("*.example"), *DEPLOY.rglob("*.yaml")]:
+        for name in re.findall(r"\bCLOZEBOARD_\w+", path.read_text(encoding="utf-8")):
+            assert f"`{name}`" in documented, f"{path.name}: {name}"
+
+
+def test_the_parser_of_this_test_refuses_what_is_wrong() -> None:
+    with pytest.raises((SystemExit, argparse.ArgumentError, Exception)):
+        understand([sys.executable, "manage.py", "rqworker", "--no-such-option"])
