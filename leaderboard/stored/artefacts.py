@@ -1,22 +1,44 @@
 """Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished."""
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import pandas as pd
+from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from leaderboard.models import Run, RunPart
+from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.results.result import Result
 
 
+class StorageUnavailable(ProbingError):
+    """The artefact storage does not answer, or refuses the keys; what was stored before is kept."""
+
+    code = "storage-unavailable"
+    permanent = False
+
+
 def storage() -> Storage:
     return storages["artefacts"]
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Turn errors of an object storage into `StorageUnavailable`."""
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise StorageUnavailable(
+            f"The artefact storage does not answer as it should ({type(error).__name__}).",
+            "Check its address and keys.",
+        ) from error
 
 
 def folder(run: Run) -> str:
@@ -40,7 +62,7 @@ def digest_of_rows(rows: pd.DataFrame) -> str:
 
 
 def read_part(part: RunPart) -> pd.DataFrame:
-    with storage().open(part_name(part)) as file:
+    with answering(), storage().open(part_name(part)) as file:
         return pd.read_parquet(file)
 
 
@@ -93,7 +115,7 @@ def part_name(part: RunPart) -> str:
 
 def _store(name: str, content: bytes) -> None:
     """Store a file whole or not at all, in place of an older one; a storage by itself would choose another name."""
-    with space(Path(name)):
+    with answering(), space(Path(name)):
         storage().delete(name)
         try:
             storage().save(name, ContentFile(content))

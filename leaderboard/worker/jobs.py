@@ -11,7 +11,8 @@ import os
 import socket
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,8 +25,10 @@ from rq.timeouts import JobTimeoutException
 from leaderboard import schedule
 from leaderboard.intake import hub, queue
 from leaderboard.models import Model, Run, RunPart, Score
+from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
+from leaderboard.worker import verification
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError
 from probing.files.folders import space
@@ -68,7 +71,7 @@ def probe_run(run_id: int) -> None:
     if run is None or run.state in Run.FINAL:
         return
     try:
-        with space(settings.DATA):
+        with run_context(run_id=run.pk, worker=worker_name()), space(settings.DATA):
             waited = run.state in (Run.State.WAITING, Run.State.CHECKING)
             if not waited or Run.objects.move(run, Run.State.QUEUED, "Trying again."):
                 work_on(run)
@@ -114,8 +117,16 @@ def work_on(run: Run) -> None:
                     raise
                 log.warning("Run %s: %s", run.pk, crash)
                 leased.lose()
-    if not patiently(run.parts.filter(done=False).exists):
-        aggregate(run)
+        if not patiently(run.parts.filter(done=False).exists):
+            measure_again(run, leased)
+            aggregate(run)
+
+
+def measure_again(run: Run, leased: LeasedPart) -> None:
+    """Measure some parts again that workers elsewhere have sent; the model is loaded only if there are any."""
+    with ExitStack() as stack:
+        process = cache(lambda: stack.enter_context(loaded_model(run, leased)))
+        verification.verify(run, lambda part: process().measure(contents(part), positions=part.work).rows)
 
 
 def measure_parts(run: Run, leased: LeasedPart) -> None:
@@ -126,11 +137,14 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
         while part := leased.part:
             refuse_lost(part)
             reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
-            result = process.measure(
-                Part(part.relation, part.template, part.items), leased.progress, positions=part.work
-            )
-            store(part, result)
+            with run_context(part=str(part)):
+                store(part, process.measure(contents(part), leased.progress, positions=part.work))
             leased.take(claim(run))
+
+
+def contents(part: RunPart) -> Part:
+    """Return what a part covers, as the library names it."""
+    return Part(part.relation, part.template, part.items)
 
 
 def claim(run: Run) -> RunPart | None:
@@ -169,15 +183,17 @@ def store_facts(run: Run, loaded: Loaded) -> None:
 
 def store(part: RunPart, result: PartResult) -> None:
     """Store the rows of a part; drop them where another worker has the part now."""
-    artefacts.store_part(part, result.rows)
-    if not patiently(finish_part, part, result.record):
+    digest = artefacts.store_part(part, result.rows)
+    if not patiently(finish_part, part, result.record, digest):
         artefacts.remove_part(part)
 
 
-def finish_part(part: RunPart, record: dict[str, Any]) -> bool:
+def finish_part(part: RunPart, record: dict[str, Any], digest: str) -> bool:
     """Mark a part as done; return True also where that was done before, and only the confirmation was lost."""
-    lease = RunPart.objects.filter(pk=part.pk, worker=part.worker, attempts=part.attempts, done=True)
-    return RunPart.objects.finish(part, record) or lease.exists()
+    lease = RunPart.objects.filter(pk=part.pk, worker=part.worker, attempts=part.attempts)
+    finished = RunPart.objects.finish(part, record) or lease.filter(done=True).exists()
+    lease.update(digest=digest)
+    return finished
 
 
 def worker_name() -> str:
