@@ -21,6 +21,7 @@ MEASURED_SECONDS = (16.0, 19.0, 66.0, 184.0)
 LARGE_FACTOR = 10.0  # assumed: a model with ten times the parameters takes ten times as long
 LARGE_SHARE = 0.05  # assumed share of large models
 DAY = 24 * 3600.0
+GROUPS = ("light", "regular", "flood", "large")  # "large": the large models of all submitters
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 
 Order = Callable[[Iterable[OpenTurn], Mapping[str, float]], list[OpenTurn]]
@@ -98,9 +99,11 @@ def submissions(number: int, seed: int = 1) -> list[Submission]:
 
 
 def served_lanes(workers: int) -> list[tuple[str, ...]]:
-    """Return the lanes of each worker: an eighth of several workers takes only small models, the others both."""
-    small_only = max(1, workers // 8) if workers > 1 else 0
-    return [("default",)] * small_only + [("default", "large")] * (workers - small_only)
+    """Return the lanes of each worker: of several, an eighth takes only small models and an eighth large ones first."""
+    eighth = max(1, workers // 8) if workers > 1 else 0
+    lanes: list[tuple[str, ...]] = [("default",)] * eighth
+    lanes += [("large", "default")] * eighth
+    return lanes + [("default", "large")] * (workers - 2 * eighth)
 
 
 def first_come(runs: Iterable[OpenTurn], served: Mapping[str, float]) -> list[OpenTurn]:
@@ -136,10 +139,9 @@ def simulate(runs: Sequence[Submission], workers: Sequence[tuple[str, ...]], ord
     return outcome
 
 
-def waits(runs: Sequence[Submission], outcome: Outcome, group: str, lane: str | None = None) -> np.ndarray:
-    """Return the seconds that each run of a group waited for a worker."""
-    chosen = [run for run in runs if run.group == group and lane in (None, run.lane)]
-    return np.array([outcome.begun[run.number] - run.time for run in chosen])
+def waits(runs: Sequence[Submission], outcome: Outcome, group: str) -> np.ndarray:
+    """Return the seconds that each run of a group, or of the lane "large", waited for a worker."""
+    return np.array([outcome.begun[run.number] - run.time for run in runs if group in (run.group, run.lane)])
 
 
 def fairness(runs: Sequence[Submission], outcome: Outcome, workers: int) -> float:
@@ -182,7 +184,7 @@ def compare(runs: Sequence[Submission], workers: int) -> list[str]:
     one_line = [replace(run, lane="default") for run in runs]
     plain = simulate(one_line, [("default",)] * workers, first_come)
     cells = [str(workers)]
-    for group in ("light", "regular", "flood"):
+    for group in GROUPS:
         fair_waits, plain_waits = waits(runs, fair, group), waits(runs, plain, group)
         for quantile in (0.5, 0.9):
             fair_wait, plain_wait = np.quantile(fair_waits, quantile), np.quantile(plain_waits, quantile)
@@ -195,7 +197,7 @@ def compare(runs: Sequence[Submission], workers: int) -> list[str]:
 
 HEADINGS = (
     "workers",
-    *(f"{group} p{quantile}" for group in ("light", "regular", "flood") for quantile in (50, 90)),
+    *(f"{group} p{quantile}" for group in GROUPS for quantile in (50, 90)),
     "Jain",
     "Jain, one line",
     "idle",

@@ -225,7 +225,7 @@ def test_a_waiting_run_is_left_alone_for_a_while(small: Benchmark) -> None:
 
 def test_a_check_that_killed_its_process_enqueues_no_run(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue.RQWorker, "handle_work_horse_killed", lambda *args: None)
-    with queue.embedded_server():
+    with embedded_server():
         check_queue.enqueue(7)
         checks = django_rq.get_queue("checks")
         worker = queue.Worker([checks], connection=checks.connection)
