@@ -109,7 +109,7 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
 def work_on(run: Run) -> None:
     """Measure part after part while one is free; the worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
-        while leased.take(claim(run)):
+        while not patiently(schedule.should_leave, run) and leased.take(claim(run)):
             try:
                 measure_parts(run, leased)
             except Crashed as crash:
@@ -139,7 +139,7 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
             reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
             with run_context(part=str(part)):
                 store(part, process.measure(contents(part), leased.progress, positions=part.work))
-            leased.take(claim(run))
+            leased.take(None if patiently(schedule.should_leave, run) else claim(run))
 
 
 def contents(part: RunPart) -> Part:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import boto3
 import pytest
-from django.conf import settings as django_settings
 from django.test import Client
 from moto.server import ThreadedMotoServer
 from pytest_django.fixtures import Settings
@@ -65,15 +64,15 @@ def test_a_run_is_measured_and_shown(
 
 
 def test_a_run_waits_while_the_bucket_does_not_answer(
-    bucket: str, small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+    bucket: str, small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setenv("CLOZEBOARD_S3_BUCKET", "no-such-bucket")
-        django_settings.STORAGES = django_settings.STORAGES | {"artefacts": artefact_storage(Path())}
+        settings.STORAGES = settings.STORAGES | {"artefacts": artefact_storage(Path())}
         run = measured(small, monkeypatch)
     assert (run.state, run.code) == (Run.State.WAITING, "")
     assert "artefact storage does not answer" in run.events.last().message
-    django_settings.STORAGES = django_settings.STORAGES | {"artefacts": artefact_storage(Path())}
+    settings.STORAGES = settings.STORAGES | {"artefacts": artefact_storage(Path())}
     jobs.probe_run(run.pk)
     assert Run.objects.get(pk=run.pk).state == Run.State.FINISHED
 
