@@ -109,9 +109,10 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
 def work_on(run: Run) -> None:
     """Measure part after part while one is free; the worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
-        while not patiently(schedule.should_leave, run) and leased.take(claim(run)):
+        while leased.take(claim(run)):
             try:
                 measure_parts(run, leased)
+                break
             except Crashed as crash:
                 if leased.part and leased.part.attempts >= ATTEMPTS:
                     raise
@@ -130,7 +131,10 @@ def measure_again(run: Run, leased: LeasedPart) -> None:
 
 
 def measure_parts(run: Run, leased: LeasedPart) -> None:
-    """Load the model once, and measure the leased part and then every other one that is free."""
+    """Load the model once, and measure the leased part and then every other one that is free.
+
+    A worker that shares the run leaves it between two parts for a run that has no worker at all.
+    """
     if leased.part:
         refuse_lost(leased.part)
     with loaded_model(run, leased) as process:
