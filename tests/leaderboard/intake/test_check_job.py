@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from leaderboard.intake import check_job, check_queue, checks, hub, queue, submissions
+from leaderboard.intake import check_job, check_queue, checks, hub, submissions
 from leaderboard.intake.check_job import check
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.requests import receive, withdraw
@@ -182,7 +182,7 @@ def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small:
     Submission.objects.exclude(pk=new.pk).update(created=minute_ago)
     Submission.objects.filter(pk=waiting.pk).update(state=State.WAITING, checked=minute_ago)
     assert check_queue.resume_submissions() == 0, "Redis does not answer"
-    with queue.embedded_server():
+    with embedded_server():
         check_queue.enqueue(queued.pk)
         assert check_queue.resume_submissions(timedelta(minutes=5)) == 1
         assert check_queue.resume_submissions() == 1
@@ -194,7 +194,7 @@ def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small:
 def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
     receive("org/causal", small, {})
     Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
-    with queue.embedded_server():
+    with embedded_server():
         process = manage("requeue")
         assert process.wait(60) == 0, process.stdout
         assert len(django_rq.get_queue("checks").job_ids) == 1
