@@ -33,7 +33,7 @@ test: install browser  ## run all tests (COVERAGE=1: and fail if they cover too 
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
-chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=1)
+chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=folder)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos
 
 lint: install  ## check style, types and templates, and look for known vulnerabilities

@@ -259,10 +259,12 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": DATABASE_SECONDS,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
-else:
-    DATABASES["default"].setdefault("OPTIONS", {}).update(
-        connect_timeout=DATABASE_SECONDS, options=f"-c lock_timeout={DATABASE_SECONDS}s"
-    )
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": DATABASE_SECONDS,
+        "options": f"-c lock_timeout={DATABASE_SECONDS}s",
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 
 # Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)

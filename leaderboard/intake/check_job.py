@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.db import OperationalError, transaction
+from django.db import transaction
 from django.utils import timezone
 from rq.timeouts import UnixSignalDeathPenalty
 
@@ -16,6 +16,7 @@ from leaderboard.intake import submissions
 from leaderboard.intake.checks import Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
+from leaderboard.stored.retry import UNAVAILABLE, patiently
 from probing.errors import ProbingError, SourceUnavailable
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,8 @@ class ChecksSoFar:
 
 def check(submission_id: int) -> None:
     """Check a submission that is open, and store the outcome; every error but that of the database is an outcome."""
-    submission = Submission.objects.select_related("benchmark").filter(pk=submission_id, state__in=PENDING).first()
+    open_ones = Submission.objects.select_related("benchmark").filter(pk=submission_id, state__in=PENDING)
+    submission = patiently(open_ones.first)
     if submission is None:
         return
     so_far = ChecksSoFar(submission)
@@ -69,8 +71,8 @@ def check(submission_id: int) -> None:
     except ProbingError as error:
         end = _refuse if error.permanent else _wait
         end(submission, [*so_far.checks, _failure(error)])
-    except OperationalError:
-        raise  # the database is away for a while: the submission stays open and is checked again
+    except UNAVAILABLE as error:
+        log.warning("Submission %s stays open and is checked again: %s", submission_id, error)
     except Exception:
         log.exception("The checks of submission %s failed.", submission_id)
         unforeseen = ProbingError("An unexpected error occurred.", "Try again later, or ask the maintainers.")

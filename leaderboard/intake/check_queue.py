@@ -47,5 +47,20 @@ def resume_submissions(patience: timedelta = timedelta(0)) -> int:
     return sum(enqueue(pk) for pk in ids if _job_id(pk) not in queued)
 
 
+def try_longest_waiting(patience: timedelta) -> None:
+    """Enqueue the submission that has waited longest for the hub, if its last check is `patience` old.
+
+    It shows whether the hub is back; if it is not, the next one has its turn.
+    """
+    waiting = Submission.objects.filter(state=Submission.State.WAITING, checked__lte=timezone.now() - patience)
+    if submission := waiting.order_by("checked").first():
+        try:
+            queued = _job_id(submission.pk) in django_rq.get_queue(QUEUE).get_job_ids()
+        except RedisError:
+            return
+        if not queued:
+            enqueue(submission.pk)
+
+
 def _job_id(submission_id: int) -> str:
     return f"check-{submission_id}"

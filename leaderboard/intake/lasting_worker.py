@@ -16,7 +16,7 @@ from rq.exceptions import StopRequested
 from rq.job import Job
 
 from leaderboard.intake.embedded import NO_RETRY, Reconnecting
-from leaderboard.intake.scratch import remove_abandoned, temporary_files
+from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
 
 SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 MONITORING_INTERVAL = 10  # seconds between two signs of life while a job runs
@@ -63,6 +63,7 @@ class LastingWorker(RQWorker):
     def run_maintenance_tasks(self) -> None:
         super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
         remove_abandoned()
+        remove_abandoned_downloads()
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         die_with_parent(self.pid)

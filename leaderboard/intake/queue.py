@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import django_rq
 from django.db import DatabaseError, close_old_connections, connection
-from django.db.models import Q, QuerySet
+from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 from redis.exceptions import RedisError
 from rq import Queue
@@ -21,7 +21,7 @@ from rq import Worker as RQWorker
 from rq.job import Job
 
 from leaderboard import schedule
-from leaderboard.intake.check_queue import resume_submissions
+from leaderboard.intake import check_queue
 from leaderboard.intake.lasting_worker import LastingWorker
 from leaderboard.models import LEASE, Run, RunEvent, RunPart
 from leaderboard.stored import artefacts
@@ -30,7 +30,8 @@ from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 log = logging.getLogger(__name__)
 WAKE_UP = "leaderboard.worker.jobs.work_in_lane"
 TRY_AGAIN = "leaderboard.worker.jobs.probe_run"
-RETRY_AFTER = timedelta(seconds=30)  # how long a waiting run rests before it is tried again
+RETRY_AFTER = timedelta(minutes=5)  # how long a waiting run rests before it is tried again
+TRIAL_AFTER = timedelta(seconds=30)  # the same for the run that has waited longest, which shows whether the fault ended
 RECENT = timedelta(minutes=10)
 MAINTENANCE_SECONDS = 10  # how often an idle worker looks for lost runs
 UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
@@ -108,13 +109,26 @@ def requeue_lost(patience: timedelta = timedelta(0)) -> int:
     Runs in state "waiting" (for the hub, for disk space) are left out until their last event is `patience` old.
     Submissions whose check was lost, or that wait for the hub, are enqueued as well.
     """
-    resume_submissions(patience)
+    check_queue.resume_submissions(patience)
     now = timezone.now()
     recent = RunEvent.objects.filter(time__gt=now - LEASE).values("run")
     waited = RunEvent.objects.filter(time__gt=now - patience).values("run")
     stuck = Q(state=Run.State.WAITING) & ~Q(pk__in=waited) | Q(state=Run.State.CHECKING) & ~Q(pk__in=recent)
     tried_again = sum(_try_again(run) for run in Run.objects.filter(stuck).order_by("pk"))
     return tried_again + sum(schedule.without_worker(lane) for lane in schedule.LANES if wake(lane))
+
+
+def try_longest_waiting() -> None:
+    """Try one waiting run and one waiting submission again.
+
+    So an outage of minutes costs seconds, and one of hours does not occupy the workers. Each gets its turn, as the one
+    that was tried again has waited for the shortest time.
+    """
+    recent = RunEvent.objects.filter(time__gt=timezone.now() - TRIAL_AFTER).values("run")
+    waiting = Run.objects.filter(state=Run.State.WAITING).exclude(pk__in=recent)
+    if run := waiting.annotate(since=Max("events__time")).order_by("since").first():
+        _try_again(run)
+    check_queue.try_longest_waiting(TRIAL_AFTER)
 
 
 def remove_leftovers() -> None:
@@ -134,6 +148,7 @@ class Worker(LastingWorker):
         close_old_connections()
         with suppress(DatabaseUnavailable):  # the next maintenance tries again
             patiently(requeue_lost, RETRY_AFTER)
+            patiently(try_longest_waiting)
             patiently(remove_leftovers)
         connection.close()  # the process of the next job must not inherit it
 

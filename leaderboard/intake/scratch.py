@@ -1,15 +1,15 @@
-"""Folders for the temporary files of jobs, which are removed however the job's process or its worker ends."""
+"""Temporary files of jobs, and halves of downloads, removed however the job's process or its worker ends."""
 
 import fcntl
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from django.conf import settings
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 
 @contextmanager
@@ -43,6 +43,18 @@ def remove_abandoned() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(handle)
+
+
+def remove_abandoned_downloads() -> None:
+    """Remove halves of files whose download ended with its process; the hub's client does not go on with them.
+
+    The client holds the lock of a file for as long as it downloads the file.
+    """
+    cache = Path(settings.HUB_CACHE)
+    for path in cache.glob("models--*/blobs/*.incomplete"):
+        repository, digest = path.parent.parent.name, path.name.split(".")[0]
+        with suppress(Timeout), FileLock(cache / ".locks" / repository / f"{digest}.lock", timeout=0):
+            path.unlink(missing_ok=True)
 
 
 def _parent() -> Path:

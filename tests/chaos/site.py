@@ -20,6 +20,12 @@ import psutil
 ROOT = Path(__file__).resolve().parents[2]
 MANAGE = [sys.executable, "manage.py"]
 FINAL = ("finished", "failed", "cancelled")
+LIMITS = (
+    "CLOZEBOARD_CHECKS_PER_MINUTE",
+    "CLOZEBOARD_OPEN_RUNS",
+    "CLOZEBOARD_REQUESTS_PER_MINUTE",
+    "CLOZEBOARD_SUBMISSIONS_PER_DAY",
+)
 Row = tuple[Any, ...]
 
 
@@ -38,7 +44,7 @@ class Site:
         self.environment |= {
             "CLOZEBOARD_DATA": str(self.data),
             "CLOZEBOARD_MODELS": str(folder / "models"),
-            "CLOZEBOARD_SUBMISSIONS_PER_DAY": "0",
+            **dict.fromkeys(LIMITS, "100000"),
             "DJANGO_SETTINGS_MODULE": "tests.chaos.settings",
             "DATABASE_URL": f"sqlite:///{self.database}",
             "HF_ENDPOINT": hub,

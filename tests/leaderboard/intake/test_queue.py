@@ -234,6 +234,20 @@ def test_a_check_that_killed_its_process_enqueues_no_run(small: Benchmark, monke
         assert len(checks.jobs) == 1
 
 
+def test_of_the_runs_that_wait_one_after_the_other_is_tried_again_soon(small: Benchmark) -> None:
+    runs = [make_run(small, "waiting", name) for name in "abc"]
+    for run, seconds in zip(runs, (40, 50, 10), strict=True):
+        event = RunEvent.objects.create(run=run, state="waiting")
+        RunEvent.objects.filter(pk=event.pk).update(time=timezone.now() - timedelta(seconds=seconds))
+    with embedded_server():
+        queue.try_longest_waiting()
+        queue.try_longest_waiting()
+        assert jobs() == [("probe_run", [runs[1].pk])]
+        RunEvent.objects.create(run=runs[1], state="waiting")
+        queue.try_longest_waiting()
+        assert jobs()[1:] == [("probe_run", [runs[0].pk])]
+
+
 def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/causal", small).run  # no queue server yet: the worker starts it and enqueues the run
     with worker("--burst") as process:

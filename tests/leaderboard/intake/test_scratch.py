@@ -5,7 +5,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from leaderboard.intake.scratch import remove_abandoned, temporary_files
+from filelock import FileLock
+from pytest_django.fixtures import Settings as DjangoSettings
+
+from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
 
 
 def test_temporary_files_are_removed_with_their_folder(data: Path) -> None:
@@ -31,3 +34,15 @@ def test_the_folder_of_a_killed_process_is_removed(data: Path) -> None:
     assert len(folders) == 1
     remove_abandoned()
     assert not folders[0].exists()
+
+
+def test_the_half_of_a_download_is_removed_unless_the_download_goes_on(settings: DjangoSettings) -> None:
+    blobs = settings.HUB_CACHE / "models--org--name" / "blobs"
+    locks = settings.HUB_CACHE / ".locks" / "models--org--name"
+    for folder in (blobs, locks):
+        folder.mkdir(parents=True)
+    for name in ("a0.12345678.incomplete", "b1.12345678.incomplete", "c2"):
+        (blobs / name).write_text("half")
+    with FileLock(locks / "b1.lock"):
+        remove_abandoned_downloads()
+    assert sorted(path.name for path in blobs.iterdir()) == ["b1.12345678.incomplete", "c2"]
