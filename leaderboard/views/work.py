@@ -18,7 +18,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.intake import tokens
 from leaderboard.models import LEASE, Benchmark, RunPart, WorkerToken
-from leaderboard.views.api import SEE, not_allowed, problem
+from leaderboard.serving.errors import problem
+from leaderboard.views.api import SEE, not_allowed
 from leaderboard.worker import elsewhere
 from leaderboard.worker.arrivals import RECORD_LIMIT, ROWS_LIMIT
 from probing.errors import BadInput, ProbingError
