@@ -27,6 +27,8 @@ TIMEOUT = 0.5  # seconds that a request waits for Redis
 PAUSE = 10  # seconds without another attempt after Redis did not answer
 MAX_OWN_KEYS = 10_000  # names that a process counts by itself; beyond, it begins anew, so that memory stays bounded
 
+_creation = threading.Lock()
+
 
 class Counters:
     """The counts in Redis, and those of this process for the time in which Redis does not answer."""
@@ -70,8 +72,14 @@ class Counters:
 
 
 @cache
-def _counters(url: str) -> Counters:
+def _new_counters(url: str) -> Counters:
     return Counters(url)
+
+
+def _counters(url: str) -> Counters:
+    """Return the counters of a server, the same for all threads, also if several ask for the first time."""
+    with _creation:
+        return _new_counters(url)
 
 
 @cache

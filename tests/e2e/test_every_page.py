@@ -23,6 +23,7 @@ PAGES = [
     "/benchmarks/small/relations/P30/",
     "/submit/",
     "/queue/",
+    "/status/",
     "/methods/",
     "/api/",
     "/nowhere/",

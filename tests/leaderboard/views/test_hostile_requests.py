@@ -53,6 +53,12 @@ PATHS = (
     "/api/v1/runs/99999999999999999999/scores",
     f"/api/v1/{'a/' * 3000}",
     "/api/v1/%00",
+    "/api/v1/submissions/%F0%9F%98%80",
+    f"/api/v1/submissions/{'a' * 3000}",
+    "/submissions/%ff%fe/",
+    "/submissions/a%0d%0ab/",
+    "/api/v1/work/",
+    "/api/v1/work/benchmarks/nothing.tar.gz",
     "/%00",
     "//evil.example/",
     "/admin/leaderboard/run/99999999999999999999/change/",
@@ -122,7 +128,8 @@ def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, s
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:40]))
 def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, body: bytes) -> None:
-    for address in ("/api/v1/submit", "/submit/", "/api/v1/leaderboard", "/", "/admin/login/"):
+    api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel", "/api/v1/work/claim")
+    for address in (*api, "/submit/", "/submissions/a/", "/", "/admin/login/"):
         response = visitor.post(address, body, content_type="application/json")
         assert response.status_code < 500, address
         if address.startswith("/api/v1/"):
