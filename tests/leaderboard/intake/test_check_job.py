@@ -11,8 +11,9 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
-from leaderboard.intake import check_job, check_queue, checks, hub, queue, submissions
+from leaderboard.intake import check_job, check_queue, checks, hub, submissions
 from leaderboard.intake.check_job import check
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.requests import receive, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
 from tests.hub.local_hub import Hub
@@ -99,15 +100,15 @@ def test_the_checks_so_far_are_stored_while_others_take_long(
     small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    usual = hub.read_json
+    usual = hub.weight_bytes
 
-    def slow(listing: hub.Listing, name: str) -> dict[str, Any]:
+    def slow(listing: hub.Listing) -> int:
         time.sleep(0.05)
         seen.append([outcome["name"] for outcome in Submission.objects.get().checks])
-        return usual(listing, name)
+        return usual(listing)
 
     monkeypatch.setattr(check_job, "PAUSE", 0.01)
-    monkeypatch.setattr(hub, "read_json", slow)
+    monkeypatch.setattr(hub, "weight_bytes", slow)
     checked(small)
     assert "config readable" in seen[-1]
 
@@ -182,9 +183,9 @@ def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small:
     Submission.objects.exclude(pk=new.pk).update(created=minute_ago)
     Submission.objects.filter(pk=waiting.pk).update(state=State.WAITING, checked=minute_ago)
     assert check_queue.resume_submissions() == 0, "Redis does not answer"
-    with queue.embedded_server():
+    with embedded_server():
         check_queue.enqueue(queued.pk)
-        assert check_queue.resume_submissions(timedelta(minutes=5)) == 1
+        assert check_queue.resume_submissions(timedelta(seconds=30)) == 1
         assert check_queue.resume_submissions() == 1
         jobs = django_rq.get_queue("checks").jobs
         assert [job.args for job in jobs] == [[queued.pk], [lost.pk], [waiting.pk]]
@@ -194,7 +195,7 @@ def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small:
 def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
     receive("org/causal", small, {})
     Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
-    with queue.embedded_server():
+    with embedded_server():
         process = manage("requeue")
         assert process.wait(60) == 0, process.stdout
         assert len(django_rq.get_queue("checks").job_ids) == 1

@@ -10,7 +10,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake import queue
+from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.quotas import OverQuota, QueueFull, TooFast, TooMany, TooManyOpen
 from leaderboard.intake.requests import receive
 from leaderboard.models import Benchmark, Run, Submission
@@ -100,7 +100,7 @@ def test_the_operator_is_bounded_by_the_queue_only(small: Benchmark, settings: D
 
 def test_made_up_ids_are_checked_at_a_bounded_pace(small: Benchmark, settings: DjangoSettings) -> None:
     settings.CHECKS_PER_MINUTE = 3
-    with queue.embedded_server():
+    with embedded_server():
         outcomes = [refusal(lambda name=name: receive(f"org/{name}", small, {}, submitter=ME)) for name in range(5)]
     assert outcomes == [None, None, None, TooFast, TooFast]
     assert Submission.objects.count() == 3
