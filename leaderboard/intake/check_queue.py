@@ -16,6 +16,7 @@ from leaderboard.models import LEASE, Submission
 log = logging.getLogger(__name__)
 QUEUE = "checks"
 JOB = "leaderboard.intake.check_job.check"
+RESTS = 10  # while a hub is silent, the checks of all that wait for it must leave room for new submissions
 JOB_SECONDS = 120  # for the whole job: the checks, which have a deadline of their own, and the estimate of the work
 
 
@@ -33,11 +34,11 @@ def enqueue(submission_id: int) -> bool:
 def resume_submissions(patience: timedelta = timedelta(0)) -> int:
     """Enqueue every submission whose job was lost, and those that wait for the hub; return their number.
 
-    One that waits is left alone until its last check is `patience` old.
+    One that waits is left alone until its last check is `RESTS` times as old as `patience`, that of runs.
     """
     now = timezone.now()
     lost = Q(state=Submission.State.CHECKING, created__lt=now - LEASE)
-    rested = Q(state=Submission.State.WAITING) & (Q(checked=None) | Q(checked__lte=now - patience))
+    rested = Q(state=Submission.State.WAITING) & (Q(checked=None) | Q(checked__lte=now - RESTS * patience))
     ids = list(Submission.objects.filter(lost | rested).order_by("pk").values_list("pk", flat=True))
     try:
         queued = set(django_rq.get_queue(QUEUE).get_job_ids()) if ids else set()

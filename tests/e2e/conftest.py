@@ -102,7 +102,6 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     site.command("shell", "--verbosity=0", "--command", "from tests.e2e import every_probe; every_probe.fill()")
     with ExitStack() as stack:
         stack.enter_context(site.process("manage.py", "rqworker"))
-        stack.enter_context(site.process("manage.py", "rqworker", "checks"))
         stack.enter_context(site.process("manage.py", "serve"))
         wait_for(f"{site.url}/healthz")
         site.command("submit", "org/masked", "--benchmark", "small", "--wait")

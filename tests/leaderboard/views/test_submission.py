@@ -116,7 +116,7 @@ def test_no_search_engine_and_no_cache_keeps_it(client: Client, checked: Submiss
         assert "no-store" in response["Cache-Control"]
 
 
-@pytest.mark.parametrize("token", ["1", "x" * 43, "\N{BULLET}" * 5, "%00"])
+@pytest.mark.parametrize("token", ["1", "x" * 43, "\N{BULLET}" * 5])
 def test_another_address_is_not_found(client: Client, checked: Submission, token: str) -> None:
     assert client.get(f"/submissions/{token}/").status_code == 404
 
