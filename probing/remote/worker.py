@@ -21,7 +21,9 @@ import psutil
 
 from probing.errors import NoSpace, ProbingError
 from probing.files.hub_client import HubClient
-from probing.files.model_files import wanted
+from probing.files.listing import hub_listing
+from probing.files.model_files import download
+from probing.files.wanted import wanted
 from probing.measuring.limits import Limits
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
@@ -152,17 +154,15 @@ class RemoteWorker:
                 lease.take(following)
 
     def _task(self, handout: Handout, benchmark: Path) -> Task:
-        """Download the model's files and return what the measuring process has to do."""
-        info = self.hub.describe(handout.hub_id, handout.commit)
-        sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
-        names = wanted(sizes)
+        """Check and download the model's files and return what the measuring process has to do."""
+        listing = hub_listing(self.hub, handout.hub_id, handout.commit)
         self.plan.cache.mkdir(parents=True, exist_ok=True)
-        needed = sum(sizes[name] for name in names)
+        needed = sum(listing.files[name] for name in wanted(listing.files))
         if shutil.disk_usage(self.plan.cache).free < needed + SPARE_DISK:
             raise NoSpace(f"The disk of the worker has no room for the {needed / 1e9:.1f} GB of {handout.hub_id}.")
         offer = handout.benchmark
         return Task(
-            self.hub.download(handout.hub_id, handout.commit, names),
+            download(listing),
             handout.hub_id,
             handout.commit,
             BenchmarkFiles(offer.format, benchmark, offer.slug, offer.digest),

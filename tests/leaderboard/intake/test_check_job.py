@@ -99,15 +99,15 @@ def test_the_checks_so_far_are_stored_while_others_take_long(
     small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
-    usual = hub.read_json
+    usual = Listing.read_json
 
-    def slow(listing: hub.Listing, name: str) -> dict[str, Any]:
+    def slow(listing: Listing, name: str) -> dict[str, Any]:
         time.sleep(0.05)
         seen.append([outcome["name"] for outcome in Submission.objects.get().checks])
         return usual(listing, name)
 
     monkeypatch.setattr(check_job, "PAUSE", 0.01)
-    monkeypatch.setattr(hub, "read_json", slow)
+    monkeypatch.setattr(Listing, "read_json", slow)
     checked(small)
     assert "config readable" in seen[-1]
 
