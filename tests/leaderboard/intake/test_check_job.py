@@ -15,6 +15,7 @@ from leaderboard.intake import check_job, check_queue, checks, hub, queue, submi
 from leaderboard.intake.check_job import check
 from leaderboard.intake.requests import receive, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
+from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import manage, until, worker
 
