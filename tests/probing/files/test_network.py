@@ -36,10 +36,12 @@ def answering(answer: Answer) -> Iterator[HubClient]:
 
         Thread(target=serve, daemon=True).start()
         yield HubClient(f"http://127.0.0.1:{server.getsockname()[1]}")
+        server.shutdown(socket.SHUT_RDWR)
 
 
 def nothing(connection: socket.socket) -> None:
-    time.sleep(20)
+    """Wait until the client goes away."""
+    connection.recv(1)
 
 
 def trickled_head(connection: socket.socket) -> None:
