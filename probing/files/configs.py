@@ -44,7 +44,7 @@ EXPERTS = re.compile(r".*(num|n)_.*experts|moe_num_.*experts")
 DIMENSIONS = re.compile(r"hidden_size|n_embd|d_model|dim|embedding_size|embedding_dim|d_embed|vocab_size")
 USED = re.compile(r"\bconfig\.(\w+)|getattr\(\s*(?:self\.)?config,\s*\"(\w+)\"")
 IMPORTED = re.compile(r"^from \.\.(\w+)\.configuration_\w+ import", re.MULTILINE)
-DECLARED = re.compile(r"^    (\w+)\s*:|[\"'](\w+)[\"']", re.MULTILINE)
+DECLARED = re.compile(r"^    (\w+)\s*:|[\"'](\w+)[\"']|\bself\.(\w+)", re.MULTILINE)
 
 
 def code_key(value: Any) -> str | None:

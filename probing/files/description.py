@@ -43,8 +43,8 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     `any_head`: accept models without a language modelling head too.
     """
     refuse_unsafe_files(listing)
-    names = weights_of(listing)
     config = listing.read_json(CONFIG)
+    names = weights_of(listing)
     notes = refuse_custom_code(listing, config)
     require_known_type(str(config.get("model_type") or ""))
     if not any_head:

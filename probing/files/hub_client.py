@@ -46,7 +46,11 @@ class HubClient:
         with hub_errors(hub_id, self.endpoint), allowance(TIMEOUT, LARGEST_DESCRIPTION):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             try:
-                return api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
+                info = api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
+                names = [info.id, info.sha or "", *(file.rfilename for file in info.siblings or [])]
+                if not all(isinstance(name, str) for name in names):
+                    raise ValueError("names that are no texts")
+                return info
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 if isinstance(error, HFValidationError):
                     raise

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -68,6 +69,22 @@ class Hub(ThreadingHTTPServer):
         self.repositories: dict[str, Repository] = {}
         self.broken: int | None = None
         self.requests: list[str] = []
+        self.connections: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self) -> None:
+        """Close what clients keep open too, so that no thread waits for their next request."""
+        super().server_close()
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     @property
     def url(self) -> str:

@@ -16,6 +16,7 @@ from leaderboard.intake.check_job import check
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.requests import receive, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
+from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import manage, until, worker
 
@@ -102,7 +103,7 @@ def test_the_checks_so_far_are_stored_while_others_take_long(
     seen = []
     usual = hub.weight_bytes
 
-    def slow(listing: hub.Listing) -> int:
+    def slow(listing: Listing) -> int:
         time.sleep(0.05)
         seen.append([outcome["name"] for outcome in Submission.objects.get().checks])
         return usual(listing)

@@ -72,7 +72,7 @@ def test_nothing_is_left_of_it(model: Path) -> None:
 def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:
     with MeasuringProcess(task(tmp_path)) as process, pytest.raises(Reported) as error:
         process.load()
-    assert (error.value.code, error.value.permanent) == ("unsupported-model", True)
+    assert (error.value.code, error.value.permanent) == ("bad-config", True)
     assert str(tmp_path) not in str(error.value), "paths of the worker are nobody's business"
 
 

@@ -15,6 +15,8 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertLMHeadModel,
+    GPTNeoConfig,
+    PreTrainedModel,
     PreTrainedTokenizerFast,
     T5Config,
 )
@@ -45,7 +47,7 @@ from probing.template import prompt
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.probing.scoring.compare import answers
-from tests.probing.scoring.networks import REFERENCE_CAUSAL, SIZES
+from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING, SIZES
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
 
@@ -378,3 +380,77 @@ def test_a_network_that_does_not_fit_on_the_device_is_told_as_such(gpt2: Path, m
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", full)
     with pytest.raises(TooLarge, match=r"does not fit on the device\. Use a larger device or --dtype"):
         load(str(gpt2), device="cpu")
+
+
+def test_each_phase_of_loading_is_announced(gpt2: Path) -> None:
+    phases: list[str] = []
+    load(str(gpt2), device="cpu", on_phase=phases.append)
+    assert phases == ["tokenizer", "weights", "trial"]
+
+
+def test_a_chat_model_of_the_hub_is_asked_through_its_template(hub: Hub, gpt2: Path) -> None:
+    (gpt2 / "chat_template.jinja").write_text("{% for m in messages %}Q: {{ m.content }} A:{% endfor %}")
+    hub.add("org/chat", gpt2)
+    model = load("org/chat", device="cpu")
+    assert model.tokenizer.chat_template.startswith("{% for m in messages %}Q:")
+    assert len(list(model.generate(["Where is Chad?"], 1, chat=True))) == 1
+    assert "chat_template.jinja" in model.card.files
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_known_type_is_neither_fetched_nor_run(hub: Hub, gpt2: Path, file: str) -> None:
+    for name in ("modeling_own.py", "tokenization_own.py"):
+        (gpt2 / name).write_text("raise SystemExit('it was run')")
+    own = {"AutoModelForCausalLM": "modeling_own.M", "AutoTokenizer": ["tokenization_own.T", None]}
+    change(gpt2, file, auto_map=own)
+    hub.add("org/own", gpt2)
+    (note,) = load("org/own", device="cpu").usage.notes
+    assert note == f"{file} names code of its own (auto_map); it is ignored, as transformers knows gpt2."
+    assert not any(".py" in request for request in hub.requests)
+
+
+def test_unknown_keys_of_the_config_never_reach_transformers(gpt2: Path) -> None:
+    change(gpt2, "config.json", surprise=1, num_labels=10**9, per_layer_config={"0": {"n_embd": 10**9}})
+    model = load(str(gpt2), device="cpu")
+    assert not hasattr(model.network.config, "surprise")
+    assert model.usage.notes == ["Keys of config.json that transformers does not know are ignored: surprise."]
+
+
+def test_positions_that_are_computed_and_not_stored_have_a_limit(built: dict[str, Path], tmp_path: Path) -> None:
+    """GPT-NeoX-like buffers of masks grow with the square of a number that no weight has to match."""
+    folder = copytree(built["gpt2"], tmp_path / "neo")
+    tokenizer = byte_level_bpe()
+    network = AutoModelForCausalLM.from_config(
+        GPTNeoConfig(
+            vocab_size=len(tokenizer), hidden_size=32, num_layers=2, num_heads=2, attention_types=[[["global"], 2]]
+        )
+    )
+    network.save_pretrained(folder)
+    change(folder, "config.json", max_position_embeddings=100_000)
+    with pytest.raises(BadConfig):
+        load(str(folder), device="cpu")
+
+
+@pytest.mark.parametrize("name", [*SHARING, *REFERENCE_CAUSAL])
+def test_every_causal_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
+    tokenizer = byte_level_bpe()
+    network = (SHARING | REFERENCE_CAUSAL)[name](len(tokenizer))
+    assert_loaded_unchanged(network, tokenizer, tmp_path)
+
+
+@pytest.mark.parametrize("name", [*HEAD_APART, *REFERENCE_MASKED])
+def test_every_masked_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
+    tokenizer = word_piece()
+    network = (HEAD_APART | REFERENCE_MASKED)[name](len(tokenizer))
+    assert_loaded_unchanged(network, tokenizer, tmp_path)
+
+
+def assert_loaded_unchanged(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Path) -> None:
+    """The network that `load` builds computes what the saved one computes."""
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    model = load(str(folder), device="cpu")
+    ids = torch.tensor([[5, 6, 7, 8]])
+    with torch.inference_mode():
+        assert torch.allclose(model.network(input_ids=ids).logits, network(input_ids=ids).logits, atol=1e-5)
+    assert not [note for note in model.usage.notes if "config.json" in note]
