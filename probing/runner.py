@@ -29,6 +29,7 @@ from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
 from probing.scoring.load import load
+from probing.scoring.trial import without_panics
 from probing.settings import Settings
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
@@ -99,7 +100,7 @@ def probe_part(
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
-    with _reported(usage, estimate, on_share):
+    with without_panics(model.card.id), _reported(usage, estimate, on_share):
         rows = list(probe.rows(model, relation, part.template, settings))
     if len(rows) != part.items:
         raise Incomplete(

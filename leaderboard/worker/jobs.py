@@ -12,6 +12,7 @@ import socket
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -30,7 +31,7 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import verification
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
-from probing.errors import ProbingError
+from probing.errors import ProbingError, SlowDownload
 from probing.files.folders import space
 from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
@@ -43,6 +44,7 @@ from probing.settings import Settings
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # processes that may be lost on one part before its run fails
+PATIENCE = timedelta(days=7)  # after which a run that could not go on fails
 ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
 
 
@@ -97,13 +99,26 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
         run.refresh_from_db(fields=["state"])
         if run.state in Run.FINAL:
             return
-        if error.permanent:
+        if error.permanent or waited_enough(run, error):
             Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
         else:
             Run.objects.move(run, Run.State.WAITING, str(error))
 
     with suppress(DatabaseUnavailable):  # the next job of this run meets the same error
         patiently(end)
+
+
+def waited_enough(run: Run, error: ProbingError) -> bool:
+    """Tell whether a run whose error is temporary has been tried so often, or so long, that it fails.
+
+    A download that is too slow is tried `ATTEMPTS` times, as the next worker would be held up as well. For a hub, a
+    disk or a storage that does not answer, a run waits for `PATIENCE`.
+    """
+    ended = run.events.filter(state__in=Run.FINAL).order_by("-pk").values_list("pk", flat=True).first() or 0
+    waits = run.events.filter(state=Run.State.WAITING, pk__gt=ended)
+    if error.code == SlowDownload.code:
+        return waits.count() + 1 >= ATTEMPTS
+    return waits.filter(time__lt=timezone.now() - PATIENCE).exists()
 
 
 def work_on(run: Run) -> None:

@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import probing
 from probing import runner
 from probing.benchmark import Benchmark
-from probing.errors import BadInput, Incomplete, ModelNotFound, NonFiniteScores
+from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import Kind, ModelCard
 from probing.probes.parts import Part, parts
@@ -221,3 +222,15 @@ def test_smollm2_has_its_known_accuracies_on_the_real_bear(real_bear: Path) -> N
     model = Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf")
     items = run(model, real_bear, relations=["P30", "P36", "P19"], limit=20, device="cpu", progress=False).items
     assert items.groupby("relation")["correct"].mean().to_dict() == {"P30": 0.6, "P36": 0.55, "P19": 0.25}
+
+
+def test_a_panic_of_the_tokenizers_library_is_an_error_of_the_tokenizer(bear_folder: BearFolder) -> None:
+    class PanicException(BaseException):
+        """Stands for the class that Rust libraries raise, which cannot be imported."""
+
+    class Panicking(FakeModel):
+        def score(self, requests: object, scoring: object) -> Any:
+            raise PanicException("Onig: Regex search error: retry-limit-in-match over")
+
+    with pytest.raises(BrokenTokenizer, match="fails on a text: Onig: Regex search error"):
+        run(Panicking(), bear_folder.write(), progress=False)

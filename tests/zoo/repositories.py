@@ -166,7 +166,7 @@ ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% 
 EVIL = {"AutoConfig": "configuration_evil.Config", "AutoModelForCausalLM": "modeling_evil.Model"}
 
 ZOO: dict[str, Hostile] = {
-    "slow regular expression": Hostile("too-slow", regular_expression("a*a*a*a*a*b$"), outside=True),
+    "slow regular expression": Hostile("too-slow", regular_expression("a*a*a*a*b$"), outside=True),
     "panicking regular expression": Hostile("broken-tokenizer", regular_expression("(a+)+$")),
     "huge dimensions": Hostile("bad-config", config(n_embd=10_000)),
     "dimensions of other weights": Hostile("bad-config", config(n_embd=400, n_head=2)),

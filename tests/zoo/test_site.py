@@ -1,0 +1,68 @@
+"""The zoo through the site: each hostile repository ends with its code, and the worker goes on."""
+
+import resource
+import time
+from pathlib import Path
+
+import pytest
+from pytest_django.fixtures import Settings
+
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import submit
+from leaderboard.models import Benchmark, Run
+from leaderboard.worker.jobs import probe_run
+from tests.hub.local_hub import Hub
+from tests.leaderboard.conftest import *  # noqa: F403 - its fixtures: a site with a data folder of its own
+from tests.zoo.repositories import MARKER, ZOO, build, serve
+
+SECONDS, BYTES, ATTEMPTS = 60, 2 * 10**9, 3
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("zoo")]
+
+
+@pytest.fixture(autouse=True)
+def marker(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Where code of a hostile repository would write if it were run. Jobs are not enqueued: the test performs them."""
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    monkeypatch.setenv(MARKER, str(tmp_path / "marker"))
+    return tmp_path / "marker"
+
+
+def offered(name: str, place: Path, hub: Hub, models: Path) -> str:
+    """Offer a repository of the zoo at the hub, or among the local models if it is one of those; return its id."""
+    folder = build(name, place / name)
+    if not ZOO[name].local:
+        return serve(name, hub, folder)
+    (models / "org").mkdir(parents=True)
+    (models / "org" / "local").symlink_to(folder)
+    return "org/local"
+
+
+def outcome(hub_id: str, benchmark: Benchmark) -> str:
+    """Submit a model, and measure it if it passes the checks; return the code with which that ends."""
+    submission = submit(hub_id, benchmark)
+    if submission.run is None:
+        return next(check.code for check in submission.checks if check.code)
+    for _ in range(ATTEMPTS):
+        probe_run(submission.run.pk)
+        run = Run.objects.get(pk=submission.run.pk)
+        if run.state in Run.FINAL:
+            break
+    assert run.state in Run.FINAL, f"{run.state}: {run.events.last().message}"
+    assert not run.parts.filter(lease_until__isnull=False).exists()
+    assert run.state == Run.State.FINISHED or (run.message and run.next_step), run.code
+    return run.code
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_a_hostile_repository_ends_with_its_code(
+    name: str, tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
+) -> None:
+    hub_id = offered(name, tmp_path, local_hub, settings.MODELS)
+    begin = time.monotonic()
+    assert outcome(hub_id, small) == ZOO[name].code
+    assert time.monotonic() - begin < SECONDS
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 < BYTES
+    assert not marker.exists(), "code of the repository was run"
+    leftovers = {path.name for path in settings.DATA.rglob("*") if path.suffix in (".py", ".bin", ".incomplete")}
+    assert not leftovers
+    assert outcome("org/causal", small) == "", "the worker is healthy afterwards"
