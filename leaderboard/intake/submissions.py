@@ -132,9 +132,11 @@ def _create(examination: Examination, lane: str, work: Mapping[Part, float]) -> 
 
 def _model(examination: Examination) -> Model:
     """Return the row of the model. What its card and config say is text of a stranger, so it is made visible."""
-    listing = examination.listing
-    assert listing is not None, "a model that passed its checks has a listing"
+    listing, weights = examination.listing, examination.weights
+    assert listing is not None and weights is not None, "a model that passed its checks has a listing and weights"
     facts = {
+        "weight_bytes": weights.bytes,
+        "stored_dtype": weights.dtype,
         "kind": examination.kind,
         "architecture": visible(examination.architecture)[:100],
         "licence": visible(listing.licence)[:100],

@@ -7,7 +7,7 @@ leave the site, and no more than a part at a time.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from django.core import signing
 from django.db import transaction
@@ -16,19 +16,20 @@ from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.intake import queue
+from leaderboard.intake.number_format import ITEM_SIZE
 from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts
 from leaderboard.worker.arrivals import RowsRefused, checked
 from leaderboard.worker.jobs import ATTEMPTS, LostWorker, reach, refuse_lost
 from leaderboard.worker.lease import Ended
 from probing.errors import ProbingError
+from probing.language_model import DType
 from probing.results.joining import PartResult
+from probing.settings import Settings
 
 SALT = "leaderboard.worker.elsewhere"
 TURNS_AT_ONCE = 100  # runs that are read from the database at once
 STAGES: Sequence[str] = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING)
-# Bytes of a number in each format of weights.
-WIDTHS: Mapping[str, int] = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 
 class LeaseLost(ProbingError):
@@ -104,8 +105,8 @@ def _fits(run: Run, memory: float | None) -> bool:
     """Tell whether the weights, in the number format of the run, fit into so many bytes, as far as both are known."""
     if memory is None or not run.model.weight_bytes:
         return True
-    stored, wanted = run.model.stored_dtype, run.settings.get("dtype", "float32")
-    return run.model.weight_bytes * WIDTHS.get(wanted, 4) / WIDTHS.get(stored, 4) <= memory
+    stored, used = cast(DType, run.model.stored_dtype), Settings.from_json(run.settings).dtype
+    return run.model.weight_bytes * ITEM_SIZE[used] / ITEM_SIZE[stored] <= memory
 
 
 def lease_of(part: RunPart, token: WorkerToken) -> str:
