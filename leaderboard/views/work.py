@@ -1,6 +1,5 @@
 """/api/v1/work/ : parts of runs for workers elsewhere, which have a token and no other access to the site."""
 
-import json
 import tarfile
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -19,6 +18,7 @@ from django.views.decorators.csrf import csrf_exempt
 from leaderboard.intake import tokens
 from leaderboard.models import LEASE, Benchmark, RunPart, WorkerToken
 from leaderboard.serving.errors import problem
+from leaderboard.serving.json_bodies import read_object
 from leaderboard.views.api import SEE, not_allowed
 from leaderboard.worker import elsewhere
 from leaderboard.worker.arrivals import RECORD_LIMIT, ROWS_LIMIT
@@ -28,7 +28,6 @@ from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_version
 from probing.settings import Settings
 
-BODY_LIMIT = 100_000  # bytes of a JSON body
 ARCHIVE_IN_MEMORY = 10 * 10**6
 STATUSES: Mapping[str, int] = {"lease-lost": 409, "rows-refused": 422, "other-protocol": 426}
 WorkView = Callable[..., HttpResponseBase]
@@ -87,7 +86,7 @@ def hello_json(request: HttpRequest, token: WorkerToken) -> HttpResponseBase:
 @for_workers("POST")
 def claim_json(request: HttpRequest, token: WorkerToken) -> HttpResponseBase:
     """Hand out a part, or answer 204 if there is none for this worker."""
-    body = _body(request)
+    body = read_object(request)
     if (theirs := body.get("protocol")) != PROTOCOL:
         older = "worker" if isinstance(theirs, int) and theirs < PROTOCOL else "site"
         message = f"The worker speaks version {theirs!r:.20} of the interface, this site version {PROTOCOL}."
@@ -155,7 +154,7 @@ def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
 @for_workers("POST")
 def renew_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpResponseBase:
     """Extend a lease; tell the worker to stop if the run has ended or the part is another worker's."""
-    share = _body(request).get("share", 0)
+    share = read_object(request).get("share", 0)
     if not _is_number(share):
         raise BadInput("The share is not a number.", "Write it as a number from 0 to 1.")
     try:
@@ -180,7 +179,7 @@ def rows_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpRespo
 @for_workers("POST")
 def fail_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpResponseBase:
     """Take a part back that the worker could not measure, with the reason."""
-    body = _body(request)
+    body = read_object(request)
     error = ProbingError(str(body.get("message", ""))[:1000], str(body.get("next_step", ""))[:1000])
     code = str(body.get("code", ""))
     error.code = code if ERROR_CODE.fullmatch(code) else "internal"
@@ -195,19 +194,3 @@ def release_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpRe
     """Take a part back from a worker that has to stop; this does not count as an attempt."""
     RunPart.objects.release(elsewhere.leased(lease, token))
     return JsonResponse({"taken": True})
-
-
-def _body(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object that was sent."""
-    content = request.read(BODY_LIMIT + 1)
-    try:
-        body = json.loads(content, parse_constant=_refuse_constant) if len(content) <= BODY_LIMIT else None
-    except (ValueError, RecursionError):
-        body = None
-    if not isinstance(body, dict):
-        raise BadInput(f"The body is not a JSON object of less than {BODY_LIMIT:,} bytes.", SEE)
-    return body
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number")
