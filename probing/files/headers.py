@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from probing.errors import BadWeights, QuantisedWeights
@@ -74,17 +73,6 @@ def read_header(name: str, size: int, read: ReadRange) -> dict[str, Tensor]:
     if length > size - LENGTH_BYTES:
         raise broken(name, "its header is longer than the file")
     return parse_header(name, read(LENGTH_BYTES, LENGTH_BYTES + length), size - LENGTH_BYTES - length)
-
-
-def read_file_header(path: Path) -> dict[str, Tensor]:
-    """Return `read_header` of a file on this disk."""
-    with path.open("rb") as file:
-
-        def read(start: int, stop: int) -> bytes:
-            file.seek(start)
-            return file.read(stop - start)
-
-        return read_header(path.name, path.stat().st_size, read)
 
 
 def parse_header(name: str, header: bytes, data_size: int) -> dict[str, Tensor]:

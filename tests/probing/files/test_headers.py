@@ -17,7 +17,6 @@ from probing.files.headers import (
     WeightSummary,
     joined_headers,
     parse_header,
-    read_file_header,
     read_header,
     summarise,
 )
@@ -31,6 +30,11 @@ def parsed(header: Any, data_size: int = 24) -> dict[str, Tensor]:
     return parse_header("x.safetensors", json.dumps(header).encode(), data_size)
 
 
+def header_of(path: Path) -> dict[str, Tensor]:
+    content = path.read_bytes()
+    return read_header(path.name, len(content), lambda start, stop: content[start:stop])
+
+
 @pytest.fixture
 def weights(tmp_path: Path) -> Path:
     """A file of two float tensors and one of positions."""
@@ -41,7 +45,7 @@ def weights(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_summarised_by_its_header(weights: Path) -> None:
-    tensors = read_file_header(weights)
+    tensors = header_of(weights)
     assert tensors == {"a": Tensor("F32", (2, 3)), "b": Tensor("F32", (5,)), "positions": Tensor("I64", (4,))}
     assert summarise("org/name", tensors) == WeightSummary(parameters=11, bytes=76, dtype="float32")
 
@@ -129,7 +133,7 @@ def test_a_header_that_is_no_json_is_refused(header: bytes) -> None:
 def test_a_damaged_file_is_refused(weights: Path, damage: Callable[[bytes], bytes], words: str) -> None:
     weights.write_bytes(damage(weights.read_bytes()))
     with pytest.raises(BadWeights, match=f"^model.safetensors is damaged: .*{words}"):
-        read_file_header(weights)
+        header_of(weights)
 
 
 def test_more_tensors_than_any_model_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
