@@ -45,7 +45,7 @@ from probing.settings import Settings
 
 DEADLINE = 10  # seconds that the hub has for all checks of one model
 MOST_BYTES = 200 * 10**6  # that it may send for them
-UNAVAILABLE = {SourceUnavailable.code, SlowDownload.code}  # worth another try later
+HUB_FAULTS = {SourceUnavailable.code, SlowDownload.code}  # they may pass, so that the check is repeated
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
 
 
@@ -89,7 +89,7 @@ class Examination:
     @property
     def waiting(self) -> bool:
         """Tell whether no check failed, but some could not be made because the hub did not answer."""
-        return not self.failed and any(check.code in UNAVAILABLE for check in self.checks)
+        return not self.failed and any(check.code in HUB_FAULTS for check in self.checks)
 
     @property
     def architecture(self) -> str:

@@ -1,9 +1,5 @@
 """RQ's worker, made to outlast Redis, to stop at once, and to leave no process behind."""
 
-import ctypes
-import os
-import signal
-import sys
 from contextlib import suppress
 from types import FrameType
 from typing import Any
@@ -17,8 +13,8 @@ from rq.job import Job
 
 from leaderboard.intake.embedded import NO_RETRY, Reconnecting
 from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
+from probing.measuring.parent_death import die_with_parent
 
-SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 MONITORING_INTERVAL = 10  # seconds between two signs of life while a job runs
 
 
@@ -83,11 +79,3 @@ class LastingWorker(RQWorker):
             pipeline.execute()
         self.set_state(self.get_state())
         self.last_cleaned_at = None
-
-
-def die_with_parent(parent: int | None) -> None:
-    """Ask Linux to kill this process when `parent`, which started it, ends for whatever reason."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:  # it has ended already
-        os._exit(1)

@@ -1,7 +1,7 @@
 """The workers that have given a sign of life: those of RQ in Redis, lease holders and workers elsewhere."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import django_rq
@@ -11,7 +11,7 @@ from rq import Worker as RQWorker
 
 from leaderboard.models import LEASE, Run, RunPart, WorkerToken
 
-ALIVE = timedelta(minutes=2)  # an idle worker of RQ gives a sign of life every 30 seconds, a remote one more often
+ALIVE = timedelta(minutes=2)  # every worker gives a sign of life at least every 15 seconds, busy or not
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,7 @@ def live_workers() -> list[LiveWorker]:
     for name, parts in leased.items():
         workers[name] = _with_parts(name, parts, workers.get(name))
     devices = _devices(workers)
-    rows = [
-        LiveWorker(worker.name, worker.seen, worker.lanes, devices.get(worker.name, ""), worker.runs)
-        for worker in workers.values()
-    ]
+    rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
     return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)
 
 

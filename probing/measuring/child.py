@@ -4,10 +4,8 @@
 to FOLDER, and reports on its standard output. What libraries print goes to standard error.
 """
 
-import ctypes
 import os
 import resource
-import signal
 import sys
 import time
 import traceback
@@ -21,13 +19,13 @@ from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
 from probing.files.folders import space
 from probing.formats import FORMATS
+from probing.measuring.parent_death import die_with_parent
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
 from probing.probes.parts import Part
 from probing.runner import Start, probe_part
 from probing.scoring.load import load
 
 REPORT_INTERVAL = 0.5  # seconds between two reports of progress
-SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 Report = Callable[..., None]
 
 
@@ -119,12 +117,6 @@ def set_limits(memory: int, disk: int, device: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
     if device == "cpu" or not list(Path("/dev").glob("nvidia*")):
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-
-
-def die_with_parent() -> None:
-    """Ask Linux to kill this process when the one that started it ends, whatever the reason."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
 
 
 if __name__ == "__main__":

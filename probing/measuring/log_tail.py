@@ -24,7 +24,7 @@ class LogTail:
     def text(self) -> str:
         """Return the last lines; wait a moment for what a process that has ended wrote."""
         self._thread.join(1)
-        return scrubbed(b"".join(self._chunks).decode(errors="replace"))
+        return presentable(b"".join(self._chunks).decode(errors="replace"))
 
     def close(self) -> None:
         self._thread.join(1)
@@ -35,7 +35,7 @@ class LogTail:
             self._chunks.append(chunk)
 
 
-def scrubbed(text: str) -> str:
+def presentable(text: str) -> str:
     """Return the end of a text without secrets, and with paths cut to their last part and invisible characters out."""
     text = SECRET.sub("[secret]", INVISIBLE.sub(" ", text.replace("\r", "\n")))
     text = ABSOLUTE_PATH.sub(lambda path: "…/" + path[0].rsplit("/", 1)[1], text)

@@ -29,7 +29,7 @@ from probing.language_model import ModelCard
 from probing.measuring import sandbox
 from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure, Reported
 from probing.measuring.limits import Limits, Watch
-from probing.measuring.log_tail import LogTail, scrubbed
+from probing.measuring.log_tail import LogTail, presentable
 from probing.measuring.protocol import Task, receive, send
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
@@ -230,8 +230,8 @@ def _reported(message: Message) -> Reported:
     code = str(message["code"])
     return Reported(
         code if ERROR_CODE.fullmatch(code) else "internal",
-        scrubbed(str(message["message"]))[:1000],
-        scrubbed(str(message["next_step"]))[:1000],
+        presentable(str(message["message"]))[:1000],
+        presentable(str(message["next_step"]))[:1000],
         permanent=message["permanent"] is not False,
-        trace=scrubbed(str(message.get("trace", ""))),
+        trace=presentable(str(message.get("trace", ""))),
     )
