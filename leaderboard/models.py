@@ -159,7 +159,6 @@ class Run(models.Model):
     """A measurement of one model on one benchmark with one set of settings. There are never two of the same."""
 
     class State(models.TextChoices):
-        CHECKING = "checking"
         QUEUED = "queued"
         DOWNLOADING = "downloading"
         SCORING = "scoring"
@@ -181,7 +180,7 @@ class Run(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="runs")
     settings = models.JSONField(default=dict)
     settings_digest = models.CharField(max_length=64)
-    state = models.CharField(max_length=12, choices=State.choices, default=State.CHECKING, db_index=True)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED, db_index=True)
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
     reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
     reference_url = models.URLField(blank=True)

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import django_rq
 from django.db import DatabaseError, close_old_connections, connection
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 from redis.exceptions import RedisError
 from rq import Queue
@@ -23,7 +23,7 @@ from rq.job import Job
 from leaderboard import schedule
 from leaderboard.intake import check_queue
 from leaderboard.intake.lasting_worker import LastingWorker
-from leaderboard.models import LEASE, Run, RunEvent, RunPart
+from leaderboard.models import Run, RunEvent, RunPart
 from leaderboard.stored import artefacts
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 
@@ -45,7 +45,7 @@ def enqueue(run_id: int) -> bool:
     run = Run.objects.filter(pk=run_id).first()
     if run is None or run.state in Run.FINAL:
         return reachable()
-    if run.state in (Run.State.WAITING, Run.State.CHECKING):
+    if run.state == Run.State.WAITING:
         return _try_again(run)
     return wake(run.lane)
 
@@ -71,7 +71,7 @@ def _wake_ups(queue: Queue) -> list[str]:
 
 
 def _try_again(run: Run) -> bool:
-    """Enqueue a job that checks this run again, unless there is one."""
+    """Enqueue a job that tries this run again, unless there is one."""
     prefix = f"run-{run.pk}-"
     try:
         queue = django_rq.get_queue(run.lane, commit_mode="auto")
@@ -110,11 +110,9 @@ def requeue_lost(patience: timedelta = timedelta(0)) -> int:
     Submissions whose check was lost, or that wait for the hub, are enqueued as well.
     """
     check_queue.resume_submissions(patience)
-    now = timezone.now()
-    recent = RunEvent.objects.filter(time__gt=now - LEASE).values("run")
-    waited = RunEvent.objects.filter(time__gt=now - patience).values("run")
-    stuck = Q(state=Run.State.WAITING) & ~Q(pk__in=waited) | Q(state=Run.State.CHECKING) & ~Q(pk__in=recent)
-    tried_again = sum(_try_again(run) for run in Run.objects.filter(stuck).order_by("pk"))
+    recent = RunEvent.objects.filter(time__gt=timezone.now() - patience).values("run")
+    waiting = Run.objects.filter(state=Run.State.WAITING).exclude(pk__in=recent)
+    tried_again = sum(_try_again(run) for run in waiting.order_by("pk"))
     return tried_again + sum(schedule.without_worker(lane) for lane in schedule.LANES if wake(lane))
 
 

@@ -9,7 +9,7 @@ from leaderboard.models import Benchmark, Model, Run
 
 State = Run.State
 WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
-OPEN = (State.CHECKING, State.QUEUED, *WORKING, State.WAITING)
+OPEN = (State.QUEUED, *WORKING, State.WAITING)
 # The version of published figures whose source does not say which files they are about.
 ANY_VERSION = "published"
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark

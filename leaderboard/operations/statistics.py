@@ -11,7 +11,7 @@ from leaderboard.models import Run, RunEvent, RunPart, Submission
 
 State = Run.State
 PERIOD = timedelta(days=30)  # over which success and failures are counted
-WAITING = (State.CHECKING, State.QUEUED, State.WAITING)
+WAITING = (State.QUEUED, State.WAITING)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from probing.command_line.settings_flags import settings_words
 from probing.settings import Settings
 
 PHASES = (
-    Run.State.CHECKING,
     Run.State.QUEUED,
     Run.State.DOWNLOADING,
     Run.State.SCORING,

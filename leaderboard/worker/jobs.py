@@ -74,8 +74,7 @@ def probe_run(run_id: int) -> None:
         return
     try:
         with run_context(run_id=run.pk, worker=worker_name()), space(settings.DATA):
-            waited = run.state in (Run.State.WAITING, Run.State.CHECKING)
-            if not waited or Run.objects.move(run, Run.State.QUEUED, "Trying again."):
+            if run.state != Run.State.WAITING or Run.objects.move(run, Run.State.QUEUED, "Trying again."):
                 work_on(run)
     except Ended:
         log.info("Run %s was ended by another process.", run_id)

@@ -69,7 +69,7 @@ def test_lanes_do_not_see_each_other(benchmark: Benchmark) -> None:
     assert next_pk("large") == large.pk
 
 
-@pytest.mark.parametrize("state", ["checking", "waiting", "finished", "cancelled", "failed"])
+@pytest.mark.parametrize("state", ["waiting", "finished", "cancelled", "failed"])
 def test_runs_that_cannot_go_on_are_not_given_to_workers(benchmark: Benchmark, state: Run.State) -> None:
     queued(benchmark, state=state)
     assert not schedule.has_work("default")
