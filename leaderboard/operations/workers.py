@@ -41,6 +41,9 @@ def live_workers() -> list[LiveWorker]:
         leased.setdefault(part.worker, []).append(part)
     for name, parts in leased.items():
         workers[name] = _with_parts(name, parts, workers.get(name))
+        token, slash, _ = name.partition("/")
+        if slash:  # a worker elsewhere, which is listed by its own name
+            workers.pop(token, None)
     devices = _devices(workers)
     rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
     return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)

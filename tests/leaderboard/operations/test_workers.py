@@ -50,3 +50,10 @@ def test_a_token_that_was_used_lately_is_a_worker_unless_it_was_revoked() -> Non
     WorkerToken.objects.create(name="revoked", digest="3", last_seen=now, revoked=True)
     WorkerToken.objects.create(name="never", digest="4")
     assert [worker.name for worker in live_workers()] == ["near"]
+
+
+def test_a_worker_elsewhere_that_holds_a_part_is_not_listed_by_its_token_as_well() -> None:
+    WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
+    run = make.running(make.model(), make.benchmark())
+    RunPart.objects.filter(run=run).update(worker="lab/box")
+    assert [worker.name for worker in live_workers()] == ["lab/box"]
