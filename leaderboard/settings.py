@@ -275,8 +275,8 @@ RQ_QUEUES = {
         "DEFAULT_TIMEOUT": timeout,
         "SERIALIZER": "json",
     }
-    # seconds; a large model on a slow machine takes days
-    for name, timeout in {"default": 7 * 24 * 3600, "large": 7 * 24 * 3600, "checks": 300}.items()
+    # seconds; a large model on a slow machine takes days, and checks have a shorter deadline of their own
+    for name, timeout in {"default": 7 * 24 * 3600, "large": 7 * 24 * 3600, "checks": 120}.items()
 }
 RQ = {"WORKER_CLASS": "leaderboard.intake.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
 RQ_SHOW_ADMIN_LINK = False

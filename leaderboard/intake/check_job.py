@@ -13,14 +13,13 @@ from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.display.visible import visible
 from leaderboard.intake import submissions
-from leaderboard.intake.checks import Check, Examination
+from leaderboard.intake.checks import DEADLINE, Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
 from leaderboard.stored.retry import UNAVAILABLE, patiently
 from probing.errors import ProbingError, SourceUnavailable
 
 log = logging.getLogger(__name__)
-DEADLINE = 10  # seconds for all checks of one submission together
 PATIENCE = timedelta(days=3)  # how long a submission may wait for a hub that does not answer
 PAUSE = 0.5  # seconds between two updates of the checks that the page shows
 MESSAGE_LENGTH = 1000  # characters

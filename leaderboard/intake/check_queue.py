@@ -17,14 +17,13 @@ log = logging.getLogger(__name__)
 QUEUE = "checks"
 JOB = "leaderboard.intake.check_job.check"
 RESTS = 10  # while a hub is silent, the checks of all that wait for it must leave room for new submissions
-JOB_SECONDS = 120  # for the whole job: the checks, which have a deadline of their own, and the estimate of the work
 
 
 def enqueue(submission_id: int) -> bool:
     """Enqueue a job that checks this submission; return False if Redis does not answer."""
     try:
         queue = django_rq.get_queue(QUEUE, commit_mode="auto")
-        queue.enqueue(JOB, submission_id, job_id=_job_id(submission_id), job_timeout=JOB_SECONDS, failure_ttl=3600)
+        queue.enqueue(JOB, submission_id, job_id=_job_id(submission_id), failure_ttl=3600)
     except RedisError as error:
         log.warning("Submission %s waits for its check; Redis does not answer: %s", submission_id, error)
         return False

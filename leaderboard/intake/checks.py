@@ -43,7 +43,7 @@ from probing.files.network import allowance
 from probing.language_model import Kind
 from probing.settings import Settings
 
-DEADLINE = 10  # seconds that the hub has for all checks of one model
+DEADLINE = 10  # seconds for all checks of one model
 MOST_BYTES = 200 * 10**6  # that it may send for them
 HUB_FAULTS = {SourceUnavailable.code, SlowDownload.code}  # they may pass, so that the check is repeated
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
