@@ -65,8 +65,8 @@ def check(submission_id: int) -> None:
             lane = submissions.lane_of(examination) if passed else ""
         _settle(submission, examination, lane)
     except DeadlinePassed:
-        late = f"The checks were not finished within {DEADLINE} seconds, as the hub answers too slowly."
-        _wait(submission, [*so_far.checks, _failure(SourceUnavailable(late, "They are repeated by themselves."))])
+        late = f"The checks were not finished within {DEADLINE} seconds, because the hub or this machine is slow."
+        _wait(submission, [*so_far.checks, _failure(SourceUnavailable(late, "They are repeated in a few minutes."))])
     except ProbingError as error:
         end = _refuse if error.permanent else _wait
         end(submission, [*so_far.checks, _failure(error)])

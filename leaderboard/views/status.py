@@ -116,7 +116,7 @@ def counts_table(rows: list[Count]) -> Table[Count]:
         caption="Submissions and runs by state",
         columns=[
             Column("kind", "Kind", lambda row: cells.text(row.kind), align="head"),
-            Column("state", "State", lambda row: cells.text(row.state)),
+            Column("state", "State", lambda row: cells.text(row.state.capitalize())),
             Column("number", "Number", lambda row: cells.number(row.number), align="number"),
         ],
         rows=rows,

@@ -59,7 +59,7 @@ def test_a_submission_is_cancelled_and_tried_again_without_losing_the_focus(page
     page.get_by_label("Model id").fill("org/away")
     page.get_by_label("Benchmark").select_option("small")
     page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("heading", name="Waiting for the hub")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_role("heading", name="Waiting to be checked again")).to_be_visible(timeout=MINUTE)
     page.get_by_role("button", name="Cancel").focus()
     with page.expect_response(lambda response: response.request.headers.get("hx-request") == "true"):
         pass

@@ -30,7 +30,10 @@ class Command(PlainCommand):
             self.list_tokens()
 
     def list_tokens(self) -> None:
-        for token in WorkerToken.objects.order_by("name"):
-            state = "revoked" if token.revoked else "trusted" if token.trusted else "checked"
-            seen = f"{token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
+        rows = WorkerToken.objects.order_by("name")
+        if not rows:
+            self.say("There are no tokens. Create one: manage.py worker_token create NAME")
+        for token in rows:
+            state = "revoked" if token.revoked else "trusted" if token.trusted else "untrusted"
+            seen = f"last used {token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
             self.say(f"{token.name}  {state}  {seen}")

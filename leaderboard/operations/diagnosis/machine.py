@@ -18,6 +18,7 @@ from probing.measuring import sandbox
 
 SECONDS = 4.0  # that an answer of the hub or of the web server may take
 LOCK = settings.BASE_DIR / "requirements.lock"
+HTTPS_CHECKS = {"security.W004", "security.W008", "security.W012", "security.W016"}  # what CLOZEBOARD_HTTPS=1 mends
 
 
 def isolation() -> Iterator[Finding]:
@@ -78,12 +79,15 @@ def _differences(lock: Path) -> Iterator[str]:
 def deployment() -> Iterator[Finding]:
     """Repeat `manage.py check --deploy`."""
     messages = checks.run_checks(include_deployment_checks=True)
+    if not settings.HTTPS:
+        step = "Behind a proxy with TLS, set CLOZEBOARD_HTTPS=1. A site for this machine alone needs no HTTPS."
+        yield warning("settings", "HTTPS is not set up.", step)
     for message in messages:
-        if message.is_silenced():
+        if message.is_silenced() or (message.id in HTTPS_CHECKS and not settings.HTTPS):
             continue
         make = problem if message.level >= checks.ERROR else warning
         text = re.sub(r"\s+", " ", message.msg)
-        yield make("settings", f"{text} ({message.id})", re.sub(r"\s+", " ", message.hint or "See manage.py check."))
+        yield make("settings", f"{text} ({message.id})", re.sub(r"\s+", " ", message.hint or "See manage.py check --deploy."))
     if not messages:
         yield fine("settings", "manage.py check --deploy finds nothing.")
 

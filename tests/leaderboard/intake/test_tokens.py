@@ -25,7 +25,7 @@ def test_a_secret_is_shown_once_and_stored_as_a_digest() -> None:
     assert len(secret) > 40
     assert secret not in str(vars(token))
     assert tokens.authenticated(secret) == token
-    assert command("list") == f"lab  checked  {timezone.now():%Y-%m-%d %H:%M}"
+    assert command("list") == f"lab  untrusted  last used {timezone.now():%Y-%m-%d %H:%M}"
 
 
 @pytest.mark.parametrize("secret", ["", "cbw_", "cbw_" + "a" * 43, "é" * 10_000])

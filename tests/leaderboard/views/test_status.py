@@ -66,6 +66,6 @@ def test_failures_and_submissions_are_counted(client: Client, on: Benchmark) -> 
     }
     counts = csv_rows(client, "/status/", "counts")
     assert [tuple(row.values()) for row in counts] == [
-        ("submission", "waiting for the hub", "1"),
+        ("submission", "Waiting for the hub", "1"),
         ("run", "Failed", "3"),
     ]

@@ -46,6 +46,7 @@ def test_it_refreshes_by_itself_until_the_checks_have_ended(client: Client, smal
     assert LIVE not in html
     assert REFRESH not in html
     assert "Not accepted" in html
+    assert "The checks below say why" in html
     assert "There is no public model org/nothing" in html
     assert "Check the spelling" in html
 
@@ -71,7 +72,7 @@ def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark)
     submission = receive("org/causal", small, {})
     check_job.check(submission.pk)
     html = page(client, submission)
-    assert "Waiting for the hub" in html
+    assert "Waiting to be checked again" in html
     assert "does not answer" in html
 
 

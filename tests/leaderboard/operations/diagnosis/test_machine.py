@@ -110,3 +110,10 @@ def test_the_checks_of_django_are_among_the_findings(settings: DjangoSettings) -
     findings = list(machine.deployment())
     assert [finding.state for finding in findings if "clozeboard.E002" in finding.message] == ["problem"]
     assert all(finding.next_step for finding in findings)
+
+
+def test_a_site_without_https_has_one_warning_about_it(settings: DjangoSettings) -> None:
+    settings.HTTPS = settings.SECURE_SSL_REDIRECT = settings.SESSION_COOKIE_SECURE = False
+    warnings = [finding for finding in machine.deployment() if "CLOZEBOARD_HTTPS" in finding.next_step]
+    assert only(warnings).message == "HTTPS is not set up."
+    assert not any("security.W0" in finding.message for finding in machine.deployment())
