@@ -31,7 +31,9 @@ def add_work(parser: argparse.ArgumentParser) -> None:
 def work(arguments: argparse.Namespace) -> None:
     """Work until there is a reason to end; SIGTERM and Ctrl-C give the part back at once."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    worker = RemoteWorker(Site(arguments.site, token_of(arguments)), plan_of(arguments), say=_say)
+    site = Site(arguments.site, token_of(arguments))
+    worker = RemoteWorker(site, plan_of(arguments), say=_say)
+    _say(f"Connecting to {site.address}. If it does not answer, this ends after about two minutes.")
     try:
         worker.work()
     except KeyboardInterrupt:

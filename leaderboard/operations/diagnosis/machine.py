@@ -87,7 +87,8 @@ def deployment() -> Iterator[Finding]:
             continue
         make = problem if message.level >= checks.ERROR else warning
         text = re.sub(r"\s+", " ", message.msg)
-        yield make("settings", f"{text} ({message.id})", re.sub(r"\s+", " ", message.hint or "See manage.py check --deploy."))
+        step = re.sub(r"\s+", " ", message.hint or "See manage.py check --deploy.")
+        yield make("settings", f"{text} ({message.id})", step)
     if not messages:
         yield fine("settings", "manage.py check --deploy finds nothing.")
 
