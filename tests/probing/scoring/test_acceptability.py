@@ -109,6 +109,7 @@ def test_a_model_without_the_head_of_a_judge_is_refused(tmp_path: Path, build: C
 
 
 def test_pickled_weights_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(UnsafeModel, match="no safetensors"):
         Judge.load(str(tmp_path))

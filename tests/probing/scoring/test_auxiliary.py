@@ -27,7 +27,8 @@ def test_a_model_is_described_by_its_name_and_the_digests_of_its_files(tmp_path:
 
 
 def test_pickled_weights_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(UnsafeModel, match="no safetensors"):
         load_judge(tmp_path)
 

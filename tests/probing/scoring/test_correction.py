@@ -50,6 +50,7 @@ def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_pickled_weights_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "pytorch_model.bin").write_bytes(b"")
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(UnsafeModel, match="no safetensors"):
         Corrector.load(str(tmp_path))

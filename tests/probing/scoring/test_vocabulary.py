@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from tokenizers import normalizers
 from transformers import PreTrainedTokenizerFast
 
@@ -46,7 +48,7 @@ def models(tmp_path: Path) -> Callable[..., dict[str, str]]:
         for folder, tokenizer in zip(folders, tokenizers, strict=True):
             tokenizer.save_pretrained(folder)
             (folder / "config.json").write_text('{"model_type": "bert", "architectures": ["BertForMaskedLM"]}')
-            (folder / "model.safetensors").touch()
+            save_file({"weight": np.zeros(1, np.float32)}, folder / "model.safetensors")
         return dict.fromkeys(map(str, folders), "")
 
     return save
