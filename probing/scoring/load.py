@@ -239,13 +239,18 @@ def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.de
 
 
 def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """Return the network and what the loader says about it, without its long report of weights that do not fit."""
-    verbosity = logging.get_verbosity()
+    """Return the network and what the loader says about it, without its long report of weights that do not fit.
+
+    Nothing is initialized: some networks compute masks in ordinary memory for that, of any size that the config names.
+    """
+    verbosity, initialize = logging.get_verbosity(), PreTrainedModel.initialize_weights
     logging.set_verbosity_error()
+    PreTrainedModel.initialize_weights = lambda network: None
     try:
         network, info = auto.from_pretrained(**options)
     finally:
         logging.set_verbosity(verbosity)
+        PreTrainedModel.initialize_weights = initialize
     return network, info
 
 
