@@ -21,9 +21,10 @@ from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.views.api import SEE, not_allowed
 from leaderboard.worker import elsewhere
-from leaderboard.worker.arrivals import RECORD_LIMIT, ROWS_LIMIT
+from leaderboard.worker.arrivals import RECORD_LIMIT
 from probing.errors import BadInput, ProbingError
 from probing.measuring.process import ERROR_CODE
+from probing.measuring.rows import ROWS_LIMIT
 from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_version
 from probing.settings import Settings
