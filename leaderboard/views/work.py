@@ -159,7 +159,7 @@ def renew_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpResp
     if not _is_number(share):
         raise BadInput("The share is not a number.", "Write it as a number from 0 to 1.")
     try:
-        return JsonResponse({"continue": elsewhere.renew(elsewhere.leased(lease, token), share)})
+        return JsonResponse({"continue": elsewhere.renew(elsewhere.leased(lease, token, elsewhere.LONGEST), share)})
     except elsewhere.LeaseLost:
         return JsonResponse({"continue": False})
 
