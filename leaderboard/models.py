@@ -349,6 +349,7 @@ class Submission(models.Model):
     checks = models.JSONField(default=list, help_text="outcomes of the checks, in their order")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="submissions")
     duplicate = models.BooleanField(default=False, help_text="the run existed before")
+    losses = models.PositiveSmallIntegerField(default=0, help_text="processes that were lost on its checks in a row")
     created = models.DateTimeField(auto_now_add=True)
     checked = models.DateTimeField(null=True, blank=True)
 

@@ -119,7 +119,7 @@ def _failure(error: ProbingError) -> Check:
 
 def _store(submission: Submission, state: Submission.State, checks: Sequence[Check], **facts: Any) -> bool:
     """Store the outcome; return False if the submission is no longer open."""
-    facts |= {"state": state, "checks": to_json(checks), "checked": timezone.now()}
+    facts |= {"state": state, "checks": to_json(checks), "checked": timezone.now(), "losses": 0}
     return bool(_pending(submission).update(**facts))
 
 

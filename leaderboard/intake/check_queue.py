@@ -7,7 +7,7 @@ import logging
 from datetime import timedelta
 
 import django_rq
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -17,6 +17,15 @@ log = logging.getLogger(__name__)
 QUEUE = "checks"
 JOB = "leaderboard.intake.check_job.check"
 RESTS = 10  # while a hub is silent, the checks of all that wait for it must leave room for new submissions
+
+LOSSES = 3  # processes that may be lost on the checks of a submission in a row before it is refused
+LOST = {
+    "name": "checks",
+    "state": "failed",
+    "message": f"{LOSSES} processes were lost on the checks of this model.",
+    "next_step": "Most likely one of its files takes too much memory or time to read; ask the maintainers.",
+    "code": "lost-worker",
+}
 
 
 def enqueue(submission_id: int) -> bool:
@@ -45,6 +54,15 @@ def resume_submissions(patience: timedelta = timedelta(0)) -> int:
         log.warning("%s submissions wait for their checks; Redis does not answer: %s", len(ids), error)
         return 0
     return sum(enqueue(pk) for pk in ids if _job_id(pk) not in queued)
+
+
+def note_loss(submission_id: int) -> None:
+    """Count a process that was killed while it checked this submission; after `LOSSES` in a row, refuse it."""
+    pending = (Submission.State.CHECKING, Submission.State.WAITING)
+    submission = Submission.objects.filter(pk=submission_id, state__in=pending)
+    submission.update(losses=F("losses") + 1)
+    refused = {"state": Submission.State.REFUSED, "checks": [LOST], "checked": timezone.now()}
+    submission.filter(losses__gte=LOSSES).update(**refused)
 
 
 def try_longest_waiting(patience: timedelta) -> None:

@@ -194,14 +194,16 @@ class Worker(LastingWorker):
     def handle_work_horse_killed(self, job: Job, retpid: int, ret_val: int, rusage: Any) -> None:
         """Free the part of a job's process that was killed from outside, most likely for its use of memory.
 
-        The attempt counts, so that a part that kills every worker ends its run after a few attempts.
+        The attempt counts, so that a part that kills every worker ends its run after a few attempts. So do the checks
+        of a submission.
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)
-        if job.origin not in schedule.LANES:
-            return  # the check of a submission: its row tells that it was lost
         with suppress(DatabaseUnavailable):  # the lease will run out
-            patiently(self._leased_parts().update, lease_until=None)
-            patiently(wake, job.origin, at_least=1)
+            if job.origin in schedule.LANES:
+                patiently(self._leased_parts().update, lease_until=None)
+                patiently(wake, job.origin, at_least=1)
+            else:
+                patiently(check_queue.note_loss, job.args[0])  # maintenance enqueues the check again
         connection.close()
 
     def kill_horse(self, sig: signal.Signals = signal.SIGKILL) -> None:

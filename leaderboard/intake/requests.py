@@ -94,11 +94,11 @@ def retry(submission: Submission) -> None:
             raise BadInput("There is nothing to try again.", "See the state of the submission.")
         quotas.refuse_excess(submission.submitter)
         if run:
-            _change(submission, State.ACCEPTED)
+            _change(submission, State.ACCEPTED, duplicate=False)  # it counts for the one who asks for it again
             Run.objects.restart(run)
             transaction.on_commit(partial(queue.enqueue, run.pk))
         else:
-            _change(submission, State.CHECKING, checks=[])
+            _change(submission, State.CHECKING, checks=[], losses=0)
             transaction.on_commit(partial(check_queue.enqueue, submission.pk))
 
 
@@ -137,7 +137,7 @@ def _repeats(submission: Submission) -> bool:
 
 def _current(submission: Submission) -> Run | None:
     """Read the state of a submission and of its run, which no other process can change before the transaction ends."""
-    submission.refresh_from_db()
+    submission.refresh_from_db(from_queryset=Submission.objects.select_for_update())
     submission.run = Run.objects.select_for_update().filter(submissions=submission).first()
     return submission.run
 

@@ -21,9 +21,10 @@ from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.views.api import SEE, not_allowed
 from leaderboard.worker import elsewhere
-from leaderboard.worker.arrivals import RECORD_LIMIT, ROWS_LIMIT
+from leaderboard.worker.arrivals import RECORD_LIMIT
 from probing.errors import BadInput, ProbingError
 from probing.measuring.process import ERROR_CODE
+from probing.measuring.rows import ROWS_LIMIT
 from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_version
 from probing.settings import Settings
@@ -158,7 +159,7 @@ def renew_json(request: HttpRequest, token: WorkerToken, lease: str) -> HttpResp
     if not _is_number(share):
         raise BadInput("The share is not a number.", "Write it as a number from 0 to 1.")
     try:
-        return JsonResponse({"continue": elsewhere.renew(elsewhere.leased(lease, token), share)})
+        return JsonResponse({"continue": elsewhere.renew(elsewhere.leased(lease, token, elsewhere.LONGEST), share)})
     except elsewhere.LeaseLost:
         return JsonResponse({"continue": False})
 

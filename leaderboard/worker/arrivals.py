@@ -14,7 +14,6 @@ from typing import IO, Any, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from leaderboard.models import Run, RunPart
@@ -22,16 +21,14 @@ from leaderboard.stored import benchmarks
 from probing.benchmark import ROW_KEY, Relation
 from probing.errors import ProbingError
 from probing.language_model import Kind, OptionScores, Request, Scoring
+from probing.measuring.rows import UnfitRows, read_table
 from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
 from probing.results.joining import PartResult
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
-ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
-UNPACKED_LIMIT = 10**9
 RECORD_LIMIT = 10**6  # bytes of JSON
-COLUMNS_LIMIT = 200
 # Columns that probes declare and that do not depend on the model's answers; tags do not either.
 FROM_BENCHMARK = frozenset(
     {*ROW_KEY, "id", "subject", "subject_id", "answer", "answers", "answer_label", "coarse_label", "prompting"}
@@ -106,18 +103,10 @@ def _expected(part: RunPart, kind: Kind) -> tuple[Relation, pd.DataFrame]:
 
 
 def _read(rows: IO[bytes], count: int) -> pa.Table:
-    """Read a Parquet file of so many rows; sizes are compared before anything is unpacked."""
     try:
-        file = pq.ParquetFile(rows)
-        metadata = file.metadata
-        if metadata.num_rows != count:
-            raise RowsRefused.because(f"there are {metadata.num_rows} rows for {count} items")
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
-            raise RowsRefused.because("they are larger than rows can be")
-        return file.read()
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise RowsRefused.because("they are not a readable Parquet file") from error
+        return read_table(rows, count)
+    except UnfitRows as reason:
+        raise RowsRefused.because(str(reason)) from reason
 
 
 def _conformed(table: pa.Table, pattern: pa.Table, expected: pd.DataFrame) -> pd.DataFrame:

@@ -7,6 +7,7 @@ leave the site, and no more than a part at a time.
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import IO, Any, cast
 
 from django.core import signing
@@ -29,6 +30,7 @@ from probing.settings import Settings
 
 SALT = "leaderboard.worker.elsewhere"
 TURNS_AT_ONCE = 100  # runs that are read from the database at once
+LONGEST = timedelta(days=7)  # how long a lease may be renewed, so that nobody holds a part for ever
 STAGES: Sequence[str] = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING)
 
 
@@ -114,10 +116,13 @@ def lease_of(part: RunPart, token: WorkerToken) -> str:
     return signing.dumps([part.pk, part.attempts, part.worker, token.pk], salt=SALT)
 
 
-def leased(lease: str, token: WorkerToken) -> RunPart:
-    """Return the part of a lease with the worker and the attempt of that lease; raise `LeaseLost` if it is not one."""
+def leased(lease: str, token: WorkerToken, max_age: timedelta | None = None) -> RunPart:
+    """Return the part of a lease with the worker and the attempt of that lease.
+
+    Raises `LeaseLost` if it is not a lease of this token, or was handed out more than `max_age` ago.
+    """
     try:
-        pk, attempts, worker, owner = signing.loads(lease, salt=SALT)
+        pk, attempts, worker, owner = signing.loads(lease, salt=SALT, max_age=max_age)
     except (signing.BadSignature, ValueError):
         raise LeaseLost("This is not a lease of this site.", "Claim a part.") from None
     part = RunPart.objects.select_related("run__model", "run__benchmark").filter(pk=pk).first()

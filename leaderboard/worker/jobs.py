@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+import pandas as pd
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -141,7 +142,12 @@ def measure_again(run: Run, leased: LeasedPart) -> None:
     """Measure some parts again that workers elsewhere have sent; the model is loaded only if there are any."""
     with ExitStack() as stack:
         process = cache(lambda: stack.enter_context(loaded_model(run, leased)))
-        verification.verify(run, lambda part: process().measure(contents(part), positions=part.work).rows)
+
+        def measure(part: RunPart) -> pd.DataFrame:
+            reach(run, Run.State.SCORING)  # no further one if the run was cancelled, or finished by another worker
+            return process().measure(contents(part), positions=part.work).rows
+
+        verification.verify(run, measure)
 
 
 def measure_parts(run: Run, leased: LeasedPart) -> None:

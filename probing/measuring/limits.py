@@ -1,5 +1,6 @@
 """Limits of a measuring process, which the worker outside enforces."""
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -79,8 +80,17 @@ class Watch:
             raise Silent.after(self.limits.silence)
         if self._sum(lambda process: process.memory_info().rss) > self.limits.memory_bytes:
             raise MemoryLimit.above(self.limits.memory_bytes)
-        if sum(path.lstat().st_size for path in self.folder.iterdir()) > self.limits.disk:
+        if self._bytes_written() > self.limits.disk:
             raise DiskLimit.above(self.limits.disk)
+
+    def _bytes_written(self) -> int:
+        """Return the size of all files in the folder and in those below; no link is followed."""
+        size = 0
+        for place, _, names in os.walk(self.folder):
+            for name in names:
+                with suppress(FileNotFoundError):  # replaced at this moment
+                    size += os.lstat(os.path.join(place, name)).st_size
+        return size
 
     def _processor_seconds(self) -> float:
         """Return the processor time of the whole tree, with that of children that have ended."""

@@ -8,7 +8,7 @@ from typing import IO
 BYTES = 16_384  # kept while the process runs
 CHARACTERS = 4_000  # shown
 ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[\w.@+-]+){2,}")
-SECRET = re.compile(r"\b(?:hf_|sk-|ghp_)\w{8,}|(?i:(?:token|secret|password|authorization)\S*\s*[=:]\s*)\S+")
+SECRET = re.compile(r"\b(?:hf_|sk-|ghp_)\w{8,}|(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
 INVISIBLE = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -27,8 +27,10 @@ class LogTail:
         return presentable(b"".join(self._chunks).decode(errors="replace"))
 
     def close(self) -> None:
+        """Close the stream, unless a process that has escaped still holds its other end: closing would wait for it."""
         self._thread.join(1)
-        self._stream.close()
+        if not self._thread.is_alive():
+            self._stream.close()
 
     def _read(self) -> None:
         while chunk := self._stream.read1(1024):  # type: ignore[attr-defined]  # pipes are buffered readers
@@ -37,6 +39,6 @@ class LogTail:
 
 def presentable(text: str) -> str:
     """Return the end of a text without secrets, and with paths cut to their last part and invisible characters out."""
-    text = SECRET.sub("[secret]", INVISIBLE.sub(" ", text.replace("\r", "\n")))
+    text = SECRET.sub("[secret]", INVISIBLE.sub(" ", text[-BYTES:].replace("\r", "\n")))
     text = ABSOLUTE_PATH.sub(lambda path: "…/" + path[0].rsplit("/", 1)[1], text)
     return text.strip()[-CHARACTERS:]

@@ -5,6 +5,7 @@ have been checked, a benchmark, and parts, and it writes rows. The model stays l
 no torch.
 """
 
+import operator
 import os
 import re
 import signal
@@ -22,8 +23,9 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 import pandas as pd
+import psutil
 
-from probing.errors import ProbingError
+from probing.errors import NoSpace, ProbingError
 from probing.files.wanted import wanted
 from probing.language_model import ModelCard
 from probing.measuring import sandbox
@@ -31,12 +33,17 @@ from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure
 from probing.measuring.limits import Limits, Watch
 from probing.measuring.log_tail import LogTail, presentable
 from probing.measuring.protocol import Task, receive, send
+from probing.measuring.rows import UnfitRows, read_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
 
 CHILD = "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process
 WAITING_MESSAGES = 100
+TIME_TO_END = 30.0  # seconds that a process may take to end after it has closed its output
+PHASES_OF_LOADING = ("tokenizer", "weights", "trial")
+MOST_PARAMETERS = 10**15
+TEMPORARY = frozenset({NoSpace.code})  # errors of a process without network that may pass
 ERROR_CODE = re.compile(r"[a-z][a-z-]{1,39}")
 Message = Mapping[str, Any]
 
@@ -75,7 +82,7 @@ class MeasuringProcess:
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._orders, self._log = self._process.stdin, LogTail(self._process.stderr)
         self._messages: Queue[Message | ValueError | None] = Queue(WAITING_MESSAGES)
-        self._closing = False
+        self._closing, self._phases = False, set(PHASES_OF_LOADING)
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
         self._watch = Watch(self._process.pid, self._rows, self.limits)
@@ -88,7 +95,7 @@ class MeasuringProcess:
         self._kill()
         with suppress(OSError):  # the process has ended with an order unread
             self._orders.close()
-        self._reader.join()
+        self._reader.join(TIME_TO_END)  # longer only if something that has escaped holds the pipe's other end
         self._log.close()
         self._scratch.cleanup()
 
@@ -97,9 +104,9 @@ class MeasuringProcess:
         self._send({"task": self.task.to_json(), "memory": self.limits.memory_bytes, "disk": self.limits.disk})
         message = self._until("loaded", on_tick)
         with self._well_formed():
-            loaded = Loaded(
-                ModelCard(**message["card"]), datetime.fromisoformat(message["start"]), float(message["load_seconds"])
-            )
+            card = self._card(message["card"])
+            loaded = Loaded(card, datetime.fromisoformat(message["start"]), float(message["load_seconds"]))
+        self._phases.clear()
         self.parameters = loaded.card.parameters
         return loaded
 
@@ -116,7 +123,15 @@ class MeasuringProcess:
         message = self._until("part", lambda: on_share(shares[-1]), shares)
         on_share(1)
         with self._well_formed():
-            return PartResult(self._read_rows(), dict(message["record"]))
+            return PartResult(self._read_rows(part), dict(message["record"]))
+
+    def _card(self, values: Mapping[str, Any]) -> ModelCard:
+        """Return the card of the loaded model; which model it is, is known from the task."""
+        card = ModelCard(**{**values, "id": self.task.hub_id, "commit": self.task.commit})
+        named = card.kind in ("causal", "masked") and isinstance(card.architecture, str)
+        if not (named and len(card.architecture) <= 100 and 0 <= operator.index(card.parameters) < MOST_PARAMETERS):
+            raise ValueError("a card of the wrong form")
+        return card
 
     def _part_seconds(self, positions: float) -> float | None:
         return self.limits.part(positions, self.parameters) if positions else None
@@ -140,7 +155,7 @@ class MeasuringProcess:
             except Empty:
                 continue
             if message is None:
-                raise self._failed(Crashed.by(self._process.wait()))
+                raise self._failed(self._ending())
             if isinstance(message, ValueError):
                 raise self._failed(BrokenProtocol(f"The measuring process sent {message}.", "Report it."))
             if message.get("event") == event:
@@ -148,13 +163,21 @@ class MeasuringProcess:
             with self._well_formed():
                 self._note(message, shares)
 
+    def _ending(self) -> MeasuringFailure:
+        """Return how the process ended, which sends nothing any more; it may have closed its output and live on."""
+        try:
+            return Crashed.by(self._process.wait(TIME_TO_END))
+        except subprocess.TimeoutExpired:
+            return BrokenProtocol("The measuring process closed its output and did not end.", "Report it.")
+
     def _note(self, message: Message, shares: list[float] | None) -> None:
         """Take an event on the way to the one that is awaited."""
         match message["event"]:
             case "phase":
+                self._phases.remove(message["name"])  # a phase that began twice would have twice the time
                 weights = sum(path.stat().st_size for path in self._readable()[:-1])
                 clock = self.limits.seconds_to_load(weights) if message["name"] == "weights" else None
-                self._watch.begin(str(message["name"])[:100], clock=clock)
+                self._watch.begin(message["name"], clock=clock)
             case "progress" if shares is not None and shares[-1] < (share := float(message["share"])) <= 1:
                 shares[:] = [share]
                 self._watch.progress()
@@ -183,15 +206,14 @@ class MeasuringProcess:
         except ProbingError:
             raise
         except Exception as error:
-            message = f"The measuring process sent a message of the wrong form ({type(error).__name__})."
+            reason = str(error) if isinstance(error, UnfitRows) else type(error).__name__
+            message = f"The measuring process sent rows or a message of the wrong form ({reason})."
             raise self._failed(BrokenProtocol(message, "Report it.")) from error
 
-    def _read_rows(self) -> pd.DataFrame:
+    def _read_rows(self, part: Part) -> pd.DataFrame:
         """Return the rows of the part that has just been measured, and remove their file."""
         path = self._rows / "rows.parquet"
-        if path.is_symlink() or not path.is_file():
-            raise ValueError("no rows")
-        rows = pd.read_parquet(path)
+        rows = read_part(path, part)
         path.unlink()
         return rows
 
@@ -220,8 +242,14 @@ class MeasuringProcess:
 
     def _kill(self) -> None:
         """End the process and all that it has started; bubblewrap takes everything inside with it."""
+        children: list[psutil.Process] = []
+        with suppress(psutil.NoSuchProcess):
+            children = psutil.Process(self._process.pid).children(recursive=True)
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        for child in children:  # those that left the group
+            with suppress(psutil.NoSuchProcess):
+                child.kill()
         self._process.wait()
 
 
@@ -232,6 +260,6 @@ def _reported(message: Message) -> Reported:
         code if ERROR_CODE.fullmatch(code) else "internal",
         presentable(str(message["message"]))[:1000],
         presentable(str(message["next_step"]))[:1000],
-        permanent=message["permanent"] is not False,
+        permanent=message["permanent"] is not False or code not in TEMPORARY,
         trace=presentable(str(message.get("trace", ""))),
     )

@@ -16,7 +16,7 @@ from leaderboard import schedule
 from leaderboard.intake import check_queue, queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
 from leaderboard.stored import artefacts, benchmarks
 from probing.catalog import EMBEDDED
 from probing.runner import run as probe
@@ -232,6 +232,24 @@ def test_a_check_that_killed_its_process_enqueues_no_run(small: Benchmark, monke
         worker.handle_work_horse_killed(checks.jobs[0], 1, 9, None)
         assert jobs() == []
         assert len(checks.jobs) == 1
+
+
+def test_checks_that_kill_their_process_again_and_again_are_refused(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue.RQWorker, "handle_work_horse_killed", lambda *args: None)
+    submission = Submission.objects.create(token="t", model_id="org/heavy", benchmark=small)
+    with embedded_server():
+        check_queue.enqueue(submission.pk)
+        checks = django_rq.get_queue("checks")
+        worker = queue.Worker([checks], connection=checks.connection)
+        for losses in range(check_queue.LOSSES):
+            submission.refresh_from_db()
+            assert (submission.state, submission.losses) == (Submission.State.CHECKING, losses)
+            worker.handle_work_horse_killed(checks.jobs[0], 1, 9, None)
+    submission.refresh_from_db()
+    assert submission.state == Submission.State.REFUSED
+    assert [check["code"] for check in submission.checks] == ["lost-worker"]
 
 
 def test_of_the_runs_that_wait_one_after_the_other_is_tried_again_soon(small: Benchmark) -> None:

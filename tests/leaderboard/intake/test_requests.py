@@ -208,6 +208,16 @@ def test_trying_again_counts_as_an_open_run(small: Benchmark, local_hub: Hub, se
     assert fresh(submission).run.state == Run.State.CANCELLED
 
 
+def test_who_tries_a_run_of_somebody_else_again_has_it_counted(small: Benchmark, local_hub: Hub, settings: Any) -> None:
+    checked(small, submitter="192.0.2.1")
+    second = receive("org/causal", small, {}, submitter="192.0.2.2")
+    Run.objects.filter(pk=second.run_id).update(state=Run.State.FAILED)
+    retry(fresh(second))
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    with pytest.raises(TooManyOpen):
+        receive("org/masked", small, {}, submitter="192.0.2.2")
+
+
 def test_a_locked_database_asks_the_submitter_to_come_again(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     def locked(*args: object) -> None:
         raise OperationalError("database is locked")

@@ -3,6 +3,7 @@
 import io
 import json
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,13 @@ def test_a_worker_without_a_valid_token_gets_nothing(client: Client, run: Run) -
         response = client.post("/api/v1/work/claim", headers={"Authorization": authorization})
         assert (response.status_code, response.json()["error"]["code"]) == (401, "unauthorized")
         assert response["WWW-Authenticate"] == "Bearer"
+
+
+def test_nobody_holds_a_part_for_ever(worker: Worker, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = worker.claim().json()["lease"]
+    assert worker.post(f"{lease}/renew", {"share": 0.1}).json() == {"continue": True}
+    monkeypatch.setattr(elsewhere, "LONGEST", timedelta(0))
+    assert worker.post(f"{lease}/renew", {"share": 0.1}).json() == {"continue": False}
 
 
 def test_a_part_is_handed_out_with_all_that_is_needed_and_nothing_else(worker: Worker, run: Run) -> None:

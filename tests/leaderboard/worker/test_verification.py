@@ -11,6 +11,8 @@ from leaderboard.intake import queue, tokens
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks
+from leaderboard.worker.jobs import measure_again
+from leaderboard.worker.lease import Ended, LeasedPart
 from leaderboard.worker.verification import ResultsDiffer, difference, drawn, verify
 from probing.probes.parts import Part
 from probing.runner import probe_part
@@ -116,3 +118,10 @@ def test_other_texts_and_other_columns_are_differences(run: Run) -> None:
     assert difference(rows, rows.assign(prediction_label="Mars"), "float32") == "prediction_label"
     assert difference(rows, rows.drop(columns="margin"), "float32") == "columns"
     assert difference(rows, rows.iloc[1:], "float32") == "columns"
+
+
+def test_no_part_of_a_cancelled_run_is_measured_again(run: Run, settings: SiteSettings) -> None:
+    settings.VERIFY_SHARE = 1
+    Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED)
+    with pytest.raises(Ended):
+        measure_again(run, LeasedPart())

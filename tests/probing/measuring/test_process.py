@@ -235,6 +235,17 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
         ("no rows", BrokenProtocol, "wrong form"),
         ("linked rows", BrokenProtocol, "wrong form"),
         ("error with a strange code", Reported, "Do."),
+        ("long error", Reported, "Do."),
+        ("phases", BrokenProtocol, "wrong form"),
+        ("phase of a part", BrokenProtocol, "wrong form"),
+        ("card of another kind", BrokenProtocol, "wrong form"),
+        ("card without a number", BrokenProtocol, "wrong form"),
+        ("rows of another part", BrokenProtocol, "another part"),
+        ("too few rows", BrokenProtocol, "3 rows for 4 items"),
+        ("rows twice", BrokenProtocol, "twice"),
+        ("infinite rows", BrokenProtocol, "not all numbers are finite"),
+        ("rows without keys", BrokenProtocol, "index are missing"),
+        ("pipe of rows", BrokenProtocol, "not in a file"),
     ],
 )
 def test_every_end_is_known(
@@ -248,6 +259,18 @@ def test_a_reported_error_keeps_its_code_and_loses_its_paths(misbehave: Callable
     error = misbehave("error")
     assert (error.code, str(error)) == ("non-finite-scores", "Not a number in …/b. Do.")
     assert misbehave("error with a strange code").code == "internal"
+
+
+def test_only_a_full_disk_lets_a_run_wait(misbehave: Callable[..., ProbingError]) -> None:
+    """A process without network could otherwise let its run be tried again for days."""
+    assert misbehave("temporary error").permanent and not misbehave("full disk").permanent
+
+
+def test_a_process_that_closes_its_output_does_not_hold_its_worker_up(
+    misbehave: Callable[..., ProbingError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_module, "TIME_TO_END", 0.5)
+    assert "closed its output" in str(misbehave("closed output"))
 
 
 def test_the_log_shows_neither_paths_nor_secrets(misbehave: Callable[..., ProbingError]) -> None:
@@ -266,6 +289,8 @@ def test_the_log_shows_neither_paths_nor_secrets(misbehave: Callable[..., Probin
         ("busy", {"part_seconds": 1}, TooSlow),
         ("memory", {"memory": 300_000_000}, MemoryLimit),
         ("disk", {"disk": 1_000_000}, DiskLimit),
+        ("many folders", {"disk": 1_000_000}, DiskLimit),
+        ("escape", {"phases": {"start": 0.3}}, TooSlow),
     ],
 )
 def test_every_limit_ends_it(

@@ -1,0 +1,71 @@
+"""Reading the rows of a part that another program wrote: what is too large, or no table of this part, is refused."""
+
+import os
+import stat
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from probing.benchmark import ROW_KEY
+from probing.probes.parts import Part
+
+ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
+UNPACKED_LIMIT = 10**9
+COLUMNS_LIMIT = 200
+
+
+class UnfitRows(ValueError):
+    """A file does not hold the rows of the part; the text says why."""
+
+
+def read_table(file: IO[bytes], count: int) -> pa.Table:
+    """Read a Parquet file of `count` rows; sizes are compared before anything is unpacked. Raises `UnfitRows`."""
+    try:
+        parquet = pq.ParquetFile(file)
+        metadata = parquet.metadata
+        if metadata.num_rows != count:
+            raise UnfitRows(f"there are {metadata.num_rows} rows for {count} items")
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
+            raise UnfitRows("they are larger than rows can be")
+        return parquet.read()
+    except UnfitRows:
+        raise
+    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise UnfitRows("they are not a readable Parquet file") from error
+
+
+def read_part(path: Path, part: Part) -> pd.DataFrame:
+    """Return the rows of `part` in a file whose writer may still run; raise `UnfitRows` or `OSError`."""
+    rows: pd.DataFrame = read_table(BytesIO(_content(path)), part.items).to_pandas()
+    if not {*ROW_KEY} <= set(rows.columns):
+        raise UnfitRows(f"the columns {', '.join(ROW_KEY)} are missing")
+    of_part = (rows["relation"] == part.relation) & (rows["template"] == part.template)
+    if not of_part.all() or rows.duplicated(ROW_KEY).any():
+        raise UnfitRows("they are of another part, or some of them are there twice")
+    if not _finite(rows):
+        raise UnfitRows("not all numbers are finite")
+    return rows
+
+
+def _content(path: Path) -> bytes:
+    """Read a plain file that is no larger than rows can be; follow no link, and wait for nobody."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise UnfitRows("they are not in a file")
+        content = file.read(ROWS_LIMIT + 1)
+    if len(content) > ROWS_LIMIT:
+        raise UnfitRows("they are larger than rows can be")
+    return content
+
+
+def _finite(rows: pd.DataFrame) -> bool:
+    """Tell whether no number is infinite, and every score is a number; other numbers may be missing."""
+    columns = [column.to_numpy(float, na_value=np.nan) for _, column in rows.items() if column.dtype.kind == "f"]
+    scores = [np.asarray(cell, dtype=float) for cell in rows["scores"]] if "scores" in rows else []
+    return not any(np.isinf(column).any() for column in columns) and all(np.isfinite(cell).all() for cell in scores)
