@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
 
-from leaderboard.intake import queue
-from leaderboard.models import Run
+from leaderboard.intake import check_job, queue
+from leaderboard.models import Run, Submission
 from leaderboard.worker.jobs import probe_run
 from probing.catalog import EMBEDDED
 
@@ -42,6 +42,8 @@ for distance in ("1", "2"):
     sent = {"model": "org/tiny", "benchmark": SLUG, "set-distance": distance}
     response = client.post("/submit/", sent)
     assert response.status_code == 302, response.content.decode()
+for submission in Submission.objects.order_by("pk"):
+    check_job.check(submission.pk)
 first, second = Run.objects.order_by("pk")
 for run in (first, second):
     probe_run(run.pk)

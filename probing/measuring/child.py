@@ -113,10 +113,13 @@ def set_limits(memory: int, disk: int, device: str) -> None:
 
     Not memory where there is an accelerator, as its driver reserves address space that it does not use.
     """
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (disk, disk))
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: disk}
     if device == "cpu" or not list(Path("/dev").glob("nvidia*")):
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        limits[resource.RLIMIT_DATA] = memory
+    for kind, limit in limits.items():
+        _, hard = resource.getrlimit(kind)
+        limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+        resource.setrlimit(kind, (limit, limit))
 
 
 if __name__ == "__main__":

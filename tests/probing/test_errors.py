@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from probing.errors import BadInput, NonFiniteScores, NoSpace, ProbingError, SourceUnavailable
+from probing.errors import BadInput, NonFiniteScores, NoSpace, ProbingError, SlowDownload, SourceUnavailable
 
 
 def subclasses(error: type[ProbingError]) -> list[type[ProbingError]]:
@@ -28,7 +28,7 @@ def test_each_error_has_a_code_of_its_own() -> None:
 
 
 def test_only_a_full_disk_and_a_silent_source_may_pass() -> None:
-    assert [error for error in ERRORS if not error.permanent] == [NoSpace, SourceUnavailable]
+    assert [error for error in ERRORS if not error.permanent] == [NoSpace, SourceUnavailable, SlowDownload]
 
 
 @pytest.mark.parametrize("error", ERRORS)
