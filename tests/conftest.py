@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connections
 from hypothesis import settings
 
 from probing.benchmark import Benchmark
@@ -42,6 +43,19 @@ LINES: dict[str, list[dict[str, Any]]] = {
     ],
 }
 DOMAINS = {"P30": {"domains": ["Geographic"]}, "P36": {"domains": ["Geographic", "Political"]}}
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Put SQLite's test database into a file, which threads and worker processes see as well.
+
+    It stands here because the first test of the session that needs the database decides where it is.
+    """
+    if connections["default"].vendor == "sqlite":
+        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        connections["default"].settings_dict["TEST"]["NAME"] = str(path)
 
 
 class BearFolder:

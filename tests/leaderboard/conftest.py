@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connections
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake.embedded import embedded_server
@@ -22,16 +21,6 @@ from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2
-
-
-@pytest.fixture(scope="session")
-def django_db_modify_db_settings(
-    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """A file, so that threads and worker processes see the same database; a server's databases they see anyway."""
-    if connections["default"].vendor == "sqlite":
-        path = tmp_path_factory.mktemp("database") / "test.sqlite3"
-        connections["default"].settings_dict["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture(autouse=True)

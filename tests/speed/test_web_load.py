@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -36,7 +37,8 @@ def answering(status: int, body: bytes) -> Iterator[int]:
 
 def load(port: int, submissions: float = 10) -> list[Answer]:
     clients = Load(port, readers=3, pause=0.1, submissions=submissions, seconds=1)
-    asyncio.run(clients.run())
+    with ThreadPoolExecutor(1) as thread:  # the browser tests leave an event loop running in the thread of all tests
+        thread.submit(asyncio.run, clients.run()).result()
     return clients.answers
 
 

@@ -61,12 +61,13 @@ def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
 
 
 def test_nothing_is_left_of_it(model: Path) -> None:
+    threads = set(threading.enumerate())
     with MeasuringProcess(task(model)) as process:
         process.load()
         pid, scratch = process._process.pid, process._rows
         assert psutil.pid_exists(pid) and scratch.exists()
     assert not psutil.pid_exists(pid) and not scratch.exists()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("Thread") and thread.is_alive()]
+    assert set(threading.enumerate()) <= threads
 
 
 def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:
