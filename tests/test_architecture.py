@@ -14,7 +14,7 @@ PACKAGES = ("probing", "leaderboard")
 
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
-    {"probing", "probing.arrays", "probing.errors"},
+    {"probing", "probing.arrays", "probing.errors", "probing.redaction"},
     {"probing.benchmark", "probing.options", "probing.template"},
     {"probing.language_model", "probing.statements"},
     {"probing.files", "probing.uniform_model"},

@@ -20,7 +20,7 @@ from leaderboard.stored.retry import UNAVAILABLE, patiently
 from probing.errors import ProbingError, SourceUnavailable
 
 log = logging.getLogger(__name__)
-PATIENCE = timedelta(days=3)  # how long a submission may wait for a hub that does not answer
+HUB_OUTAGE = timedelta(days=3)  # how long a submission may wait for a hub that does not answer
 PAUSE = 0.5  # seconds between two updates of the checks that the page shows
 MESSAGE_LENGTH = 1000  # characters
 
@@ -108,7 +108,7 @@ def _refuse(submission: Submission, checks: Sequence[Check]) -> None:
 
 def _wait(submission: Submission, checks: Sequence[Check]) -> None:
     """Let a submission wait for the hub; after days of it, refuse it."""
-    waiting = timezone.now() - submission.created < PATIENCE
+    waiting = timezone.now() - submission.created < HUB_OUTAGE
     _store(submission, Submission.State.WAITING if waiting else Submission.State.REFUSED, checks)
 
 

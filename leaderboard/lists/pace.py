@@ -51,18 +51,18 @@ def stretches(parts: Sequence[PartDone], scoring: datetime | None, now: datetime
     A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
     of all. Of any other part in progress, nobody knows when it was begun, and it is left out.
     """
-    known = []
+    done = []
     ends: dict[str, datetime] = {}
     for part in parts:
         if part.done and part.end and part.seconds:
             end = datetime.fromisoformat(part.end)
-            known.append(Stretch(part.work, part.seconds, end))
+            done.append(Stretch(part.work, part.seconds, end))
             ends[part.worker] = max(end, ends.get(part.worker, end))
     for part in parts:
         begin = ends.get(part.worker, None if ends or part.attempts > 1 else scoring)
         if part.leased(now) and part.items_done and begin and (now - begin).total_seconds() >= SHORTEST:
-            known.append(Stretch(part.work_done, (now - begin).total_seconds(), now))
-    return known
+            done.append(Stretch(part.work_done, (now - begin).total_seconds(), now))
+    return done
 
 
 def recent_rate(stretches: Sequence[Stretch]) -> float | None:

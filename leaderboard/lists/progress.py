@@ -143,9 +143,9 @@ def _waits(busy: Sequence[Span | None], line: Sequence[Sums], rates: Rates | Non
     if not rates:
         return [None] * len(line)
     work = [sums.work - sums.work_done for sums in line]
-    known = [span or Span(timedelta(), timedelta()) for span in busy]
-    low = ends_in_line([span.low.total_seconds() for span in known], work, rates.quick)
-    high = ends_in_line([span.high.total_seconds() for span in known], work, rates.slow)
+    spans = [span or Span(timedelta(), timedelta()) for span in busy]
+    low = ends_in_line([span.low.total_seconds() for span in spans], work, rates.quick)
+    high = ends_in_line([span.high.total_seconds() for span in spans], work, rates.slow)
     return [_span(*ends) for ends in zip(low, high, strict=True)]
 
 

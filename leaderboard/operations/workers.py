@@ -49,12 +49,12 @@ def live_workers() -> list[LiveWorker]:
     return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)
 
 
-def _with_parts(name: str, parts: list[RunPart], known: LiveWorker | None) -> LiveWorker:
+def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
     """Return the worker with the runs of its leased parts; a renewed lease is a sign of life."""
     seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
     runs = {part.run_id: part.run for part in parts}
-    lanes = known.lanes if known and known.lanes else tuple(sorted({run.lane for run in runs.values()}))
-    return LiveWorker(name, max(seen, known.seen) if known else seen, lanes, runs=tuple(runs.values()))
+    lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
+    return LiveWorker(name, max(seen, worker.seen) if worker else seen, lanes, runs=tuple(runs.values()))
 
 
 def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:

@@ -25,7 +25,7 @@ def refusal(request: HttpRequest, status: int, code: str, message: str, next_ste
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    return refusal(request, 413, "too-large", "The request is too large.", "Send less.")
+    return refusal(request, 413, "request-too-large", "The request is too large.", "Send less.")
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -19,16 +19,11 @@ from django.http import HttpRequest, HttpResponse
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
+from probing.redaction import HIDDEN, without_secrets
+
 GetResponse = Callable[[HttpRequest], HttpResponse]
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 IN_META = "clozeboard.request_id"  # where the request keeps its id for lines that Django logs after all middleware
-HIDDEN = "***"
-SECRETS = re.compile(
-    r"hf_[A-Za-z0-9]{16,}"  # a token of the hub
-    r"|(?<=Bearer )[^\s'\"]+"
-    r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"  # user and password in an address
-    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): tokens of workers and of submissions
-)
 LEAST_LENGTH = 6  # characters of a setting that is looked for in logs; shorter ones occur in ordinary words
 
 _context: ContextVar[Mapping[str, object]] = ContextVar("log_context", default=MappingProxyType({}))
@@ -66,7 +61,7 @@ def scrubbed(text: str) -> str:
     """Return the text with every secret of the settings, and whatever looks like a token, replaced by "***"."""
     for secret in _secret_settings():
         text = text.replace(secret, HIDDEN)
-    return SECRETS.sub(HIDDEN, text)
+    return without_secrets(text)
 
 
 class PlainFormatter(logging.Formatter):
@@ -102,7 +97,7 @@ class JsonLines(JsonFormatter):
         log_data.update(_fields(record))
 
     def process_log_record(self, log_data: dict[str, Any]) -> dict[str, Any]:
-        return {name: _without_secrets(value) for name, value in log_data.items()}
+        return {name: _scrubbed_value(value) for name, value in log_data.items()}
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:
@@ -112,7 +107,7 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
     return {**({"request_id": request_id} if request_id else {}), **_context.get()}
 
 
-def _without_secrets(value: object) -> object:
+def _scrubbed_value(value: object) -> object:
     """Return a number or nothing as it is, and anything else as text without secrets."""
     return value if value is None or isinstance(value, int | float) else scrubbed(str(value))
 

@@ -33,7 +33,7 @@ def bounded_requests(get_response: GetResponse) -> GetResponse:
         query = request.META.get("QUERY_STRING", "")
         if len(request.path.encode(errors="replace")) + len(query) > MAX_ADDRESS:
             message = f"The address is longer than {MAX_ADDRESS:,} bytes."
-            return refusal(request, 414, "too-large", message, "Choose fewer filters.")
+            return refusal(request, 414, "request-too-large", message, "Choose fewer filters.")
         if "\x00" in request.path or "%00" in query or "\x00" in query:
             return refusal(request, 400, "bad-request", "The address has a NUL byte.", "Check the address.")
         if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY and not request.path.startswith(WORK):

@@ -53,12 +53,16 @@ def store_part(part: RunPart, rows: pd.DataFrame) -> str:
     """
     content = rows.to_parquet(index=False)
     _store(part_name(part), content)
-    return hashlib.sha256(content).hexdigest()
+    return _digest(content)
 
 
 def digest_of_rows(rows: pd.DataFrame) -> str:
     """Return the SHA-256 of the file in which rows are stored."""
-    return hashlib.sha256(rows.to_parquet(index=False)).hexdigest()
+    return _digest(rows.to_parquet(index=False))
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def read_part(part: RunPart) -> pd.DataFrame:

@@ -45,7 +45,7 @@ from probing.settings import Settings
 
 log = logging.getLogger(__name__)
 ATTEMPTS = 3  # processes that may be lost on one part before its run fails
-PATIENCE = timedelta(days=7)  # after which a run that could not go on fails
+LONGEST_WAIT = timedelta(days=7)  # after which a run that could not go on fails
 ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
 
 
@@ -112,13 +112,13 @@ def waited_enough(run: Run, error: ProbingError) -> bool:
     """Tell whether a run whose error is temporary has been tried so often, or so long, that it fails.
 
     A download that is too slow is tried `ATTEMPTS` times, as the next worker would be held up as well. For a hub, a
-    disk or a storage that does not answer, a run waits for `PATIENCE`.
+    disk or a storage that does not answer, a run waits for `LONGEST_WAIT`.
     """
     ended = run.events.filter(state__in=Run.FINAL).order_by("-pk").values_list("pk", flat=True).first() or 0
     waits = run.events.filter(state=Run.State.WAITING, pk__gt=ended)
     if error.code == SlowDownload.code:
         return waits.count() + 1 >= ATTEMPTS
-    return waits.filter(time__lt=timezone.now() - PATIENCE).exists()
+    return waits.filter(time__lt=timezone.now() - LONGEST_WAIT).exists()
 
 
 def work_on(run: Run) -> None:

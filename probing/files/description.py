@@ -73,14 +73,15 @@ def weights_of(listing: Listing) -> list[str]:
 
 def refuse_custom_code(listing: Listing, config: Mapping[str, Any]) -> list[str]:
     """Refuse configs that ask for code; return notes on code that is ignored, as transformers knows the model."""
-    known = config.get("model_type") in known_model_types() if isinstance(config.get("model_type"), str) else False
+    model_type = config.get("model_type")
+    known_type = isinstance(model_type, str) and model_type in known_model_types()
     configs = {CONFIG: config}
     if TOKENIZER_CONFIG in listing.files:
         configs[TOKENIZER_CONFIG] = listing.read_json(TOKENIZER_CONFIG)
     for name, content in configs.items():
-        refuse_code(f"{name} of {listing.hub_id}", content, known)
+        refuse_code(f"{name} of {listing.hub_id}", content, known_type)
     return [
-        f"{name} names code of its own (auto_map); it is ignored, as transformers knows {config['model_type']}."
+        f"{name} names code of its own (auto_map); it is ignored, as transformers knows {model_type}."
         for name, content in configs.items()
         if content.get("auto_map")
     ]

@@ -1,14 +1,25 @@
 """Ways in which a measuring process can end without a result; each has its own code."""
 
 import signal
+from typing import ClassVar, Self
 
 from probing.errors import ProbingError
 
 
 class MeasuringFailure(ProbingError):
-    """Base class of the ways in which a measuring process can end without a result."""
+    """Base class of the ways in which a measuring process can end without a result.
+
+    `sentence`: what happened, with the names of the facts that `of` takes. `advice`: what to do next.
+    """
 
     code = "measuring-failed"
+    sentence: ClassVar[str] = ""
+    advice: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls, **facts: object) -> Self:
+        """Return the error with these facts in its sentence."""
+        return cls(cls.sentence.format(**facts), cls.advice)
 
 
 class Reported(MeasuringFailure):
@@ -29,66 +40,47 @@ class Crashed(MeasuringFailure):
     """
 
     code = "crashed"
+    sentence = "The measuring process ended {way}."
+    advice = "If it happens again, use a machine with more memory."
 
     @classmethod
     def by(cls, returncode: int) -> "Crashed":
         """Return the error for an exit status as Python and shells report it (-9 and 137 both mean SIGKILL)."""
         number = -returncode if returncode < 0 else returncode - 128
         names = {member.value: member.name for member in signal.Signals}
-        way = f"by signal {names[number]}" if number in names else f"with exit code {returncode}"
-        return cls(f"The measuring process ended {way}.", "If it happens again, use a machine with more memory.")
+        return cls.of(way=f"by signal {names[number]}" if number in names else f"with exit code {returncode}")
 
 
 class TooSlow(MeasuringFailure):
     """A phase took more processor time or more time on the clock than it may."""
 
     code = "too-slow"
-
-    @classmethod
-    def in_phase(cls, phase: str, seconds: float, clock: str) -> "TooSlow":
-        return cls(
-            f"The measuring process was stopped after {seconds:.0f} seconds of {clock} in the phase “{phase}”.",
-            "A tokenizer whose regular expressions take exponential time is the usual cause; save another one.",
-        )
+    sentence = "The measuring process was stopped after {seconds:.0f} seconds of {clock} in the phase “{phase}”."
+    advice = "A tokenizer whose regular expressions take exponential time is the usual cause; save another one."
 
 
 class Silent(MeasuringFailure):
     """The process made no progress for a long time."""
 
     code = "silent"
-
-    @classmethod
-    def after(cls, seconds: float) -> "Silent":
-        return cls(
-            f"The measuring process made no progress for {seconds:.0f} seconds.",
-            "Try again; if it happens again, use a smaller model or a faster machine.",
-        )
+    sentence = "The measuring process made no progress for {seconds:.0f} seconds."
+    advice = "Try again; if it happens again, use a smaller model or a faster machine."
 
 
 class MemoryLimit(MeasuringFailure):
     """The process held more memory than it may."""
 
     code = "memory-limit"
-
-    @classmethod
-    def above(cls, limit: int) -> "MemoryLimit":
-        return cls(
-            f"The measuring process took more than {limit / 1e9:.1f} GB of memory.",
-            "Choose a smaller number format or a smaller model, or measure it on a larger machine.",
-        )
+    sentence = "The measuring process took more than {gigabytes:.1f} GB of memory."
+    advice = "Choose a smaller number format or a smaller model, or measure it on a larger machine."
 
 
 class DiskLimit(MeasuringFailure):
     """The process wrote more to the disk than it may."""
 
     code = "disk-limit"
-
-    @classmethod
-    def above(cls, limit: int) -> "DiskLimit":
-        return cls(
-            f"The measuring process wrote more than {limit / 1e9:.1f} GB.",
-            "Report it: rows of a part are never that large.",
-        )
+    sentence = "The measuring process wrote more than {gigabytes:.1f} GB."
+    advice = "Report it: rows of a part are never that large."
 
 
 class BrokenProtocol(MeasuringFailure):

@@ -73,15 +73,15 @@ class Watch:
         now = monotonic()
         processor = self._processor_seconds() - self.processor_before
         if self.processor_limit is not None and processor > self.processor_limit:
-            raise TooSlow.in_phase(self.phase, self.processor_limit, "processor time")
+            raise TooSlow.of(phase=self.phase, seconds=self.processor_limit, clock="processor time")
         if self.clock_limit is not None and now - self.begun > self.clock_limit:
-            raise TooSlow.in_phase(self.phase, self.clock_limit, "time")
+            raise TooSlow.of(phase=self.phase, seconds=self.clock_limit, clock="time")
         if now - self.progressed > self.limits.silence:
-            raise Silent.after(self.limits.silence)
+            raise Silent.of(seconds=self.limits.silence)
         if self._sum(lambda process: process.memory_info().rss) > self.limits.memory_bytes:
-            raise MemoryLimit.above(self.limits.memory_bytes)
+            raise MemoryLimit.of(gigabytes=self.limits.memory_bytes / 1e9)
         if self._bytes_written() > self.limits.disk:
-            raise DiskLimit.above(self.limits.disk)
+            raise DiskLimit.of(gigabytes=self.limits.disk / 1e9)
 
     def _bytes_written(self) -> int:
         """Return the size of all files in the folder and in those below; no link is followed."""

@@ -5,10 +5,11 @@ from collections import deque
 from threading import Thread
 from typing import IO
 
+from probing.redaction import without_assigned_secrets
+
 BYTES = 16_384  # kept while the process runs
 CHARACTERS = 4_000  # shown
 ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[\w.@+-]+){2,}")
-SECRET = re.compile(r"\b(?:hf_|sk-|ghp_)\w{8,}|(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
 INVISIBLE = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -39,6 +40,6 @@ class LogTail:
 
 def presentable(text: str) -> str:
     """Return the end of a text without secrets, and with paths cut to their last part and invisible characters out."""
-    text = SECRET.sub("[secret]", INVISIBLE.sub(" ", text[-BYTES:].replace("\r", "\n")))
+    text = without_assigned_secrets(INVISIBLE.sub(" ", text[-BYTES:].replace("\r", "\n")))
     text = ABSOLUTE_PATH.sub(lambda path: "…/" + path[0].rsplit("/", 1)[1], text)
     return text.strip()[-CHARACTERS:]

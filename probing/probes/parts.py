@@ -60,8 +60,8 @@ def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:
     chosen = narrowed(benchmark, settings).relations
     relations = [relation for relation in chosen if relation.id not in reasons]
     if chosen and not relations:
-        told = "; ".join(dict.fromkeys(reasons.values()))
-        raise BadInput(f"None of these relations can be asked: {told}.", "Choose others, or another language.")
+        why = "; ".join(dict.fromkeys(reasons.values()))
+        raise BadInput(f"None of these relations can be asked: {why}.", "Choose others, or another language.")
     covered = []
     for relation in relations:
         for template in settings.templates or range(len(relation.templates)):

@@ -1,6 +1,6 @@
 """The plan of a benchmark: a title and usual settings, which its folder may state in a file of its own."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,11 +47,12 @@ def read_plan(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> Plan:
     return Plan(stated.optional_text("title"), {name: checked[name] for name in settings})
 
 
-def _refuse_others(stated: JsonObject, prefix: str, names: Iterable[str], known: Iterable[str]) -> None:
-    known = list(known)
+def _refuse_others(stated: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:
     for name in names:
-        if name not in known:
-            step = f"Choose from: {', '.join(known)}." if known else "There is nothing to choose here: leave it out."
+        if name not in accepted:
+            step = (
+                f"Choose from: {', '.join(accepted)}." if accepted else "There is nothing to choose here: leave it out."
+            )
             raise stated.fault(f"the key {f'{prefix}{name}'!r:.80} is not known", step)
 
 

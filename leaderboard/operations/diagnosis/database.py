@@ -70,8 +70,8 @@ def clock() -> Iterator[Finding]:
 
 def of_skew(skew: timedelta) -> Finding:
     """Judge the difference between two clocks: a lease must not end for one and go on for the other."""
-    told = f"The clocks of the database and of this machine differ by {skew.total_seconds():.1f} seconds."
+    sentence = f"The clocks of the database and of this machine differ by {skew.total_seconds():.1f} seconds."
     step = "Let both machines set their clocks by NTP, for example with chrony."
     if skew < SKEW:
-        return fine("clock", told)
-    return problem("clock", told, step) if skew > LEASE / 2 else warning("clock", told, step)
+        return fine("clock", sentence)
+    return problem("clock", sentence, step) if skew > LEASE / 2 else warning("clock", sentence, step)

@@ -32,14 +32,14 @@ def space() -> Iterator[Finding]:
     for name, folder in (("data", settings.DATA), ("model cache", settings.HUB_CACHE)):
         existing = next(path for path in (folder, *folder.parents) if path.exists())
         free = shutil.disk_usage(existing).free
-        told = f"{free / 10**9:.1f} GB are free for the {name} ({folder})."
+        space_left = f"{free / 10**9:.1f} GB are free for the {name} ({folder})."
         if free < LITTLE:
-            yield problem("space", told, "Free some space, or set CLOZEBOARD_DATA to a larger disk.")
+            yield problem("space", space_left, "Free some space, or set CLOZEBOARD_DATA to a larger disk.")
         elif free < settings.MODEL_SIZE_LIMIT:
             step = "Free some space, or lower CLOZEBOARD_MODEL_GB: the largest accepted model does not fit."
-            yield warning("space", told, step)
+            yield warning("space", space_left, step)
         else:
-            yield fine("space", told)
+            yield fine("space", space_left)
 
 
 def local_models() -> Iterator[Finding]:
@@ -59,8 +59,8 @@ def orphans() -> Iterator[Finding]:
         folders, _ = artefacts.storage().listdir("runs")
     except OSError:  # no run has stored anything yet
         folders = []
-    known = {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
-    orphaned = sorted(set(folders) - known)
+    run_numbers = {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
+    orphaned = sorted(set(folders) - run_numbers)
     if orphaned:
         names = ", ".join(f"runs/{name}" for name in orphaned[:NAMED])
         step = "Delete these folders from the artefact storage, or restore the database that knows them."

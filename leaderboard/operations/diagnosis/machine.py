@@ -41,9 +41,9 @@ def accelerator() -> Iterator[Finding]:
     except (OSError, subprocess.TimeoutExpired) as error:
         done = subprocess.CompletedProcess(command, 1, "", str(error))
     if done.returncode or not done.stdout.strip():
-        told = (done.stderr or done.stdout).strip()[:200]
+        answer = (done.stderr or done.stdout).strip()[:200]
         yield warning(
-            "accelerator", f"The driver shows no GPU: {told}", "Install the driver again, or pass the GPU on."
+            "accelerator", f"The driver shows no GPU: {answer}", "Install the driver again, or pass the GPU on."
         )
     else:
         yield fine("accelerator", f"GPUs: {'; '.join(done.stdout.strip().splitlines())}.")
@@ -53,8 +53,10 @@ def packages() -> Iterator[Finding]:
     """Compare the installed versions with those of the lock file."""
     different = list(_differences(LOCK))
     if different:
-        told = f"Installed versions are not those of {LOCK.name}: {'; '.join(different[:5])} ({len(different)} in all)."
-        yield warning("packages", told, "Run make install.")
+        sentence = (
+            f"Installed versions are not those of {LOCK.name}: {'; '.join(different[:5])} ({len(different)} in all)."
+        )
+        yield warning("packages", sentence, "Run make install.")
     else:
         yield fine("packages", f"All installed versions are those of {LOCK.name}.")
 

@@ -14,7 +14,7 @@ from leaderboard.operations import statistics
 from leaderboard.operations.diagnosis.findings import Finding, fine, problem, warning
 from leaderboard.operations.workers import live_workers
 
-PATIENCE = timedelta(minutes=10)  # for loading a model, during which nothing is recorded
+LOADING_TIME = timedelta(minutes=10)  # for loading a model, during which nothing is recorded
 
 
 def redis() -> Iterator[Finding]:
@@ -70,7 +70,7 @@ def leases() -> Iterator[Finding]:
 
 
 def forsaken() -> Iterator[Finding]:
-    runs = statistics.forsaken_runs(timezone.now(), PATIENCE)
+    runs = statistics.forsaken_runs(timezone.now(), LOADING_TIME)
     if runs:
         names = ", ".join(f"{run.pk} ({run.model.hub_id})" for run in runs[:5])
         yield problem("progress", f"No worker works on runs that are in progress: {names}.", "Run manage.py requeue.")

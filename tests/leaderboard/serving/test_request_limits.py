@@ -21,7 +21,7 @@ def test_a_long_query_string_is_refused_and_a_page_repeats_little_of_the_longest
     page, answer = (client.get(f"{path}?{'x' * MAX_ADDRESS}") for path in (PEOPLE, PROGRAMS))
     assert (page.status_code, answer.status_code) == (414, 414)
     assert len(page.content) < 10_000
-    assert answer.json()["error"]["code"] == "too-large"
+    assert answer.json()["error"]["code"] == "request-too-large"
 
 
 @pytest.mark.parametrize("path", ["/api/v1/submit", "/submit/", "/admin/login/"])

@@ -67,3 +67,12 @@ def made_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeAlike:
 def contents(folder: Path) -> dict[Path, bytes]:
     """Return the content of every file below the folder."""
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def source(serve: Callable[[World], Source]) -> Source:
+    """Serve a world with one country and its capital."""
+    world = World()
+    world.claim("Q79", "P36", "Q85")
+    world.article("Q79", "en", "Egypt", 300)
+    return serve(world)

@@ -19,14 +19,6 @@ EGYPT: list[Binding] = [{"subject": "Q79", "object": "Q85"}]
 OVER_LIMIT = "java.util.concurrent.TimeoutException"
 
 
-@pytest.fixture
-def source(serve: Callable[[World], Source]) -> Source:
-    world = World()
-    world.claim("Q79", "P36", "Q85")
-    world.article("Q79", "en", "Egypt", 300)
-    return serve(world)
-
-
 def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
     rows = source.endpoint().rows(Query("Capitals", ("subject", "object"), (pattern,)))
     return [(row["subject"], row["object"]) for row in rows]

@@ -1,7 +1,6 @@
 """Tests of the HTTP cache: pauses, retries, stored answers."""
 
 import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -14,18 +13,9 @@ from probing.curation.query import Query, current_value, stated_value
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
-from tests.probing.curation.world import World
 
 CAPITALS = Query("Capitals", ("subject", "object"), (current_value("subject", "P36", "object"),))
 EGYPT: list[Binding] = [{"subject": "Q79", "object": "Q85"}]
-
-
-@pytest.fixture
-def source(serve: Callable[[World], Source]) -> Source:
-    world = World()
-    world.claim("Q79", "P36", "Q85")
-    world.article("Q79", "en", "Egypt", 300)
-    return serve(world)
 
 
 @pytest.fixture

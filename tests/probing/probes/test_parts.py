@@ -1,16 +1,13 @@
 """The parts that a run covers: each relation with each template, without what the probe cannot ask."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.formats import dlama
 from probing.probes.parts import Part, Skipped, narrowed, parts, skipped, template_counts
 from probing.settings import Settings
-from tests.probing.formats.dlama_folder import DlamaFolder
 
 
 def test_parts_cover_each_relation_with_each_template(benchmark: Benchmark) -> None:
@@ -29,15 +26,6 @@ def test_the_numbers_of_templates_are_those_of_the_relations_that_are_asked(benc
 def test_a_template_that_a_relation_lacks_is_refused(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match=r"P30 has no template 3.*0 to 2"):
         parts(benchmark, Settings(templates=(3,)))
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Benchmark:
-    folder = DlamaFolder(tmp_path / "pairs")
-    folder.add_arabic()
-    folder.facts |= {name.replace("arab-west", "other-west"): lines for name, lines in folder.facts.items()}
-    folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
-    return dlama.read(folder.write())
 
 
 def asked(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:

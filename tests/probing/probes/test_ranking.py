@@ -9,23 +9,12 @@ import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
-from probing.formats import dlama
 from probing.language_model import OptionScores
 from probing.probes.ranking import Ranking, answer_means
 from probing.runner import run
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 from tests.fakes import FAKE_CARD, FakeModel
-from tests.probing.formats.dlama_folder import DlamaFolder
-
-
-@pytest.fixture
-def pairs(tmp_path: Path) -> Benchmark:
-    folder = DlamaFolder(tmp_path / "pairs")
-    folder.add_arabic()
-    folder.facts |= {name.replace("arab-west", "other-west"): lines for name, lines in folder.facts.items()}
-    folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
-    return dlama.read(folder.write())
 
 
 def test_a_run_has_rows_and_scores_under_the_predicates_name(pairs: Benchmark, model: FakeModel) -> None:
