@@ -10,13 +10,15 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.progress import QueuedRun, queue
 from leaderboard.lists.runs import recent_failures
 from leaderboard.models import Run
+from leaderboard.operations.workers import live_workers
 from leaderboard.views.page import show
 
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     rows = queue()
     failures = list(recent_failures())
-    return show(request, "queue.html", {"live": bool(rows)}, [queue_table(rows), ended_table(failures)])
+    context = {"live": bool(rows), "no_worker": bool(rows) and not live_workers()}
+    return show(request, "queue.html", context, [queue_table(rows), ended_table(failures)])
 
 
 def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:

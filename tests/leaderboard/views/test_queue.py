@@ -1,8 +1,11 @@
 """/queue/ : runs that are being measured, those that wait, and recent failures."""
 
+import pytest
 from django.test import Client
+from django.utils import timezone
 
-from leaderboard.models import Run, RunPart
+from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.operations.workers import LiveWorker
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -56,3 +59,15 @@ def test_the_page_refreshes_only_while_runs_are_open(client: Client, db: None) -
     assert "hx-trigger" not in client.get("/queue/").content.decode()
     make.running(make.model(), make.benchmark())
     assert "hx-trigger" in client.get("/queue/").content.decode()
+
+
+def test_the_page_says_when_no_worker_is_there(
+    client: Client, db: None, small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence = "No worker has given a sign of life"
+    assert sentence not in client.get("/queue/").content.decode(), "nothing waits"
+    make.run(make.model("org/waits"), small)
+    assert sentence in client.get("/queue/").content.decode()
+    worker = LiveWorker("host-1", timezone.now())
+    monkeypatch.setattr("leaderboard.views.queue.live_workers", lambda: [worker])
+    assert sentence not in client.get("/queue/").content.decode()
