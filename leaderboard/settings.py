@@ -3,7 +3,6 @@
 import hashlib
 import os
 import secrets
-import tempfile
 from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -81,11 +80,14 @@ def secret_key(folder: Path) -> str:
 
 
 def embedded_redis_socket(folder: Path) -> Path:
-    """Return the socket of the embedded Valkey: in the data folder, unless that path is too long for a socket."""
+    """Return the socket of the embedded Valkey: in the data folder, unless that path is too long for a socket.
+
+    The other place does not depend on TMPDIR, which may be long as well, and may differ between processes of one site.
+    """
     path = folder / "valkey" / "valkey.sock"
     if len(str(path)) < 100:
         return path
-    return Path(tempfile.gettempdir()) / f"clozeboard-{hashlib.sha256(bytes(path)).hexdigest()[:12]}.sock"
+    return Path("/tmp") / f"clozeboard-{hashlib.sha256(bytes(path)).hexdigest()[:12]}.sock"
 
 
 def package_folder(name: str) -> Path:

@@ -144,7 +144,7 @@ def settle(site: Site, feeder: Feeder, report: Report) -> None:
         if now != last:
             last, moved = now, time.monotonic()
         elif time.monotonic() - moved > RECOVERY_LIMIT:
-            report.problems.append(f"Nothing moved for {RECOVERY_LIMIT:.0f} s: {last}.")
+            report.problems.append(f"Nothing moved for {RECOVERY_LIMIT:.0f} s: {last}.\n{site.last_lines()}")
             return
 
 
@@ -235,7 +235,6 @@ def left_files(site: Site) -> Iterator[str]:
             yield f"The artefact {name} belongs to nothing."
     missing = set(results) - set(names)
     yield from (f"The artefact {name} is missing." for name in sorted(missing))
-    scratch = site.data / "scratch"
-    temporary = [*site.temporary.iterdir(), *(path for path in scratch.iterdir() if path.is_dir())]
+    temporary = [*site.temporary.iterdir(), *(path for path in site.data.glob("scratch/*") if path.is_dir())]
     yield from (f"The temporary file {path} is left." for path in temporary)
     yield from (f"The download {path.name} is incomplete." for path in site.data.rglob("*.incomplete"))

@@ -92,6 +92,11 @@ class Site:
                             command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, start_new_session=True
                         )
 
+    def last_lines(self) -> str:
+        """Return the ends of the logs of all processes."""
+        logs = {path.name: path.read_text(errors="replace").splitlines() for path in self.folder.glob("*.log")}
+        return "\n".join(f"{name}: {line}" for name, lines in logs.items() for line in lines[-10:])
+
     def remaining(self) -> list[psutil.Process]:
         """Return the processes that belong to this site, by their environment."""
         ours = []

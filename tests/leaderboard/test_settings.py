@@ -49,8 +49,11 @@ def test_a_given_secret_key_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not (tmp_path / "new").exists()
 
 
-def test_the_socket_of_the_embedded_server_has_an_address_that_fits(tmp_path: Path) -> None:
+def test_the_socket_of_the_embedded_server_has_an_address_that_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert settings.embedded_redis_socket(Path("/short")) == Path("/short/valkey/valkey.sock")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / ("long" * 30)))
     assert len(str(settings.embedded_redis_socket(tmp_path / ("long" * 30)))) < 100
 
 

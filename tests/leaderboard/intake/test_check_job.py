@@ -71,7 +71,7 @@ def test_a_hub_that_does_not_answer_makes_the_submission_wait(small: Benchmark, 
 def test_nobody_waits_for_a_hub_for_ever(small: Benchmark, local_hub: Hub) -> None:
     local_hub.broken = 503
     submission = checked(small)
-    Submission.objects.update(created=timezone.now() - check_job.PATIENCE - timedelta(minutes=1))
+    Submission.objects.update(created=timezone.now() - check_job.HUB_OUTAGE - timedelta(minutes=1))
     check(submission.pk)
     submission.refresh_from_db()
     assert submission.state == State.REFUSED
