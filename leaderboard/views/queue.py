@@ -8,7 +8,7 @@ from leaderboard.display import cells
 from leaderboard.display.columns import model_column, settings_column
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.progress import QueuedRun, queue
-from leaderboard.lists.runs import recent_failures
+from leaderboard.lists.runs import WORKING, recent_failures
 from leaderboard.models import Run
 from leaderboard.operations.workers import live_workers
 from leaderboard.views.page import show
@@ -17,7 +17,8 @@ from leaderboard.views.page import show
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     rows = queue()
     failures = list(recent_failures())
-    context = {"live": bool(rows), "no_worker": bool(rows) and not live_workers()}
+    all_wait = bool(rows) and all(row.run.state not in WORKING for row in rows)
+    context = {"live": bool(rows), "no_worker": all_wait and not live_workers()}
     return show(request, "queue.html", context, [queue_table(rows), ended_table(failures)])
 
 
