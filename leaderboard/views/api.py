@@ -31,6 +31,7 @@ View = Callable[..., Json]
 ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
 SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "options": dict}
+UNKNOWN_NAMED = 10  # unknown keys that an error names
 OPTIONS_HELP = 'Write model and benchmark as texts, and options as {"prompting": "few-shot"}.'
 SEE = "See /api/ for all routes."
 
@@ -264,11 +265,13 @@ def _body(request: HttpRequest) -> Json:
     """Return the submission that a request contains: its model, and perhaps a benchmark and options."""
     example = 'Send {"model": "org/name", "benchmark": "starter"} as application/json.'
     body = read_object(request)
+    if unknown := [f"{name[:100]!a}" for name in body if name not in SUBMISSION]:
+        raise BadInput(
+            f"A submission has no {', '.join(unknown[:UNKNOWN_NAMED])}.", f"It has: {', '.join(SUBMISSION)}."
+        )
     if "model" not in body:
         raise BadInput("The body does not name a model.", example)
     for name, value in body.items():
-        if name not in SUBMISSION:
-            raise BadInput(f"A submission has no {name[:100]!a}.", f"It has: {', '.join(SUBMISSION)}.")
         if not isinstance(value, SUBMISSION[name]):
             raise BadInput(f"The {name} of a submission must not be {ascii(value)[:100]}.", OPTIONS_HELP)
     return body
