@@ -87,9 +87,9 @@ def compared(*numbers: int) -> Comparison:
 
 
 @lru_cache(maxsize=32)
-def compared_results(*results: tuple[int, str]) -> Comparison:
+def compared_results(*stored: tuple[int, str]) -> Comparison:
     """Return the comparison of runs by their numbers and the folders of their results, which never change."""
-    numbers = [number for number, _ in results]
+    numbers = [number for number, _ in stored]
     runs = Run.objects.in_bulk(numbers)
     correctness = runs[numbers[0]].benchmark.correctness
     results = {

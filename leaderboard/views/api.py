@@ -13,6 +13,7 @@ from leaderboard.intake import requests
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
+from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
@@ -93,7 +94,13 @@ def leaderboard_json(request: HttpRequest) -> Json:
     slices = offered_slices(benchmark)
     _refuse_unknown(request.GET, slices)
     standings = leaderboard(read_filter(request.GET, benchmark, slices)).standings
-    return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in standings]}
+    version = published_version(benchmark)
+    published = run_lists.finished_runs(version).order_by("model__hub_id", "pk") if version else []
+    return {
+        "benchmark": about_benchmark(benchmark),
+        "rows": [standing(row) for row in standings],
+        "published": [about_published(run) for run in published],
+    }
 
 
 def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
@@ -116,6 +123,17 @@ def standing(row: Standing) -> Json:
         "provenance": row.run.provenance,
         "reference": row.run.reference,
         "finished": row.run.finished,
+    }
+
+
+def about_published(run: Run) -> Json:
+    """Describe published figures that share nothing with the rows; their scores are those of the run."""
+    return {
+        "run": run.pk,
+        "model": about_model(run.model),
+        "settings": run.settings,
+        "reference": run.reference,
+        "differs": differs(run),
     }
 
 
