@@ -1,4 +1,4 @@
-"""The command line: `python -m probing run | show | compare | perplexity | sample | download | curate | work`."""
+"""The command line: `python -m probing` with one of the commands that `parser` lists."""
 
 import sys
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from probing.command_line.compare import add_compare
 from probing.command_line.download import add_download
 from probing.command_line.perplexity import add_perplexity
 from probing.command_line.program import Parser, program
+from probing.command_line.rescore import add_rescore
 from probing.command_line.run import add_run
 from probing.command_line.sample import add_sample
 from probing.command_line.show import add_show
@@ -35,6 +36,7 @@ def parser() -> Parser:
     add_run(commands.add_parser("run", help="probe a model on a benchmark"))
     add_show(commands.add_parser("show", help="print a result's scores"))
     add_compare(commands.add_parser("compare", help="compare results on the items that they share"))
+    add_rescore(commands.add_parser("rescore", help="compute scores again, with the benchmark's present tags"))
     add_perplexity(commands.add_parser("perplexity", help="measure the perplexity of your own sentences"))
     add_sample(commands.add_parser("sample", help="draw true and false statements from a knowledge graph"))
     add_download(commands.add_parser("download", help="fetch a benchmark from its official source"))

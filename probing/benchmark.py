@@ -9,6 +9,8 @@ from probing.errors import BadInput
 # The columns that identify a row of a result: its relation's label, its template's number, its item's index.
 ROW_KEY = ["relation", "template", "index"]
 
+# Tags that are part of the question: whether a statement is true, and which repetitions drew it (methods 3.1).
+ASKED_TAGS = frozenset({"truth", "repetitions"})
 # A tag's value; several values share an item equally (weight 1/d each, methods 1.3).
 TagValue = str | tuple[str, ...]
 Tags = Mapping[str, TagValue]

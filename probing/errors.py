@@ -33,6 +33,12 @@ class BadBenchmark(BadInput):
     code = "bad-benchmark"
 
 
+class OtherQuestions(BadInput):
+    """Stored rows answer other questions than the benchmark asks now, so that its tags cannot be joined to them."""
+
+    code = "other-questions"
+
+
 class ModelNotFound(BadInput):
     """The model is not on the hub, and it is neither a folder nor a GGUF file."""
 

@@ -80,9 +80,16 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-@lru_cache(maxsize=32)
 def compared(*numbers: int) -> Comparison:
-    """Return the comparison of runs by their numbers. It is cached, as a finished run never changes."""
+    """Return the comparison of runs by their numbers."""
+    folders = dict(Run.objects.filter(pk__in=numbers).values_list("pk", "artefact"))
+    return compared_results(*((number, folders[number]) for number in numbers))
+
+
+@lru_cache(maxsize=32)
+def compared_results(*stored: tuple[int, str]) -> Comparison:
+    """Return the comparison of runs by their numbers and the folders of their results, which never change."""
+    numbers = [number for number, _ in stored]
     runs = Run.objects.in_bulk(numbers)
     correctness = runs[numbers[0]].benchmark.correctness
     results = {

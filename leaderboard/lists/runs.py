@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Model, Run
 State = Run.State
 WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
 OPEN = (State.QUEUED, *WORKING, State.WAITING)
-# The version of published figures whose source does not say which files they are about.
+# The version of published figures that are not about exactly the files and settings of measured runs.
 ANY_VERSION = "published"
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
@@ -48,9 +48,11 @@ def benchmarks() -> QuerySet[CountedBenchmark]:
 
 
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
-    """Return the finished runs of this version, and the figures that were published about no particular version."""
-    same = Q(benchmark=benchmark) | Q(benchmark__slug=benchmark.slug, benchmark__version=ANY_VERSION)
-    return _with_commits(Run.objects.filter(same, state=State.FINISHED))
+    """Return the finished runs of this version, with the figures that were published about exactly the same.
+
+    Those about another sample or version stand by themselves (`lists/published`).
+    """
+    return _with_commits(Run.objects.filter(benchmark=benchmark, state=State.FINISHED))
 
 
 def measured_runs() -> QuerySet[Run]:

@@ -11,26 +11,31 @@ from leaderboard.lists.scores import Group, group_url
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
 
+FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
+
 
 def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Section:
     """Return the section of one dimension; its groups come in the order in which the table has them."""
     title = f"By {labels.dimension(dimension).lower()}"
     macro = run.benchmark.correctness.macro and dimension != "relation"
-    note = "Each score is the macro-average over the relations that have items in the group." if macro else ""
+    notes = ["Each score is the macro-average over the relations that have items in the group."] if macro else []
+    if any(group.main and group.main.n % 1 for group in groups):
+        notes.append(FRACTIONS)
     table, chart = _groups_table(run, pages, dimension, groups), _groups_chart(run, pages, dimension, groups)
-    return Section(dimension, title, table, chart, note)
+    return Section(dimension, title, table, chart, " ".join(notes))
 
 
 def _groups_table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
     """Return a table with a row per group: the main metric with its interval, then every other metric.
 
-    The main metric is left out where no group has it.
+    The main metric is left out, of the caption as well, where no group has it.
     """
     main = pages.main_metric(run.benchmark)
+    shown = pages.metric_label(main) if any(group.main for group in groups) else "Scores"
     others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
     return Table(
         name=dimension,
-        caption=f"{pages.metric_label(main)} by {labels.dimension(dimension).lower()}",
+        caption=f"{shown} by {labels.dimension(dimension).lower()}",
         columns=[
             *_group_columns(run, pages, dimension, groups),
             *(_metric_column(metric, pages.metric_label(metric)) for metric in others),

@@ -62,7 +62,7 @@ class ProbePages:
     the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
     the number of items.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
-    that both stand in the same columns, given its settings and its scores. `published_metrics` maps the slug of a
+    that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
@@ -106,9 +106,8 @@ class ProbePages:
 
     def metrics_beside(self, benchmark: Benchmark) -> list[str]:
         """Return the metrics that stand beside the main one on the benchmark's leaderboard."""
-        published = [metric for slug, metric in self.published_metrics.items() if slug == benchmark.slug]
         main = self.main_metric(benchmark)
-        return [metric for metric in (*self.secondary_metrics, *published) if metric != main]
+        return [metric for metric in self.secondary_metrics if metric != main]
 
     def metric_label(self, metric: str) -> str:
         """Return the title of a metric."""

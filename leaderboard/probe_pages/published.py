@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
+from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.pages import Json
@@ -27,9 +28,19 @@ def _load_file(path: Path) -> list[int]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         benchmark = _benchmark(content["benchmark"], content["source"])
-        return [_store_run(benchmark, content["source"], row).pk for row in content["rows"]]
+        _refuse_mixture(path, benchmark, content["differs"])
+        return [_store_run(benchmark, content["source"], row, content["differs"]).pk for row in content["rows"]]
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
+
+
+def _refuse_mixture(path: Path, benchmark: Benchmark, differs: str) -> None:
+    """Raise `BadInput` unless figures that differ in anything have a version of their own, and no others have it."""
+    if bool(differs) != (benchmark.version == ANY_VERSION):
+        raise BadInput(
+            f"{path} has the version {benchmark.version!r} and says {differs!r:.80} of what differs.",
+            f"State what differs if the version is {ANY_VERSION!r}, and nothing if it is that of the same files.",
+        )
 
 
 def _benchmark(facts: Json, source: Json) -> Benchmark:
@@ -55,7 +66,7 @@ def nested(settings: Json) -> dict[str, Any]:
     return {**own, "options": options} if options else own
 
 
-def _store_run(benchmark: Benchmark, source: Json, row: Json) -> Run:
+def _store_run(benchmark: Benchmark, source: Json, row: Json, differs: str) -> Run:
     model, _ = Model.objects.update_or_create(
         hub_id=row["model"],
         commit="",
@@ -75,7 +86,7 @@ def _store_run(benchmark: Benchmark, source: Json, row: Json) -> Run:
             "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
             "reference": where[:300],
             "reference_url": source["url"],
-            "provenance_record": {"name": row["name"], "source": source},
+            "provenance_record": {"name": row["name"], "source": source, "differs": differs},
         },
     )
     run.scores.all().delete()

@@ -13,6 +13,7 @@ from leaderboard.intake import requests
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
+from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
@@ -31,6 +32,7 @@ View = Callable[..., Json]
 ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
 SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "options": dict}
+UNKNOWN_NAMED = 10  # unknown keys that an error names
 OPTIONS_HELP = 'Write model and benchmark as texts, and options as {"prompting": "few-shot"}.'
 SEE = "See /api/ for all routes."
 
@@ -92,7 +94,13 @@ def leaderboard_json(request: HttpRequest) -> Json:
     slices = offered_slices(benchmark)
     _refuse_unknown(request.GET, slices)
     standings = leaderboard(read_filter(request.GET, benchmark, slices)).standings
-    return {"benchmark": about_benchmark(benchmark), "rows": [standing(row) for row in standings]}
+    version = published_version(benchmark)
+    published = run_lists.finished_runs(version).order_by("model__hub_id", "pk") if version else []
+    return {
+        "benchmark": about_benchmark(benchmark),
+        "rows": [standing(row) for row in standings],
+        "published": [about_published(run) for run in published],
+    }
 
 
 def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
@@ -115,6 +123,17 @@ def standing(row: Standing) -> Json:
         "provenance": row.run.provenance,
         "reference": row.run.reference,
         "finished": row.run.finished,
+    }
+
+
+def about_published(run: Run) -> Json:
+    """Describe published figures that share nothing with the rows; their scores are those of the run."""
+    return {
+        "run": run.pk,
+        "model": about_model(run.model),
+        "settings": run.settings,
+        "reference": run.reference,
+        "differs": differs(run),
     }
 
 
@@ -264,11 +283,13 @@ def _body(request: HttpRequest) -> Json:
     """Return the submission that a request contains: its model, and perhaps a benchmark and options."""
     example = 'Send {"model": "org/name", "benchmark": "starter"} as application/json.'
     body = read_object(request)
+    if unknown := [f"{name[:100]!a}" for name in body if name not in SUBMISSION]:
+        raise BadInput(
+            f"A submission has no {', '.join(unknown[:UNKNOWN_NAMED])}.", f"It has: {', '.join(SUBMISSION)}."
+        )
     if "model" not in body:
         raise BadInput("The body does not name a model.", example)
     for name, value in body.items():
-        if name not in SUBMISSION:
-            raise BadInput(f"A submission has no {name[:100]!a}.", f"It has: {', '.join(SUBMISSION)}.")
         if not isinstance(value, SUBMISSION[name]):
             raise BadInput(f"The {name} of a submission must not be {ascii(value)[:100]}.", OPTIONS_HELP)
     return body

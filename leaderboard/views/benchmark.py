@@ -12,9 +12,10 @@ from leaderboard.display.charts import Chart
 from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark, benchmarks
-from leaderboard.lists.scores import best_by_group, best_scores, slice_scores
+from leaderboard.lists.scores import Slice, best_by_group, best_scores, slice_scores
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.published_sections import published_sections, published_tables
 from leaderboard.stored.benchmarks import read
 from leaderboard.views.page import show, switch_links
 from probing import catalog
@@ -58,6 +59,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "switches": switch_links(pages, request.GET),
     }
     sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))
+    sections += published_sections(benchmark)
     best = best_by_group(benchmark, metric, "relation")
     tables = [relations_table(benchmark, read_relations(benchmark), best)]
     return show(request, "benchmark.html", context, tables, sections=sections)
@@ -115,10 +117,11 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
     content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
     dimension, group = pages.relation_slice(content, relation)
     scores = slice_scores(benchmark, pages.main_metric(benchmark), dimension, group)
-    if not content and not scores:
+    published = published_tables(benchmark, Slice(dimension, group))
+    if not content and not scores and not published:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
     context = {"benchmark": benchmark, "relation": content, "id": relation, "tags": _tags(content)}
-    tables: list[Table[Any]] = [models_table(scores), *([items_table(content)] if content else [])]
+    tables: list[Table[Any]] = [models_table(scores), *published, *([items_table(content)] if content else [])]
     title = pages.metric_label(pages.main_metric(benchmark))
     return show(request, "relation.html", context, tables, [models_chart(title, scores)])
 

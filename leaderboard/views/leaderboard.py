@@ -1,6 +1,7 @@
 """/ : every finished run of one benchmark, ranked by what the intervals allow."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
@@ -17,6 +18,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.published_sections import published_tables
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
 
@@ -38,7 +40,8 @@ def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
         "narrowed": bool(filters.search or filters.chosen),
         "named": runs.models_named(filters.search) if filters.search else [],
     }
-    return show(request, "leaderboard.html", context, [_standings_table(filters, board)], _scatter(filters, board))
+    tables: list[Table[Any]] = [_standings_table(filters, board), *published_tables(benchmark)]
+    return show(request, "leaderboard.html", context, tables, _scatter(filters, board))
 
 
 def _chosen(query: QueryDict, benchmarks: Sequence[Benchmark]) -> Benchmark:

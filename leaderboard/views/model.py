@@ -1,5 +1,6 @@
 """/models/<org>/<name>/ : a model's facts, its commits, and everything measured on it."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
@@ -8,6 +9,7 @@ from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, settings_column, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.lists.published import differs
 from leaderboard.lists.runs import model_runs, model_versions
 from leaderboard.lists.scores import LAST, breakdowns, overall_scores
 from leaderboard.models import Benchmark, Run, Score
@@ -39,7 +41,10 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         "benchmarks": [run.benchmark for run in by_benchmark.values()],
     }
     sections = _sections(newest, request.GET) if newest else []
-    return show(request, "model.html", context, [runs_table(runs)], sections=sections)
+    comparable = [run for run in runs if not differs(run)]
+    published = [run for run in runs if differs(run)]
+    tables = [runs_table(comparable), *([published_runs_table(published)] if published else [])]
+    return show(request, "model.html", context, tables, sections=sections)
 
 
 def _newest(runs: list[Run]) -> dict[str, Run]:
@@ -81,6 +86,14 @@ def runs_table(runs: list[Run]) -> Table[RunScore]:
         main=True,
         cards=True,
     )
+
+
+def published_runs_table(runs: list[Run]) -> Table[RunScore]:
+    """Return the figures that share no column with those of measured runs, and in what they differ."""
+    table = runs_table(runs)
+    column = Column[RunScore]("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide")
+    columns = [column for column in table.columns if column.name not in ("commit", "state", "date")]
+    return replace(table, name="published", caption="Published figures", columns=[*columns, column], main=False)
 
 
 def _main_metric(benchmark: Benchmark) -> str:

@@ -1,8 +1,10 @@
 """Writing folders and files so that they are complete or absent, and reporting a full disk as `NoSpace`."""
 
+import ctypes
 import errno
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,9 @@ from tempfile import mkdtemp
 from filelock import FileLock, Timeout
 
 from probing.errors import BadInput, NoSpace
+
+# Of renameat2(2): paths are those of the working folder, and two names are exchanged.
+AT_WORKING_FOLDER, EXCHANGE = -100, 2
 
 
 @contextmanager
@@ -37,6 +42,37 @@ def new_folder(target: Path) -> Iterator[Path]:
             temporary.rename(target)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def replaced_folder(target: Path) -> Iterator[Path]:
+    """Yield a temporary copy of the folder, to be changed, which takes its place at the end; errors change nothing."""
+    temporary = _new_sibling(target)
+    try:
+        with space(target):
+            shutil.copytree(target, temporary, dirs_exist_ok=True)
+            yield temporary
+            _sync(temporary)
+            _exchange(temporary, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _exchange(first: Path, second: Path) -> None:
+    """Exchange the names of two folders: in one step where the system can, else in three that an error undoes."""
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None)
+        paths = (AT_WORKING_FOLDER, os.fsencode(first), AT_WORKING_FOLDER, os.fsencode(second))
+        if hasattr(library, "renameat2") and library.renameat2(*paths, EXCHANGE) == 0:
+            return
+    aside = first.with_name(f"{first.name}.aside")
+    second.rename(aside)
+    try:
+        first.rename(second)
+    except BaseException:
+        aside.rename(second)
+        raise
+    aside.rename(first)
 
 
 @contextmanager

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from probing.analysis.comparison import NO_CORRECTNESS, Correctness
 from probing.analysis.perplexity import perplexity_scores
-from probing.benchmark import Relation
+from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
 from probing.options import option
-from probing.probes.columns import RowColumns
+from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row
 from probing.settings import Settings
 from probing.template import Prompt
@@ -77,22 +77,26 @@ class Perplexity(Probe):
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
         for item, sentence in zip(relation.items, measured, strict=False):
             tags = relation.tags_of(item)
-            yield {
+            row = {
                 "relation": relation.label,
                 "template": template,
                 "index": item.index,
                 "subject": item.subject,
                 "subject_id": item.subject_id,
                 "statement": sentence.text,
-                "true": tags.pop("truth") == "true",
-                "repetitions": [int(number) for number in tags.pop("repetitions")],
+                "true": tags["truth"] == "true",
+                "repetitions": [int(number) for number in tags["repetitions"]],
                 "scores": [sentence.log_prob],
                 "log_prob": sentence.log_prob,
                 "tokens": sentence.tokens,
                 "words": len(sentence.text.split()),
                 "perplexity": sentence.perplexity,
-                **tags,
             }
+            yield row | self.tag_cells(relation, item, row)
+
+    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+        """Return all tags but those that are columns of their own."""
+        return {tag: value for tag, value in tag_cells(relation, item).items() if tag not in ASKED_TAGS}
 
     def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured]:
         """Yield the figures of the sentences, in their order."""

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from probing.analysis.comparison import CORRECT, Correctness
-from probing.benchmark import Relation
+from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.options import Option, declared
+from probing.probes.columns import tag_cells
 from probing.settings import SETTINGS, Settings
 
 Row = dict[str, Any]
@@ -45,6 +46,10 @@ class Probe(ABC):
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""
         return pd.DataFrame(rows)
+
+    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+        """Return the columns of a row that hold the benchmark's tags; they are joined again when a run is rescored."""
+        return tag_cells(relation, item)
 
     def relation_tags(self) -> Mapping[str, str]:
         """Return the tags by which options choose among versions of a relation; an empty value stands for any."""

@@ -19,7 +19,7 @@ from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
-from probing.probes.columns import VERSION_TAGS
+from probing.probes.columns import VERSION_TAGS, tag_cells
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
 from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
@@ -74,16 +74,19 @@ class Ranking(MultipleChoice):
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return the columns of a ranking; scores are in single precision, for there may be thousands of candidates."""
         prediction, _, _ = ranked(answer.scores, item)
-        tags = relation.answer_tags[prediction] if relation.answer_tags else {}
         columns: Row = {
             "scores": answer.scores.astype(np.float32),
             "exact": answer.exact,
-            "prediction_cultures": list(tags.get("culture", ())),
+            "prediction_cultures": cultures_of(relation, prediction),
         }
         if answer.second is not None:
             prediction, correct, rank = ranked(answer.second, item)
             columns |= {"prediction_statement": prediction, "rank_statement": rank, "correct_statement": correct}
         return columns
+
+    def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
+        """Return the item's tags, and the cultures of the predicted candidate."""
+        return {**tag_cells(relation, item), "prediction_cultures": cultures_of(relation, row["prediction"])}
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         frame = super().frame(rows)
@@ -91,6 +94,12 @@ class Ranking(MultipleChoice):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return ranking_scores(rows, tag_columns(self, rows.columns))
+
+
+def cultures_of(relation: Relation, candidate: int) -> list[str]:
+    """Return the cultures in which a candidate is a valid object; none where the benchmark does not tag candidates."""
+    tags = relation.answer_tags[candidate] if relation.answer_tags else {}
+    return list(tags.get("culture", ()))
 
 
 def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:

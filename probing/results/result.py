@@ -13,17 +13,18 @@ import pyarrow as pa
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
-from probing.files.folders import new_folder
+from probing.files.folders import new_folder, replaced_folder
 from probing.probes.parts import parts
 from probing.settings import Settings
 
 ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
-# The columns or keys that each file must have, whatever the probe.
+# The columns or keys that each file must have, whatever the probe. Columns of scores that were added later are empty in
+# older results.
 NEEDED = {
     ITEMS: ROW_KEY,
-    SCORES: SCORE_COLUMNS,
+    SCORES: ["metric", "dimension", "group", "value", "n", "low", "high"],
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
 
@@ -39,9 +40,17 @@ class Result:
     def save(self, folder: str | Path) -> None:
         """Write the result folder: all of it or nothing, and never over another one."""
         with new_folder(Path(folder).resolve()) as new:
-            self.items.to_parquet(new / ITEMS, index=False)
-            self.scores.to_csv(new / SCORES, index=False)
-            (new / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+            self._write(new)
+
+    def replace(self, folder: str | Path) -> None:
+        """Put this result in place of the one in the folder, in one step; other files in the folder are kept."""
+        with replaced_folder(Path(folder).resolve()) as new:
+            self._write(new)
+
+    def _write(self, folder: Path) -> None:
+        self.items.to_parquet(folder / ITEMS, index=False)
+        self.scores.to_csv(folder / SCORES, index=False)
+        (folder / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | Path) -> "Result":
@@ -62,7 +71,7 @@ class Result:
             for name, content in {ITEMS: items, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
-            return cls(items, scores, record)
+            return cls(items, scores.reindex(columns=SCORE_COLUMNS), record)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
 

@@ -9,7 +9,7 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake.embedded import embedded_server
-from leaderboard.lists.compared_runs import compared
+from leaderboard.lists.compared_runs import compared_results
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety
 from leaderboard.probe_pages.culture.predictions import predicted
@@ -113,7 +113,7 @@ class Site:
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
-    for remembered in (compared, predicted, variety, versions):
+    for remembered in (compared_results, predicted, variety, versions):
         remembered.cache_clear()
 
 

@@ -43,7 +43,7 @@ def predictions(run: Run) -> list[Section]:
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
-    rows = predicted(run.pk)
+    rows = predicted(run.pk, run.artefact)
     table = Table(
         name="predictions",
         caption=title,
@@ -79,8 +79,8 @@ def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:
 
 
 @lru_cache(maxsize=32)
-def predicted(run: int) -> list[Row]:
-    """Return a row for each relation and culture. It is cached, as a finished run never changes."""
+def predicted(run: int, folder: str) -> list[Row]:
+    """Return a row for each relation and culture. It is cached, as the folder of a result never changes."""
     row = Run.objects.get(pk=run)
     stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), STORED_COLUMNS)
     common = common_predictions(pd.DataFrame(stored))

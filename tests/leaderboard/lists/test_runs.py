@@ -2,6 +2,7 @@
 
 import pytest
 
+from leaderboard.lists.published import published_version
 from leaderboard.lists.runs import (
     ANY_VERSION,
     benchmarks,
@@ -33,10 +34,20 @@ def test_benchmarks_count_models_and_the_most_measured_come_first(tiny: Benchmar
     assert rows == [("other", 2, 0), ("tiny", 1, 0), ("printed", 0, 1)]
 
 
-def test_figures_of_no_particular_version_count_with_the_current_one(tiny: Benchmark) -> None:
-    printed = make.published(make.benchmark(version=ANY_VERSION, current=False))
-    assert list(finished_runs(tiny)) == [printed]
-    assert benchmarks().get().published == 1
+def test_figures_of_no_particular_version_are_counted_with_the_current_one_and_listed_apart(tiny: Benchmark) -> None:
+    version = make.benchmark(version=ANY_VERSION, current=False)
+    printed = make.published(version)
+    same = make.published(tiny)
+    assert list(finished_runs(tiny)) == [same]
+    assert list(finished_runs(version)) == [printed]
+    assert published_version(tiny) == version
+    assert published_version(version) is None
+    assert benchmarks().get().published == 2
+
+
+def test_a_version_without_figures_is_not_the_published_one(tiny: Benchmark) -> None:
+    make.benchmark(version=ANY_VERSION, current=False)
+    assert published_version(tiny) is None
 
 
 def test_runs_of_older_versions_are_not_listed(tiny: Benchmark) -> None:

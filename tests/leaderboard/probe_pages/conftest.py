@@ -75,6 +75,7 @@ def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) 
     content = {
         "source": {"title": "A paper", "authors": "A. Author", "year": 2023, "url": "https://example.org"},
         "benchmark": {"slug": "culture", "title": "Culture", "version": "published", "probe": "ranking"},
+        "differs": "Other facts.",
         "rows": [row],
     }
     folder = tmp_path / "published"

@@ -35,6 +35,20 @@ def test_groups_without_the_main_metric_have_no_column_for_it() -> None:
     assert columns([other]) == ["group", "perplexity"]
 
 
+def test_groups_without_the_main_metric_are_not_titled_with_it() -> None:
+    other = Group("true", {"perplexity": Score(metric="perplexity", value=3.0, n=1)}, None)
+    for groups, caption in (([other], "Scores by truth"), ([group("true", 0.5)], "Accuracy by truth")):
+        table = dimension_section(run(), PAGES, "truth", groups).table
+        assert table and table.caption == caption
+
+
+def test_fractions_of_items_are_explained() -> None:
+    whole, half = group("Arts", 0.5), group("Sports", 0.5)
+    half.scores["accuracy"].n = 2.5
+    assert dimension_section(run(), PAGES, "domain", [whole]).note == ""
+    assert "numbers of items can be fractions" in dimension_section(run(), PAGES, "domain", [whole, half]).note
+
+
 def test_a_section_is_named_by_its_dimension() -> None:
     section = dimension_section(run(), PAGES, "culture_pair", [group("arab-west", 0.5)])
     assert (section.name, section.title) == ("culture_pair", "By culture pair")

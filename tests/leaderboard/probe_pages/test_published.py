@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from leaderboard.lists.published import differs
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.probe_pages import published
 from leaderboard.stored import benchmarks
@@ -27,8 +28,10 @@ FILE = {
         "title": "A Paper", "authors": "A. Author", "year": 2024, "venue": "V", "url": "https://x.org/1", "licence": "",
     },
     "benchmark": {"slug": "small", "title": "Small", "version": "1", "probe": "multiple_choice"},
+    "differs": "",
     "rows": [ROW],
 }  # fmt: skip
+ELSEWHERE = {"slug": "small", "title": "Small", "version": "published", "probe": "multiple_choice"}
 
 
 def write(folder: Path, **changes: Any) -> Path:
@@ -98,6 +101,20 @@ def test_a_file_that_is_no_such_file_is_named(tmp_path: Path) -> None:
 def test_what_ships_can_be_loaded() -> None:
     folder = Path(__file__).parents[3] / "fixtures" / "published"
     assert published.load(folder) == Run.objects.count() > 100
+
+
+@pytest.mark.parametrize(("about", "difference"), [(ELSEWHERE, ""), (FILE["benchmark"], "Other items.")])
+def test_figures_that_differ_and_their_version_must_agree(
+    tmp_path: Path, about: dict[str, str], difference: str
+) -> None:
+    with pytest.raises(BadInput, match="State what differs"):
+        published.load(write(tmp_path, benchmark=about, differs=difference))
+    assert not Run.objects.exists()
+
+
+def test_what_differs_is_stored(tmp_path: Path) -> None:
+    published.load(write(tmp_path, benchmark=ELSEWHERE, differs="Other items."))
+    assert differs(Run.objects.get()) == "Other items."
 
 
 def test_a_baseline_is_one_and_goes_when_it_is_no_longer_listed(tmp_path: Path) -> None:

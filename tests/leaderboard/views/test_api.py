@@ -180,6 +180,14 @@ def test_what_a_submission_does_not_have_is_refused_by_name(
     assert words in answer["error"]["message"]
 
 
+def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: Client, small: Benchmark) -> None:
+    status, answer = send(client, modle="org/causal", templates=[0])
+    assert status == 400
+    assert answer["error"]["message"] == "A submission has no 'modle', 'templates'."
+    assert answer["error"]["next_step"] == "It has: model, benchmark, options."
+    assert not Submission.objects.exists()
+
+
 def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark, local_hub: Hub) -> None:
     chosen = {"templates": [0, 2], "pll": "original", "reduction": "mean", "dtype": "bfloat16"}
     token = send(client, model="org/causal", benchmark="small", options=chosen)[1]["submission"]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput, NoSpace
-from probing.files.folders import alone, new_file, new_folder, space
+from probing.files import folders
+from probing.files.folders import alone, new_file, new_folder, replaced_folder, space
 
 
 def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
@@ -84,3 +85,50 @@ def test_a_full_disk_is_named(tmp_path: Path, number: int) -> None:
 def test_other_faults_of_the_system_stay_what_they_are(tmp_path: Path) -> None:
     with pytest.raises(PermissionError), space(tmp_path):
         raise PermissionError(errno.EACCES, "no")
+
+
+def folder_with(path: Path, **contents: str) -> Path:
+    path.mkdir()
+    for name, content in contents.items():
+        (path / name).write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("exchanges", [True, False])
+def test_a_folder_is_replaced_and_its_other_files_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+) -> None:
+    if not exchanges:
+        monkeypatch.setattr(folders.sys, "platform", "another")
+    target = folder_with(tmp_path / "a", changed="old", kept="mine")
+    with replaced_folder(target) as folder:
+        (folder / "changed").write_text("new")
+        assert (target / "changed").read_text() == "old"
+    assert {path.name: path.read_text() for path in target.iterdir()} == {"changed": "new", "kept": "mine"}
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_replacement_that_fails_changes_nothing(tmp_path: Path) -> None:
+    target = folder_with(tmp_path / "a", changed="old")
+    with pytest.raises(ZeroDivisionError), replaced_folder(target) as folder:
+        (folder / "changed").write_text(str(1 / 0))
+    assert (target / "changed").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_replacement_that_cannot_be_renamed_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a system without an exchange in one step, the second of three renamings fails."""
+    target = folder_with(tmp_path / "a", changed="old")
+    monkeypatch.setattr(folders.sys, "platform", "another")
+    rename = Path.rename
+
+    def fails(path: Path, to: Path) -> Path:
+        if to == target and not path.name.endswith(".aside"):
+            raise OSError(errno.EACCES, "Permission denied")
+        return rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(OSError, match="Permission denied"), replaced_folder(target) as folder:
+        (folder / "changed").write_text("new")
+    assert (target / "changed").read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]

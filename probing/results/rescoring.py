@@ -1,0 +1,141 @@
+"""Rescoring: a benchmark's present tags joined to stored rows, from which all scores are computed again.
+
+Tags (domains, cultures, cardinality) may change after a run; what was asked may not. Two digests tell them apart: a
+record has `questions`, of everything that the run's rows depend on, and `tags`, of everything else.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from typing import Any
+
+import pandas as pd
+
+from probing.analysis.score_changes import score_changes
+from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
+from probing.errors import Incomplete, OtherQuestions
+from probing.probes import probe_of
+from probing.probes.parts import narrowed
+from probing.probes.probe import Probe
+from probing.results.result import Result, check_complete
+from probing.settings import Settings
+
+# The fields of a relation or an item that say how it is shown or grouped, and not what is asked.
+UNASKED = frozenset({"name", "tags", "answer_tags"})
+
+
+def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
+    """Return rows with the benchmark's tags in place of those that they hold.
+
+    Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
+    """
+    items = _items(benchmark)
+    cells = [
+        probe.tag_cells(*items[row["relation"], row["index"]], {str(name): cell for name, cell in row.items()})
+        for row in rows.to_dict("records")
+    ]
+    tags = pd.DataFrame(cells, index=rows.index)
+    former = [name for name in rows.columns if name in tags.columns or name not in probe.columns]
+    place = list(rows.columns).index(former[0]) if former else len(rows.columns)
+    others = rows.drop(columns=former)
+    return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
+
+
+def _items(benchmark: Benchmark) -> dict[tuple[str, int], tuple[Relation, Item]]:
+    """Map the label of a relation and the index of an item to both."""
+    return {
+        (relation.label, item.index): (relation, item) for relation in benchmark.relations for item in relation.items
+    }
+
+
+def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
+    """Return the SHA-256 of the `questions` that a run with these settings asks, and that of their `tags`."""
+    relations = narrowed(benchmark, settings).relations
+    questions = [_asked(relation) for relation in relations]
+    tags = [
+        [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
+        for relation in relations
+    ]
+    return {"questions": _digest(questions), "tags": _digest(tags)}
+
+
+def _asked(relation: Relation) -> list[Any]:
+    """Return everything about a relation that the rows of a run depend on."""
+    items = [[_fields(item), {tag: item.tags[tag] for tag in ASKED_TAGS & item.tags.keys()}] for item in relation.items]
+    return [relation.label, _fields(relation) | {"items": items}]
+
+
+def _fields(content: Relation | Item) -> dict[str, Any]:
+    """Return the fields that are asked and differ from their default, so that a new field changes no old digest."""
+    values = {field.name: getattr(content, field.name) for field in fields(content) if field.name not in UNASKED}
+    defaults = {field.name: field.default for field in fields(content)}
+    return {name: value for name, value in values.items() if value != defaults[name]}
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def rescored(result: Result, benchmark: Benchmark) -> Result:
+    """Return the result that today's tags and metrics make of stored rows; no model is needed.
+
+    The same object is returned if nothing has changed. Raises `OtherQuestions` unless the rows answer what the
+    benchmark asks now.
+    """
+    settings = Settings.from_json(result.record["settings"])
+    refuse_other_questions(result, benchmark, settings)
+    probe = probe_of(settings)
+    rows = with_tags(result.items, benchmark, probe)
+    scores = probe.scores(rows)
+    measured_on = {**result.record["benchmark"]}
+    version = {"version": benchmark.version, "digest": benchmark.digest}
+    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(benchmark, settings)}
+    if record == result.record and not score_changes(result.scores, scores):
+        return result
+    first = result.record.get("rescored", {}).get("measured_on", measured_on)
+    record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
+    return Result(rows, scores, record)
+
+
+def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Settings) -> None:
+    """Raise `OtherQuestions` unless there are rows for these settings and the benchmark still asks the same.
+
+    A result that does not record the digest of its questions must be of these very files.
+    """
+    measured = result.record["benchmark"]
+
+    def other(difference: str) -> OtherQuestions:
+        step = f"Use the files on which it was measured, version {measured['version']}."
+        return OtherQuestions(f"The rows do not belong to {benchmark.slug} {benchmark.version}: {difference}.", step)
+
+    try:
+        check_complete(result.items, benchmark, settings)
+    except Incomplete as error:
+        raise other(error.message.removesuffix(".")) from error
+    items = _items(benchmark)
+    for row in result.items.to_dict("records"):
+        relation, item = items[row["relation"], row["index"]]
+        if column := _other_column({str(name): cell for name, cell in row.items()}, relation, item):
+            raise other(f"relation {relation.label}, item {item.index} has another {column.replace('_', ' ')}")
+    recorded = result.record.get("questions")
+    if recorded is None and measured["digest"] != benchmark.digest:
+        raise other("its files are other ones, and the result does not record what was asked")
+    if recorded not in (None, digests(benchmark, settings)["questions"]):
+        raise other("its templates or options are other ones")
+
+
+def _other_column(row: Mapping[str, Any], relation: Relation, item: Item) -> str:
+    """Return the first column of a row that does not fit its item, or an empty text."""
+    options = relation.options_of(item)
+    expected: dict[str, Any] = {"subject": item.subject, "subject_id": item.subject_id, "answers": list(item.answers)}
+    if "answer_label" in row:
+        expected["answer_label"] = options[item.answers[0]]
+    if "prediction" in row:
+        expected["prediction_label"] = options[row["prediction"]]
+    for name, value in expected.items():
+        cell = row.get(name, value)
+        if (cell if isinstance(cell, str) else list(cell)) != value:
+            return name
+    return ""

@@ -1,0 +1,64 @@
+"""manage.py rescore: which runs it takes, and what it says."""
+
+import pytest
+from django.core.management import CommandError
+
+from leaderboard.models import Benchmark, Run
+from leaderboard.stored import artefacts, benchmarks
+from probing.settings import Settings
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.management.commands.output import output_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def runs(small: Benchmark, bear_folder: BearFolder) -> list[Run]:
+    """Two measured runs and a published one on a version that another with new domains has followed."""
+    measured = [make.probed(small, make.model(), FakeModel(), Settings()) for _ in range(2)]
+    published = make.published(small)
+    bear_folder.domains = {"P30": {"domains": ["Places"]}, "P36": {"domains": ["Places"]}}
+    benchmarks.install("bear", bear_folder.write(), "small")
+    return [*measured, published]
+
+
+def groups(run: Run) -> set[str]:
+    return set(run.scores.filter(dimension="domain").values_list("group", flat=True))
+
+
+def test_all_measured_runs_are_rescored_and_no_published_one(runs: list[Run]) -> None:
+    printed = output_of("rescore", "--benchmark", "small")
+    assert "2 runs changed, 0 runs unchanged, 0 runs skipped." in printed
+    assert printed.count("New groups of domain: Places.") == 2
+    assert [groups(run) for run in runs] == [{"Places"}, {"Places"}, {"Arts"}]
+    assert "0 runs changed, 2 runs unchanged" in output_of("rescore")
+
+
+def test_chance_has_the_new_groups_as_well(runs: list[Run]) -> None:
+    output_of("rescore")
+    chance = Run.objects.get(benchmark__current=True, provenance=Run.Provenance.BASELINE)
+    assert groups(chance) == {"Places"}
+
+
+def test_one_run_can_be_chosen(runs: list[Run]) -> None:
+    assert "1 runs changed" in output_of("rescore", "--run", str(runs[1].pk))
+    assert [groups(run) for run in runs[:2]] == [{"Geographic", "Political"}, {"Places"}]
+
+
+def test_a_run_without_files_is_reported_and_skipped(runs: list[Run]) -> None:
+    artefacts.remove_folder(runs[0].artefact)
+    printed = output_of("rescore")
+    assert f"Run {runs[0].pk} is skipped. This run has no items to show." in printed
+    assert "1 runs changed, 0 runs unchanged, 1 runs skipped." in printed
+
+
+@pytest.mark.parametrize("arguments", [("--benchmark", "none"), ("--run", "999")])
+def test_a_choice_of_nothing_is_an_error(arguments: tuple[str, str], db: None) -> None:
+    with pytest.raises(CommandError, match="no such finished run"):
+        output_of("rescore", *arguments)
+
+
+def test_a_site_without_runs_has_nothing_to_do(db: None) -> None:
+    assert "0 runs changed" in output_of("rescore")
