@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from probing.analysis.comparison import CORRECT, Correctness
+from probing.analysis.ranks import item_values
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
@@ -45,6 +46,14 @@ class Probe(ABC):
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""
         return pd.DataFrame(rows)
+
+    def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
+        """Return the metrics that models are ranked by, each with the figures of the items whose mean it is.
+
+        These are indexed by relation and item (see `item_values`); items that do not count for the model are left out.
+        """
+        column = self.correctness.column
+        return {self.main_metric: item_values(rows, rows[column])} if column else {}
 
     def relation_tags(self) -> Mapping[str, str]:
         """Return the tags by which options choose among versions of a relation; an empty value stands for any."""
