@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import asks_other_items, differences, plan
+from leaderboard.changed_settings import asks_other_items, differences, dtype_by_size, plan
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, offered_options, refuse_unknown
@@ -221,6 +221,16 @@ class Run(models.Model):
         """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
         return differences(self.settings, self.benchmark.settings_with({}))
 
+    @cached_property
+    def settings_group(self) -> str:
+        """What sets it apart from runs with the usual settings, in words; empty for these.
+
+        Runs are ranked only with others of their group. A number format that the site chose by size makes no group.
+        """
+        usual_dtype = dtype_by_size(self.model.parameters, self.model.stored_dtype)
+        by_size = self.settings.get("dtype") == usual_dtype
+        return ", ".join(words for name, words in self.differences.items() if name != "dtype" or not by_size)
+
     @property
     def several_commits(self) -> bool:
         """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
@@ -234,7 +244,7 @@ class Run(models.Model):
 
     @property
     def asks_a_part(self) -> bool:
-        """Tell whether it was asked other items than usual; its figures are then shown but not ranked."""
+        """Tell whether it was asked other items than usual."""
         return asks_other_items(self.settings, self.benchmark.settings_with({}))
 
     def option(self, name: str, default: Any = None) -> Any:

@@ -1,6 +1,9 @@
-"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave."""
+"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave.
 
-from bisect import bisect_left, bisect_right
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks).
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +16,8 @@ from leaderboard.models import Benchmark, Run, Score
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
+# The beginnings of headings above the groups of a leaderboard, in alphabetical order.
+OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 
 
@@ -73,12 +78,6 @@ class LeaderboardFilter:
             facet.holds(run, self.chosen[facet.name]) for facet in facets
         )
 
-    def ranks(self, run: Run) -> bool:
-        """Tell whether a run has a rank: only runs on the same items are ranked among each other."""
-        if run.asks_a_part:
-            return False
-        return run.provenance == Provenance.MEASURED or (self.rank_published and run.provenance in REPORTED)
-
 
 def chosen_facets(query: QueryDict) -> dict[str, str]:
     """Return the choice of each facet in a query string; a choice that does not exist is left out."""
@@ -96,13 +95,19 @@ def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions:
 
 @dataclass(frozen=True)
 class Rank:
-    """Best and worst place that the 95 % intervals allow."""
+    """The best and the worst place of a run within its group.
+
+    `by_intervals`: whether they come from separate intervals and not from paired comparisons; the run then takes no
+    place from others.
+    """
 
     best: int
     worst: int
+    by_intervals: bool = False
 
     def __str__(self) -> str:
-        return str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
+        places = str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
+        return f"≈ {places}" if self.by_intervals else places
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,13 @@ class Standing:
     metric: str
     scores: Mapping[str, Mapping[Slice, Score]]
     rank: Rank | None = None
+
+    @property
+    def heading(self) -> str:
+        """What stands above the rows of its group: nothing above baselines and runs with the usual settings."""
+        if self.run.provenance == Provenance.BASELINE or not self.run.settings_group:
+            return ""
+        return f"{SOME_ITEMS if self.run.asks_a_part else OTHER_SETTINGS}: {self.run.settings_group}"
 
     @property
     def main(self) -> Score | None:
@@ -152,18 +164,24 @@ class Leaderboard:
 
 
 def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
-    """Return the rows in order of score: baselines, ranked rows, then the rest. Two queries.
+    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest. Two queries.
 
-    Ranks are those among all ranked runs of the benchmark, whatever the filter hides.
+    Ranks are those among all ranked runs of a group, whatever the filter hides.
     """
     runs = list(finished_runs(filters.benchmark))
     scores = _scores(filters, runs)
     standings = [Standing(run, filters.metric, scores[run.pk]) for run in runs]
-    mains = {row.run.pk: row.main for row in standings if row.main and filters.ranks(row.run)}
-    ranks = rank_ranges(mains)
+    ranks = _ranks(standings, filters.rank_published)
     rows = [replace(row, rank=ranks.get(row.run.pk)) for row in standings if filters.holds(row.run)]
     facets = [(facet, _facet_choices(facet, filters, runs)) for facet in FACETS]
     return Leaderboard(sorted(rows, key=_default_order), facets)
+
+
+def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
+    groups: dict[str, list[Standing]] = defaultdict(list)
+    for row in standings:
+        groups[row.run.settings_group].append(row)
+    return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
@@ -179,32 +197,40 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
     return scores
 
 
-def rank_ranges(scores: Mapping[int, Score]) -> dict[int, Rank]:
-    """Return the best and worst place of each run that has a value.
-
-    A run is certainly better than another if its interval lies wholly above the other's. A score without an interval
-    counts as a point.
-    """
-    bounds = {
-        run: (
-            score.value if score.low is None else score.low,
-            score.value if score.high is None else score.high,
-        )
-        for run, score in scores.items()
-        if score.value is not None
-    }
-    lows = sorted(low for low, _ in bounds.values())
-    highs = sorted(high for _, high in bounds.values())
+def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
+    """Map each run of a group to its rank; published runs have one only where that is asked for."""
+    bounds = {row.run: bounds for row in rows if (bounds := _bounds(row.main))}
+    measured = {run for run in bounds if run.provenance == Provenance.MEASURED}
+    reported = {run for run in bounds if run.provenance in REPORTED and rank_published}
+    references = measured or reported
     return {
-        run: Rank(1 + len(lows) - bisect_right(lows, high), len(highs) - bisect_left(highs, low))
-        for run, (low, high) in bounds.items()
+        run.pk: place_by_intervals(bounds[run], [bounds[other] for other in references if other != run])
+        for run in measured | reported
     }
 
 
-def _default_order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
+def _bounds(score: Score | None) -> tuple[float, float] | None:
+    """Return the ends of a score's interval; a score without an interval counts as a point."""
+    if score is None or score.value is None:
+        return None
+    return (
+        score.value if score.low is None else score.low,
+        score.value if score.high is None else score.high,
+    )
+
+
+def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> Rank:
+    """Return the places that an interval allows among others: a run is ahead only if its interval lies wholly above."""
+    ahead = sum(low > own[1] for low, _ in others)
+    behind = sum(high < own[0] for _, high in others)
+    return Rank(1 + ahead, 1 + len(others) - behind, by_intervals=True)
+
+
+def _default_order(standing: Standing) -> tuple[bool, str, bool, bool, float, str]:
     value = standing.main.value if standing.main else None
     return (
         standing.run.provenance != Provenance.BASELINE,
+        standing.heading,
         standing.rank is None,
         value is None,
         -(value or 0.0),

@@ -14,7 +14,7 @@ from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.scores import OVERALL, Slice
-from leaderboard.lists.standings import FACETS, Standing, leaderboard
+from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.serving.errors import problem
@@ -105,7 +105,8 @@ def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
 
 def standing(row: Standing) -> Json:
     return {
-        "rank": {"best": row.rank.best, "worst": row.rank.worst} if row.rank else None,
+        "rank": about_rank(row.rank) if row.rank else None,
+        "group": row.run.settings_group,
         "run": row.run.pk,
         "model": about_model(row.run.model),
         "score": about_score(row.main) if row.main else None,
@@ -116,6 +117,10 @@ def standing(row: Standing) -> Json:
         "reference": row.run.reference,
         "finished": row.run.finished,
     }
+
+
+def about_rank(rank: Rank) -> Json:
+    return {"best": rank.best, "worst": rank.worst, "by_intervals": rank.by_intervals}
 
 
 def about_model(model: Model) -> Json:

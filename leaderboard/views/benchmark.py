@@ -21,7 +21,7 @@ from probing import catalog
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 
-BEST_HELP = "The best score of a run that was measured here."
+BEST_HELP = "The best score of a run that was measured here with the usual settings."
 
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:

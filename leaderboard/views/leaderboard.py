@@ -1,4 +1,4 @@
-"""/ : every finished run of one benchmark, ranked by what the intervals allow."""
+"""/ : every finished run of one benchmark, in groups of equal settings with ranks of their own."""
 
 from collections.abc import Sequence
 
@@ -19,6 +19,8 @@ from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
+
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
 
 
 def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
@@ -77,6 +79,7 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         rows=board.standings,
         main=True,
         band=_band,
+        heading=lambda row: row.heading,
         pinned="baseline",
         page_size=PAGE_SIZE,
         cards=True,
@@ -92,7 +95,7 @@ def _band(row: Standing) -> str:
 
 def _model_columns() -> list[Column[Standing]]:
     return [
-        Column("rank", "Rank", _rank, "The best and the worst place that the 95 % intervals allow.", _rank_key, "rank"),
+        Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
         model_column(lambda row: row.run),
         Column("kind", "Kind", lambda row: cells.text(row.run.model.kind)),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
@@ -132,6 +135,7 @@ def _run_columns() -> list[Column[Standing]]:
     return [
         source_column(lambda row: row.run, align="wide"),
         Column("date", "Date", lambda row: cells.day(row.run.finished)),
+        Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
         Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
@@ -139,9 +143,14 @@ def _run_columns() -> list[Column[Standing]]:
 
 
 def _scatter(filters: LeaderboardFilter, board: Leaderboard) -> list[Chart]:
-    """Return the chart of scores against sizes, if the size of any model is known."""
+    """Return the chart of scores against sizes, if the size of any model is known.
+
+    Only the first group has it, as figures of different settings share no axis.
+    """
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    scored = [row for row in board.standings if row.main and row.main.value is not None]
+    groups = [row.heading for row in board.standings if row.run.provenance != Run.Provenance.BASELINE]
+    first = [row for row in board.standings if not row.heading or row.heading == groups[0]]
+    scored = [row for row in first if row.main and row.main.value is not None]
     chance = next((row.main.value for row in scored if row.main and row.run.model.hub_id == CHANCE), None)
     sized = [row for row in scored if row.run.model.parameters and row.run.provenance != Run.Provenance.BASELINE]
     if not sized:

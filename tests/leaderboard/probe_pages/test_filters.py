@@ -37,7 +37,7 @@ def test_measured_runs_on_imported_trex_files_are_ranked_beside_published_relati
         name: [row[column] for column in ("rank", "accuracy", "relative_accuracy_lm_pub_quiz")]
         for name, row in rows.items()
     }
-    assert columns == {"org/measured": ["1", "0.4", ""], "org/printed": ["", "", "0.7"]}
+    assert columns == {"org/measured": ["≈ 1", "0.4", ""], "org/printed": ["", "", "0.7"]}
 
 
 def test_columns_are_offered_for_groups_but_not_for_fine_dimensions(db: None) -> None:
