@@ -20,6 +20,17 @@ def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     return {name: in_words(name, value) for name, value in _changed(settings, usual).items()}
 
 
+def settings_group(
+    changed: Mapping[str, str], settings: Mapping[str, Any], parameters: int | None, stored_dtype: str
+) -> str:
+    """Return what sets a run apart from those with the usual settings, in words; empty for one of these.
+
+    `changed`: its `differences`. A number format that the site chose by the model's size makes no group.
+    """
+    by_size = settings.get("dtype") == dtype_by_size(parameters, stored_dtype)
+    return ", ".join(words for name, words in changed.items() if name != "dtype" or not by_size)
+
+
 def dtype_by_size(parameters: int | None, stored: str) -> DType:
     """Return the number format that the site chooses for a model with this number format in its files."""
     if parameters is None or parameters <= site.FLOAT32_PARAMETERS:

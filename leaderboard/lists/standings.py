@@ -6,13 +6,16 @@ Runs are ranked in groups of equal settings, the usual ones first (docs/methods.
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from django.db.models import Q
 from django.http import QueryDict
 
+from leaderboard.changed_settings import asks_other_items
 from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.rank_tables import RunRank, places
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
@@ -106,30 +109,45 @@ class Rank:
     by_intervals: bool = False
 
     def __str__(self) -> str:
-        places = str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
-        return f"≈ {places}" if self.by_intervals else places
+        return f"≈ {places(self.best, self.worst)}" if self.by_intervals else places(self.best, self.worst)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one."""
+    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one.
+
+    `stored_ranks`: by metric, where the run stands by paired comparisons with the others of its group.
+    """
 
     run: Run
     metric: str
     scores: Mapping[str, Mapping[Slice, Score]]
     rank: Rank | None = None
+    stored_ranks: Mapping[str, RunRank] = field(default_factory=dict)
 
     @property
+    def stored_rank(self) -> RunRank | None:
+        """Its stored rank in the metric that ranks, from paired comparisons."""
+        return self.stored_ranks.get(self.metric)
+
+    @cached_property
     def heading(self) -> str:
         """What stands above the rows of its group: nothing above baselines and runs with the usual settings."""
         if self.run.provenance == Provenance.BASELINE or not self.run.settings_group:
             return ""
-        return f"{SOME_ITEMS if self.run.asks_a_part else OTHER_SETTINGS}: {self.run.settings_group}"
+        some_items = asks_other_items(self.run.settings, self.run.benchmark.settings_with({}))
+        return f"{SOME_ITEMS if some_items else OTHER_SETTINGS}: {self.run.settings_group}"
 
     @property
     def main(self) -> Score | None:
         """The overall score in the metric that ranks."""
         return self.score(self.metric, OVERALL)
+
+    @property
+    def ranked_value(self) -> float | None:
+        """The figure that ranks: the one on the items common to all ranked runs, or else its own."""
+        common = self.stored_rank.value if self.stored_rank else None
+        return common if common is not None else self.value(self.metric)
 
     @property
     def spread(self) -> float | None:
@@ -164,13 +182,14 @@ class Leaderboard:
 
 
 def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
-    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest. Two queries.
+    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest. Three queries.
 
     Ranks are those among all ranked runs of a group, whatever the filter hides.
     """
     runs = list(finished_runs(filters.benchmark))
     scores = _scores(filters, runs)
-    standings = [Standing(run, filters.metric, scores[run.pk]) for run in runs]
+    stored = _stored_ranks(runs)
+    standings = [Standing(run, filters.metric, scores[run.pk], stored_ranks=stored[run.pk]) for run in runs]
     ranks = _ranks(standings, filters.rank_published)
     rows = [replace(row, rank=ranks.get(row.run.pk)) for row in standings if filters.holds(row.run)]
     facets = [(facet, _facet_choices(facet, filters, runs)) for facet in FACETS]
@@ -182,6 +201,17 @@ def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Ran
     for row in standings:
         groups[row.run.settings_group].append(row)
     return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
+
+
+def ranked_runs(benchmark: Benchmark, metric: str) -> list[RunRank]:
+    """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group."""
+    runs = {run.pk: run for run in finished_runs(benchmark) if not run.settings_group}
+    ranks = list(
+        RunRank.objects.filter(run__in=runs, metric=metric, best__isnull=False).order_by("tie_group", "-value")
+    )
+    for rank in ranks:
+        rank.run = runs[rank.run_id]
+    return ranks
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
@@ -199,14 +229,25 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
 
 def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
     """Map each run of a group to its rank; published runs have one only where that is asked for."""
+    stored = {row.run: row.stored_rank for row in rows if row.stored_rank}
+    paired = {run: Rank(rank.best, rank.worst) for run, rank in stored.items() if rank.best and rank.worst}
     bounds = {row.run: bounds for row in rows if (bounds := _bounds(row.main))}
     measured = {run for run in bounds if run.provenance == Provenance.MEASURED}
     reported = {run for run in bounds if run.provenance in REPORTED and rank_published}
-    references = measured or reported
-    return {
-        run.pk: place_by_intervals(bounds[run], [bounds[other] for other in references if other != run])
-        for run in measured | reported
+    references = (set(paired) & measured) or measured or reported
+    marked = (measured | reported) - set(stored)
+    by_intervals = {
+        run: place_by_intervals(bounds[run], [bounds[other] for other in references if other != run]) for run in marked
     }
+    return {run.pk: rank for run, rank in {**by_intervals, **paired}.items()}
+
+
+def _stored_ranks(runs: Sequence[Run]) -> dict[int, dict[str, RunRank]]:
+    """Map each run to its stored ranks by metric."""
+    ranks: dict[int, dict[str, RunRank]] = {run.pk: {} for run in runs}
+    for rank in RunRank.objects.filter(run__in=runs):
+        ranks[rank.run_id][rank.metric] = rank
+    return ranks
 
 
 def _bounds(score: Score | None) -> tuple[float, float] | None:
@@ -227,7 +268,7 @@ def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, f
 
 
 def _default_order(standing: Standing) -> tuple[bool, str, bool, bool, float, str]:
-    value = standing.main.value if standing.main else None
+    value = standing.ranked_value
     return (
         standing.run.provenance != Provenance.BASELINE,
         standing.heading,

@@ -17,6 +17,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.rank_tables import RunRank
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
 
@@ -66,6 +67,7 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         columns=[
             *_model_columns(),
             *settings_column(board.standings, lambda row: row.run),
+            *_common_columns(board.standings, pages),
             Column(
                 filters.metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"
             ),
@@ -103,7 +105,10 @@ def _model_columns() -> list[Column[Standing]]:
 
 
 def _rank(row: Standing) -> Cell:
-    return cells.text(str(row.rank)) if row.rank else Cell(None, "–")
+    if row.rank:
+        return cells.text(str(row.rank))
+    note = f"It shares too few items with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    return Cell(None, "–", note=f"{note} count for it." if note else "")
 
 
 def _rank_key(row: Standing) -> tuple[int, int] | None:
@@ -125,6 +130,43 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
         return []
     title, help_text = pages.count_column
     return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), help_text, align="number")]
+
+
+def _common_columns(rows: list[Standing], pages: ProbePages) -> list[Column[Standing]]:
+    """Return the columns with the figures on common items, where these are not all items of every ranked run."""
+    ranks = [rank for row in rows for rank in row.stored_ranks.values()]
+    if all(rank.n == rank.counted for rank in ranks):
+        return []
+    metrics = dict.fromkeys(rank.metric for rank in ranks)
+    main = rows[0].metric
+    counted = Column[Standing](
+        f"{main}_common_n",
+        "Common items",
+        lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
+        "The items that count for all ranked runs of the group; ranks and figures on common items are about them.",
+        align="number",
+    )
+    columns = [column for metric in metrics for column in _common_figure(metric, pages.metric_label(metric))]
+    return [*columns, counted]
+
+
+def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
+    def figure(row: Standing) -> RunRank | None:
+        return row.stored_ranks.get(metric)
+
+    def cell(row: Standing) -> Cell:
+        rank = figure(row)
+        return cells.score(rank.value, rank.low, rank.high) if rank and rank.value is not None else Cell(None, "–")
+
+    def bound(end: str) -> Column[Standing]:
+        name = f"{metric}_common_{end}"
+        return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
+
+    return [
+        Column(f"{metric}_common", f"{title}, common items", cell, "With its 95 % interval.", align="score"),
+        bound("low"),
+        bound("high"),
+    ]
 
 
 def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
