@@ -104,7 +104,7 @@ def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.Da
     present = items.notna().to_numpy()
     table = pd.DataFrame({"counted": present.sum(axis=0)}, index=items.columns)
     ranked = shares_enough(present)
-    common: Bools = present[:, ranked].all(axis=1)
+    common: Bools = np.logical_and.reduce(present[:, ranked], axis=1)
     if not ranked.any() or not common.any():
         return table.reindex(columns=RANK_COLUMNS)
     relations = items.index.get_level_values(0)[common]

@@ -1,8 +1,10 @@
 """Rank ranges: equal to slow versions, simultaneous coverage by simulation, narrower than overlapping intervals."""
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,7 @@ from probing.analysis.ranks import (
 from probing.arrays import Floats
 
 MODELS = 20
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def table(columns: dict[str, Sequence[float | None]], relations: Sequence[str] = ()) -> pd.DataFrame:
@@ -276,6 +279,30 @@ def test_all_ranges_hold_at_once_in_many_samples(name: str) -> None:
 def test_ranges_are_narrower_than_those_of_overlapping_intervals_where_models_agree_on_what_is_difficult() -> None:
     outcome = SCENARIOS["graded"].simulate(30, seed=2)
     assert outcome.paired < 0.9 * outcome.overlapping
+
+
+@pytest.mark.parametrize(("shared", "narrower"), [(0.5, 1.1), (0.8, 0.9)])
+def test_ranges_of_the_published_bear_accuracies_with_simulated_answers(shared: float, narrower: float) -> None:
+    """The numbers in docs/methods.md; `shared` is the correlation of the normal variables behind the answers."""
+    published = json.loads((FIXTURES / "published/bear-leaderboard.json").read_text(encoding="utf-8"))
+    accuracies = [
+        next(
+            score["value"]
+            for score in row["scores"]
+            if (score["metric"], score["dimension"]) == ("accuracy", "overall")
+        )
+        for row in published["rows"]
+    ]
+    chance = np.random.default_rng(0)
+    relations = np.sort(chance.integers(0, 60, 7731))
+    common, own = chance.normal(size=(7731, 1)), chance.normal(size=(7731, len(accuracies)))
+    answers = np.sqrt(shared) * common + np.sqrt(1 - shared) * own < norm.ppf(accuracies)
+    compared = compare_all(answers.astype(float), pd.Index(relations))
+    correlation = np.corrcoef(answers.T)[np.triu_indices(len(accuracies), 1)].mean()
+    overlapping = overlap_places(*np.array([wilson(value, 7731) for value in compared.values]).T)
+    widths = [float((places.worst - places.best).mean()) + 1 for places in (compared.places, overlapping)]
+    print(f"correlation {correlation:.2f}: {widths[0]:.1f} places, by overlap {widths[1]:.1f}")
+    assert widths[0] < narrower * widths[1]
 
 
 def test_three_hundred_models_on_a_large_benchmark_take_little_longer_than_one_product_of_matrices() -> None:
