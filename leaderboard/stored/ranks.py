@@ -18,6 +18,7 @@ from probing.probes import probe_of
 from probing.settings import Settings
 
 
+@transaction.atomic
 def store_figures(run: Run, rows: pd.DataFrame) -> None:
     """Store the figures of a run's items, in place of older ones."""
     run.item_figures.all().delete()
