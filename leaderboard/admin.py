@@ -8,6 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.stored.ranks import refresh_ranks
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -50,6 +51,16 @@ class RunAdmin(ReadOnly, Runs):
     search_fields = ["model__hub_id"]
     inlines = [EventInline, PartInline]
     actions = ["cancel", "requeue"]
+
+    def delete_model(self, request: HttpRequest, obj: Run) -> None:
+        self.delete_queryset(request, Run.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
+        """Delete runs and rank the others again."""
+        benchmarks = list(Benchmark.objects.filter(runs__in=queryset).distinct())
+        queryset.delete()
+        for benchmark in benchmarks:
+            refresh_ranks(benchmark)
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, runs: QuerySet[Run]) -> None:

@@ -1,10 +1,12 @@
 """Settings in words: a benchmark's usual ones, and those of a run that differ from them."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
+from django.conf import settings as site
 from django.utils.text import get_text_list
 
+from probing.language_model import DType
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, offered_options
 from probing.settings import SETTINGS, Settings
@@ -16,6 +18,24 @@ LABELS = {"dtype": "", "pll": "PLL"}
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     """Map the name of each changed setting or option to the choice in words, such as "PLL original"."""
     return {name: in_words(name, value) for name, value in _changed(settings, usual).items()}
+
+
+def settings_group(
+    changed: Mapping[str, str], settings: Mapping[str, Any], parameters: int | None, stored_dtype: str
+) -> str:
+    """Return what sets a run apart from those with the usual settings, in words; empty for one of these.
+
+    `changed`: its `differences`. A number format that the site chose by the model's size makes no group.
+    """
+    by_size = settings.get("dtype") == dtype_by_size(parameters, stored_dtype)
+    return ", ".join(words for name, words in changed.items() if name != "dtype" or not by_size)
+
+
+def dtype_by_size(parameters: int | None, stored: str) -> DType:
+    """Return the number format that the site chooses for a model with this number format in its files."""
+    if parameters is None or parameters <= site.FLOAT32_PARAMETERS:
+        return Settings.dtype
+    return next((dtype for dtype in get_args(DType) if dtype == stored), Settings.dtype)
 
 
 def asks_other_items(settings: Mapping[str, Any], usual: Settings) -> bool:

@@ -14,7 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import asks_other_items, differences, plan
+from leaderboard.changed_settings import differences, plan, settings_group
+from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank  # noqa: F401, so that Django finds the tables here
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, offered_options, refuse_unknown
@@ -221,6 +222,11 @@ class Run(models.Model):
         """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
         return differences(self.settings, self.benchmark.settings_with({}))
 
+    @cached_property
+    def settings_group(self) -> str:
+        """What sets it apart from the runs with the usual settings, in words; runs are ranked within their group."""
+        return settings_group(self.differences, self.settings, self.model.parameters, self.model.stored_dtype)
+
     @property
     def several_commits(self) -> bool:
         """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
@@ -231,11 +237,6 @@ class Run(models.Model):
         """The settings, and if need be the commit, that distinguish it from other runs of its model."""
         commit = [f"commit {self.model.commit[:7]}"] if self.several_commits and self.model.commit else []
         return ", ".join([*self.differences.values(), *commit])
-
-    @property
-    def asks_a_part(self) -> bool:
-        """Tell whether it was asked other items than usual; its figures are then shown but not ranked."""
-        return asks_other_items(self.settings, self.benchmark.settings_with({}))
 
     def option(self, name: str, default: Any = None) -> Any:
         """Return an option of the probe; `default` where it is neither stored nor declared by the probe."""

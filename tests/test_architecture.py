@@ -30,7 +30,10 @@ LAYERS = [
     {"probing.__main__"},
 ]
 SITE_LAYERS = [
-    {"leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.serving", "leaderboard.settings"},
+    {
+        *("leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.rank_tables"),
+        *("leaderboard.serving", "leaderboard.settings"),
+    },
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},
     {"leaderboard.stored", "leaderboard.display"},

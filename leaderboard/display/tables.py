@@ -47,6 +47,7 @@ class Table(Generic[RowT]):
 
     `name` prefixes the table's parameters in the query string, unless it is the `main` table of its page. `band`
     names the group that a row belongs to: the rows of a band stand together, and sorting keeps the order of the bands.
+    `heading` is the text above the rows that share it, empty where they need none; these stand together as well.
     The band `pinned` is on every page. Narrow screens show each row as a card if `cards` is set. CSV gets `export`
     instead, where a row of the page stands for several.
     """
@@ -57,6 +58,7 @@ class Table(Generic[RowT]):
     rows: Sequence[RowT]
     main: bool = False
     band: Callable[[RowT], str] = lambda row: ""
+    heading: Callable[[RowT], str] = lambda row: ""
     pinned: str | None = None
     empty: str = "There is nothing here yet."
     page_size: int | None = None
@@ -78,7 +80,7 @@ class Table(Generic[RowT]):
         column, descending = self.sorting(query)
         if column is None:
             return list(self.rows)
-        bands = groupby(self.rows, self.band)
+        bands = groupby(self.rows, lambda row: (self.heading(row), self.band(row)))
         return [row for _, rows in bands for row in _missing_last(rows, column.order, descending)]
 
     def sorting(self, query: QueryDict) -> tuple[Column[RowT] | None, bool]:
@@ -114,8 +116,9 @@ class Header(NamedTuple):
 
 
 class TableLine(NamedTuple):
-    """A row as a page shows it: its band, and the cell of each column that pages have."""
+    """A row as a page shows it: the heading that begins with it, its band, and the cell of each column of pages."""
 
+    heading: str
     band: str
     cells: list[tuple[Column[Any], Cell]]
 
@@ -148,10 +151,17 @@ class TableView:
 def view(table: Table[Any], query: QueryDict) -> TableView:
     """Return the page of the table that the query string asks for."""
     rows = select(table, query, all_pages=False)
-    lines = [TableLine(table.band(row), [(column, column.cell(row)) for column in table.shown]) for row in rows]
+    lines = [line for _, under in groupby(rows, table.heading) for line in _lines(table, list(under))]
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
     empty = all(table.is_pinned(row) for row in table.rows)
     return TableView(table, _headers(table, query), lines, len(table.rows), empty, csv, _page_links(table, query))
+
+
+def _lines(table: Table[Any], rows: Sequence[Any]) -> Iterator[TableLine]:
+    """Yield the lines of rows that stand under one heading."""
+    for number, row in enumerate(rows):
+        heading = "" if number else table.heading(row)
+        yield TableLine(heading, table.band(row), [(column, column.cell(row)) for column in table.shown])
 
 
 def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from django.conf import settings as site
 
+from leaderboard.changed_settings import dtype_by_size
 from probing.errors import TooLarge
 from probing.files.headers import WeightSummary
 from probing.language_model import DType
@@ -22,8 +23,7 @@ def rule() -> str:
 
 def by_size(weights: WeightSummary) -> DType:
     """Return the number format that the site chooses for these weights."""
-    stored = next((name for name in ITEM_SIZE if name == weights.dtype), Settings.dtype)
-    return Settings.dtype if weights.parameters <= site.FLOAT32_PARAMETERS else stored
+    return dtype_by_size(weights.parameters, weights.dtype)
 
 
 def resolved(settings: Settings, weights: WeightSummary) -> Settings:

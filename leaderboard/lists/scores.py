@@ -112,9 +112,13 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
 
 
 def best_scores(benchmark: Benchmark, metric: str, limit: int) -> list[Score]:
-    """Return the overall scores of the best runs that were measured here."""
+    """Return the overall scores of the best runs that were measured here with the usual settings."""
     scores = slice_scores(benchmark, metric, OVERALL.dimension, OVERALL.group)
-    return [score for score in scores if score.run.provenance == Run.Provenance.MEASURED][:limit]
+    return [score for score in scores if _usual_and_measured(score.run)][:limit]
+
+
+def _usual_and_measured(run: Run) -> bool:
+    return run.provenance == Run.Provenance.MEASURED and not run.settings_group
 
 
 def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
@@ -125,8 +129,8 @@ def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -
 
 
 def best_by_group(benchmark: Benchmark, metric: str, dimension: str) -> dict[str, Score]:
-    """Map each group of a dimension to the best score of a run that was measured here."""
-    runs = finished_runs(benchmark).filter(provenance=Run.Provenance.MEASURED)
+    """Map each group of a dimension to the best score of a run that was measured here with the usual settings."""
+    runs = [run for run in finished_runs(benchmark) if _usual_and_measured(run)]
     scores = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension)
     best_last = scores.exclude(value=None).order_by("value").select_related("run__model")
     return {score.group: score for score in best_last}

@@ -1,18 +1,26 @@
-"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave."""
+"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave.
 
-from bisect import bisect_left, bisect_right
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks).
+"""
+
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from django.db.models import Q
 from django.http import QueryDict
 
+from leaderboard.changed_settings import asks_other_items
 from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.rank_tables import RunRank, places
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
+# The beginnings of headings above the groups of a leaderboard, in alphabetical order.
+OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 
 
@@ -73,12 +81,6 @@ class LeaderboardFilter:
             facet.holds(run, self.chosen[facet.name]) for facet in facets
         )
 
-    def ranks(self, run: Run) -> bool:
-        """Tell whether a run has a rank: only runs on the same items are ranked among each other."""
-        if run.asks_a_part:
-            return False
-        return run.provenance == Provenance.MEASURED or (self.rank_published and run.provenance in REPORTED)
-
 
 def chosen_facets(query: QueryDict) -> dict[str, str]:
     """Return the choice of each facet in a query string; a choice that does not exist is left out."""
@@ -96,28 +98,56 @@ def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions:
 
 @dataclass(frozen=True)
 class Rank:
-    """Best and worst place that the 95 % intervals allow."""
+    """The best and the worst place of a run within its group.
+
+    `by_intervals`: whether they come from separate intervals and not from paired comparisons; the run then takes no
+    place from others.
+    """
 
     best: int
     worst: int
+    by_intervals: bool = False
 
     def __str__(self) -> str:
-        return str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
+        return f"≈ {places(self.best, self.worst)}" if self.by_intervals else places(self.best, self.worst)
 
 
 @dataclass(frozen=True)
 class Standing:
-    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one."""
+    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one.
+
+    `stored_ranks`: by metric, where the run stands by paired comparisons with the others of its group.
+    """
 
     run: Run
     metric: str
     scores: Mapping[str, Mapping[Slice, Score]]
     rank: Rank | None = None
+    stored_ranks: Mapping[str, RunRank] = field(default_factory=dict)
+
+    @property
+    def stored_rank(self) -> RunRank | None:
+        """Its stored rank in the metric that ranks, from paired comparisons."""
+        return self.stored_ranks.get(self.metric)
+
+    @cached_property
+    def heading(self) -> str:
+        """What stands above the rows of its group: nothing above baselines and runs with the usual settings."""
+        if self.run.provenance == Provenance.BASELINE or not self.run.settings_group:
+            return ""
+        some_items = asks_other_items(self.run.settings, self.run.benchmark.settings_with({}))
+        return f"{SOME_ITEMS if some_items else OTHER_SETTINGS}: {self.run.settings_group}"
 
     @property
     def main(self) -> Score | None:
         """The overall score in the metric that ranks."""
         return self.score(self.metric, OVERALL)
+
+    @property
+    def ranked_value(self) -> float | None:
+        """The figure that ranks: the one on the items common to all ranked runs, or else its own."""
+        common = self.stored_rank.value if self.stored_rank else None
+        return common if common is not None else self.value(self.metric)
 
     @property
     def spread(self) -> float | None:
@@ -152,18 +182,36 @@ class Leaderboard:
 
 
 def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
-    """Return the rows in order of score: baselines, ranked rows, then the rest. Two queries.
+    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest. Three queries.
 
-    Ranks are those among all ranked runs of the benchmark, whatever the filter hides.
+    Ranks are those among all ranked runs of a group, whatever the filter hides.
     """
     runs = list(finished_runs(filters.benchmark))
     scores = _scores(filters, runs)
-    standings = [Standing(run, filters.metric, scores[run.pk]) for run in runs]
-    mains = {row.run.pk: row.main for row in standings if row.main and filters.ranks(row.run)}
-    ranks = rank_ranges(mains)
+    stored = _stored_ranks(runs)
+    standings = [Standing(run, filters.metric, scores[run.pk], stored_ranks=stored[run.pk]) for run in runs]
+    ranks = _ranks(standings, filters.rank_published)
     rows = [replace(row, rank=ranks.get(row.run.pk)) for row in standings if filters.holds(row.run)]
     facets = [(facet, _facet_choices(facet, filters, runs)) for facet in FACETS]
     return Leaderboard(sorted(rows, key=_default_order), facets)
+
+
+def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
+    groups: dict[str, list[Standing]] = defaultdict(list)
+    for row in standings:
+        groups[row.run.settings_group].append(row)
+    return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
+
+
+def ranked_runs(benchmark: Benchmark, metric: str) -> list[RunRank]:
+    """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group."""
+    runs = {run.pk: run for run in finished_runs(benchmark) if not run.settings_group}
+    ranks = list(
+        RunRank.objects.filter(run__in=runs, metric=metric, best__isnull=False).order_by("tie_group", "-value")
+    )
+    for rank in ranks:
+        rank.run = runs[rank.run_id]
+    return ranks
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
@@ -179,32 +227,51 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
     return scores
 
 
-def rank_ranges(scores: Mapping[int, Score]) -> dict[int, Rank]:
-    """Return the best and worst place of each run that has a value.
-
-    A run is certainly better than another if its interval lies wholly above the other's. A score without an interval
-    counts as a point.
-    """
-    bounds = {
-        run: (
-            score.value if score.low is None else score.low,
-            score.value if score.high is None else score.high,
-        )
-        for run, score in scores.items()
-        if score.value is not None
+def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
+    """Map each run of a group to its rank; published runs have one only where that is asked for."""
+    stored = {row.run: row.stored_rank for row in rows if row.stored_rank}
+    paired = {run: Rank(rank.best, rank.worst) for run, rank in stored.items() if rank.best and rank.worst}
+    bounds = {row.run: bounds for row in rows if (bounds := _bounds(row.main))}
+    measured = {run for run in bounds if run.provenance == Provenance.MEASURED}
+    reported = {run for run in bounds if run.provenance in REPORTED and rank_published}
+    references = (set(paired) & measured) or measured or reported
+    marked = (measured | reported) - set(stored)
+    by_intervals = {
+        run: place_by_intervals(bounds[run], [bounds[other] for other in references if other != run]) for run in marked
     }
-    lows = sorted(low for low, _ in bounds.values())
-    highs = sorted(high for _, high in bounds.values())
-    return {
-        run: Rank(1 + len(lows) - bisect_right(lows, high), len(highs) - bisect_left(highs, low))
-        for run, (low, high) in bounds.items()
-    }
+    return {run.pk: rank for run, rank in {**by_intervals, **paired}.items()}
 
 
-def _default_order(standing: Standing) -> tuple[bool, bool, bool, float, str]:
-    value = standing.main.value if standing.main else None
+def _stored_ranks(runs: Sequence[Run]) -> dict[int, dict[str, RunRank]]:
+    """Map each run to its stored ranks by metric."""
+    ranks: dict[int, dict[str, RunRank]] = {run.pk: {} for run in runs}
+    for rank in RunRank.objects.filter(run__in=runs):
+        ranks[rank.run_id][rank.metric] = rank
+    return ranks
+
+
+def _bounds(score: Score | None) -> tuple[float, float] | None:
+    """Return the ends of a score's interval; a score without an interval counts as a point."""
+    if score is None or score.value is None:
+        return None
+    return (
+        score.value if score.low is None else score.low,
+        score.value if score.high is None else score.high,
+    )
+
+
+def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> Rank:
+    """Return the places that an interval allows among others: a run is ahead only if its interval lies wholly above."""
+    ahead = sum(low > own[1] for low, _ in others)
+    behind = sum(high < own[0] for _, high in others)
+    return Rank(1 + ahead, 1 + len(others) - behind, by_intervals=True)
+
+
+def _default_order(standing: Standing) -> tuple[bool, str, bool, bool, float, str]:
+    value = standing.ranked_value
     return (
         standing.run.provenance != Provenance.BASELINE,
+        standing.heading,
         standing.rank is None,
         value is None,
         -(value or 0.0),

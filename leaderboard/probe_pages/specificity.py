@@ -295,6 +295,7 @@ def item_page(item: ItemRow) -> ItemPage:
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={"shots": "Demonstrations"},
+    secondary_metrics=("acc_at_10_either", "acc_at_10_fine"),
     count_column=CountColumn(
         "Pairs",
         "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",

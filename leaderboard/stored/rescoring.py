@@ -5,6 +5,7 @@ from django.db import transaction
 
 from leaderboard.models import Benchmark, Run, RunEvent
 from leaderboard.stored import artefacts, benchmarks, item_rows
+from leaderboard.stored.ranks import store_figures
 from leaderboard.stored.scores import replace_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.score_changes import score_changes
@@ -67,13 +68,17 @@ def version_for(run: Run, result: Result) -> Benchmark:
 
 
 def replace_result(run: Run, version: Benchmark, result: Result, folder: str, message: str) -> None:
-    """Make a result that is stored in `folder` the run's only one; pages show the former one or this one, whole."""
+    """Make a result that is stored in `folder` the run's only one; pages show the former one or this one, whole.
+
+    Ranks are left to the caller, who may rescore many runs of a benchmark before they are ranked again.
+    """
     facts = {"benchmark": version, "artefact": folder, "provenance_record": result.record}
     with transaction.atomic():
         unchanged = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, artefact=run.artefact)
         if not unchanged.update(**facts):
             raise BadInput(f"Run {run.pk} was changed by another process.", "Try again.")
+        for name, value in facts.items():
+            setattr(run, name, value)
         replace_scores(run, result.scores)
+        store_figures(run, result.items)
         RunEvent.objects.create(run=run, state=run.state, message=f"Scores computed again. {message}")
-    for name, value in facts.items():
-        setattr(run, name, value)

@@ -15,9 +15,10 @@ from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
-from leaderboard.lists.standings import FACETS, Standing, leaderboard
+from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
+from leaderboard.rank_tables import RunRank
 from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.stored import benchmarks, item_rows
@@ -113,10 +114,12 @@ def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
 
 def standing(row: Standing) -> Json:
     return {
-        "rank": {"best": row.rank.best, "worst": row.rank.worst} if row.rank else None,
+        "rank": about_rank(row.rank) if row.rank else None,
+        "group": row.run.settings_group,
         "run": row.run.pk,
         "model": about_model(row.run.model),
         "score": about_score(row.main) if row.main else None,
+        "common": [about_common(rank) for rank in row.stored_ranks.values()],
         "sem": row.spread,
         "slices": [about_score(score) for part, score in row.scores.get(row.metric, {}).items() if part != OVERALL],
         "settings": row.run.settings,
@@ -135,6 +138,15 @@ def about_published(run: Run) -> Json:
         "reference": run.reference,
         "differs": differs(run),
     }
+
+
+def about_rank(rank: Rank) -> Json:
+    return {"best": rank.best, "worst": rank.worst, "by_intervals": rank.by_intervals}
+
+
+def about_common(rank: RunRank) -> Json:
+    """Return a run's figure on the items that are common to all ranked runs of its group, and the number of its own."""
+    return {name: getattr(rank, name) for name in ("metric", "value", "low", "high", "n", "counted", "best", "worst")}
 
 
 def about_model(model: Model) -> Json:

@@ -16,13 +16,14 @@ from leaderboard.lists.scores import Slice, best_by_group, best_scores, slice_sc
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_sections, published_tables
+from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.benchmarks import read
 from leaderboard.views.page import show, switch_links
 from probing import catalog
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError
 
-BEST_HELP = "The best score of a run that was measured here."
+BEST_HELP = "The best score of a run that was measured here with the usual settings."
 
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
@@ -58,7 +59,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "metric": labels.within(pages.metric_label(metric)),
         "switches": switch_links(pages, request.GET),
     }
-    sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))
+    sections = [*ties(benchmark, pages), *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))]
     sections += published_sections(benchmark)
     best = best_by_group(benchmark, metric, "relation")
     tables = [relations_table(benchmark, read_relations(benchmark), best)]

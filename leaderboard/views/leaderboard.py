@@ -1,4 +1,4 @@
-"""/ : every finished run of one benchmark, ranked by what the intervals allow."""
+"""/ : every finished run of one benchmark, in groups of equal settings with ranks of their own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,8 +19,11 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.published_sections import published_tables
+from leaderboard.rank_tables import RunRank
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
+
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
 
 
 def leaderboard_view(request: HttpRequest) -> HttpResponseBase:
@@ -67,6 +70,7 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         columns=[
             *_model_columns(),
             *settings_column(board.standings, lambda row: row.run),
+            *_common_columns(board.standings, pages),
             Column(
                 filters.metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"
             ),
@@ -80,6 +84,7 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         rows=board.standings,
         main=True,
         band=_band,
+        heading=lambda row: row.heading,
         pinned="baseline",
         page_size=PAGE_SIZE,
         cards=True,
@@ -95,7 +100,7 @@ def _band(row: Standing) -> str:
 
 def _model_columns() -> list[Column[Standing]]:
     return [
-        Column("rank", "Rank", _rank, "The best and the worst place that the 95 % intervals allow.", _rank_key, "rank"),
+        Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
         model_column(lambda row: row.run),
         Column("kind", "Kind", lambda row: cells.text(row.run.model.kind)),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
@@ -103,7 +108,10 @@ def _model_columns() -> list[Column[Standing]]:
 
 
 def _rank(row: Standing) -> Cell:
-    return cells.text(str(row.rank)) if row.rank else Cell(None, "–")
+    if row.rank:
+        return cells.text(str(row.rank))
+    note = f"It shares too few items with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    return Cell(None, "–", note=f"{note} count for it." if note else "")
 
 
 def _rank_key(row: Standing) -> tuple[int, int] | None:
@@ -127,6 +135,43 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
     return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), help_text, align="number")]
 
 
+def _common_columns(rows: list[Standing], pages: ProbePages) -> list[Column[Standing]]:
+    """Return the columns with the figures on common items, where these are not all items of every ranked run."""
+    ranks = [rank for row in rows for rank in row.stored_ranks.values()]
+    if all(rank.n == rank.counted for rank in ranks):
+        return []
+    metrics = dict.fromkeys(rank.metric for rank in ranks)
+    main = rows[0].metric
+    counted = Column[Standing](
+        f"{main}_common_n",
+        "Common items",
+        lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
+        "The items that count for all ranked runs of the group; ranks and figures on common items are about them.",
+        align="number",
+    )
+    columns = [column for metric in metrics for column in _common_figure(metric, pages.metric_label(metric))]
+    return [*columns, counted]
+
+
+def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
+    def figure(row: Standing) -> RunRank | None:
+        return row.stored_ranks.get(metric)
+
+    def cell(row: Standing) -> Cell:
+        rank = figure(row)
+        return cells.score(rank.value, rank.low, rank.high) if rank and rank.value is not None else Cell(None, "–")
+
+    def bound(end: str) -> Column[Standing]:
+        name = f"{metric}_common_{end}"
+        return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
+
+    return [
+        Column(f"{metric}_common", f"{title}, common items", cell, "With its 95 % interval.", align="score"),
+        bound("low"),
+        bound("high"),
+    ]
+
+
 def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
     return Column(metric, pages.metric_label(metric), lambda row: cells.number(row.value(metric), 2), align="number")
 
@@ -135,6 +180,7 @@ def _run_columns() -> list[Column[Standing]]:
     return [
         source_column(lambda row: row.run, align="wide"),
         Column("date", "Date", lambda row: cells.day(row.run.finished)),
+        Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
         Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
@@ -142,9 +188,14 @@ def _run_columns() -> list[Column[Standing]]:
 
 
 def _scatter(filters: LeaderboardFilter, board: Leaderboard) -> list[Chart]:
-    """Return the chart of scores against sizes, if the size of any model is known."""
+    """Return the chart of scores against sizes, if the size of any model is known.
+
+    Only the first group has it, as figures of different settings share no axis.
+    """
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    scored = [row for row in board.standings if row.main and row.main.value is not None]
+    groups = [row.heading for row in board.standings if row.run.provenance != Run.Provenance.BASELINE]
+    first = [row for row in board.standings if not row.heading or row.heading == groups[0]]
+    scored = [row for row in first if row.main and row.main.value is not None]
     chance = next((row.main.value for row in scored if row.main and row.run.model.hub_id == CHANCE), None)
     sized = [row for row in scored if row.run.model.parameters and row.run.provenance != Run.Provenance.BASELINE]
     if not sized:

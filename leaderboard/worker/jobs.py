@@ -29,6 +29,7 @@ from leaderboard.intake import hub, queue
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
+from leaderboard.stored.ranks import refresh_ranks, store_figures
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import verification
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
@@ -263,12 +264,13 @@ def aggregate(run: Run) -> None:
     folder = artefacts.store_result(run, result)
     if patiently(finish, run, result, folder):
         artefacts.remove_leftovers(run)
+        patiently(refresh_ranks, run.benchmark, beside=run.pk)
     else:
         artefacts.remove_folder(folder)
 
 
 def finish(run: Run, result: Result, folder: str) -> bool:
-    """Write scores and state in one transaction; return False if another worker has finished the run.
+    """Write scores, figures of items and state in one transaction; return False if another worker has finished the run.
 
     `folder`: where the result is stored. By it the caller knows its own transaction if the confirmation was lost.
     """
@@ -283,4 +285,5 @@ def finish(run: Run, result: Result, folder: str) -> bool:
             return False
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores)
+        store_figures(run, result.items)
     return True

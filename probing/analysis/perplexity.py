@@ -54,6 +54,27 @@ def samples(rows: pd.DataFrame, repetition: int | None = None) -> Samples:
     return np.repeat(values[true], times[true]), np.repeat(values[~true], times[~true])
 
 
+def sentence_figures(rows: pd.DataFrame) -> pd.Series:
+    """Return a figure for each sentence, indexed by its truth and its name; their mean is the superiority.
+
+    The placement of a true sentence is the share of false ones that are more perplexing, that of a false sentence the
+    share of true ones that are less. Its deviation from the superiority is divided by the share of its sample, so that
+    the variance of the mean is that of DeLong, DeLong and Clarke-Pearson (1988). Without one of the samples, no
+    sentence has a figure.
+    """
+    values, true = rows["perplexity"].to_numpy(dtype=float), rows["true"].to_numpy(dtype=bool)
+    figures = pd.Series(np.nan, index=rows.index, dtype=float)
+    for chosen, sign in ((true, 1), (~true, -1)):
+        if chosen.all() or not chosen.any():
+            return figures.dropna()
+        own, others = sign * values[chosen], np.sort(sign * values[~chosen])
+        below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
+        placements = 1 - below / (2 * len(others))
+        figures[chosen] = placements.mean() + (placements - placements.mean()) / chosen.mean()
+    names = rows["relation"].astype(str) + " " + rows["template"].astype(str) + " " + rows["index"].astype(str)
+    return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, "true", "false"), names]))
+
+
 def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> Iterator[ScoreRow]:
     true, false = samples(rows)
     if min(len(true), len(false)) < 2:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.comparison import NO_CORRECTNESS, Correctness
-from probing.analysis.perplexity import perplexity_scores
+from probing.analysis.perplexity import perplexity_scores, sentence_figures
 from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
@@ -124,6 +124,9 @@ class Perplexity(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return perplexity_scores(rows)
+
+    def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
+        return {self.main_metric: sentence_figures(rows)}
 
 
 def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from probing.analysis.comparison import CORRECT, Correctness
+from probing.analysis.ranks import item_values
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
@@ -50,6 +51,14 @@ class Probe(ABC):
     def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
         """Return the columns of a row that hold the benchmark's tags; they are joined again when a run is rescored."""
         return tag_cells(relation, item)
+
+    def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
+        """Return the metrics that models are ranked by, each with the figures of the items whose mean it is.
+
+        These are indexed by relation and item (see `item_values`); items that do not count for the model are left out.
+        """
+        column = self.correctness.column
+        return {self.main_metric: item_values(rows, rows[column])} if column else {}
 
     def relation_tags(self) -> Mapping[str, str]:
         """Return the tags by which options choose among versions of a relation; an empty value stands for any."""

@@ -13,7 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.comparison import Correctness
-from probing.analysis.specificity import specificity_scores
+from probing.analysis.ranks import item_values
+from probing.analysis.specificity import pair_hits, specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
@@ -26,6 +27,7 @@ from probing.statements.prompting import PROMPTINGS, PromptingName, Question
 from probing.template import Prompt
 
 KEPT_WORDS = 100  # of each distribution: ten of them are nearly always shared by all models
+RANKED = ("specificity", "acc_at_10_either", "acc_at_10_fine")
 UNKNOWN_PAIR = np.full(2, np.nan)
 
 # A value of each option, shape (2,).
@@ -113,6 +115,9 @@ class Specificity(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return specificity_scores(rows)
+
+    def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
+        return {metric: item_values(rows, hits) for metric, hits in pair_hits(rows) if metric in RANKED}
 
 
 def _two_options(relation: Relation, question: Question) -> tuple[str, ...]:

@@ -119,6 +119,9 @@ def nothing_remembered() -> None:
 
 @pytest.fixture
 def site(small: Benchmark) -> Site:
+    """Runs in every state; the benchmark's usual templates are the two of the measured ones."""
+    small.settings = {"templates": [0, 1]}
+    small.save()
     return Site(
         benchmark=small,
         first=make.measured(small, make.model("org/first"), skill=1, seed=1),

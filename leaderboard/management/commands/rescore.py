@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, chance
+from leaderboard.stored.ranks import refresh_ranks
 from leaderboard.stored.rescoring import rescore
 from probing.errors import BadInput, ProbingError
 
@@ -21,8 +22,10 @@ class Command(PlainCommand):
 
     def run(self, *, benchmark: str, number: int | None, **options: Any) -> None:
         runs = chosen_runs(benchmark, number)
+        changed: set[Benchmark] = set()
         counts = {"changed": 0, "unchanged": 0, "skipped": 0}
         for run in runs:
+            former = run.benchmark
             try:
                 sentences = rescore(run)
             except ProbingError as error:
@@ -31,7 +34,10 @@ class Command(PlainCommand):
                 continue
             counts["changed" if sentences else "unchanged"] += 1
             if sentences:
+                changed |= {former, run.benchmark}
                 self.say(f"Run {run.pk}, {run.name}: {' '.join(sentences)}")
+        for version in changed:
+            refresh_ranks(version)
         if number is None:
             for version in Benchmark.objects.filter(pk__in={run.benchmark_id for run in runs}).exclude(path=""):
                 chance.store_chance(version, benchmarks.read(version), version.settings_with({}))

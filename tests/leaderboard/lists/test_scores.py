@@ -70,9 +70,10 @@ def test_scores_of_a_slice_come_the_best_first_and_those_without_a_value_last(ti
     assert [score.run.model.hub_id for score in scores] == ["org/high", "org/low", "org/none"]
 
 
-def test_the_best_of_a_group_is_a_run_that_was_measured_here(tiny: Benchmark) -> None:
+def test_the_best_of_a_group_is_a_run_that_was_measured_here_with_the_usual_settings(tiny: Benchmark) -> None:
     make.published(tiny, 0.9)
     make.finished(tiny, 0.2)
+    make.finished(tiny, 0.8, settings={"pll": "original"})
     best = make.finished(tiny, 0.6)
     assert {group: score.run for group, score in best_by_group(tiny, "accuracy", "relation").items()} == {"P30": best}
 

@@ -13,13 +13,12 @@ from leaderboard.lists.standings import (
     chosen_facets,
     chosen_slices,
     leaderboard,
-    rank_ranges,
+    place_by_intervals,
 )
 from leaderboard.models import Benchmark, Run, Score
 from tests.leaderboard import factories as make
 
 ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice("template", "0")
-Interval = tuple[float, float, float]
 
 
 @pytest.fixture
@@ -31,40 +30,75 @@ def score(value: float | None, low: float | None = None, high: float | None = No
     return Score(metric="accuracy", dimension="overall", group="all", value=value, n=100, low=low, high=high)
 
 
-def ranges(*scores: Score) -> list[str]:
-    ranks = rank_ranges(dict(enumerate(scores)))
-    return [str(ranks.get(number, "")) for number in range(len(scores))]
+Bounds = tuple[float, float]
 
 
 @pytest.mark.parametrize(
-    ("intervals", "expected"),
+    ("own", "others", "expected"),
     [
-        ([(0.9, 0.8, 1.0), (0.5, 0.4, 0.6)], ["1", "2"]),
-        ([(0.9, 0.5, 1.0), (0.5, 0.4, 0.6)], ["1–2", "1–2"]),
-        ([(0.9, 0.8, 1.0), (0.7, 0.5, 0.85), (0.4, 0.3, 0.6)], ["1–2", "1–3", "2–3"]),
-        ([(0.9, 0.8, 1.0), (0.7, 0.6, 0.8)], ["1–2", "1–2"]),
+        ((0.8, 1.0), [(0.4, 0.6)], "≈ 1"),
+        ((0.4, 0.6), [(0.8, 1.0)], "≈ 2"),
+        ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], "≈ 1–3"),
+        ((0.6, 0.8), [(0.8, 1.0)], "≈ 1–2"),
+        ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], "≈ 1–3"),
+        ((0.5, 0.6), [], "≈ 1"),
     ],
 )
-def test_a_run_is_only_ahead_of_runs_whose_interval_lies_wholly_below(
-    intervals: list[Interval], expected: list[str]
+def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
+    own: Bounds, others: list[Bounds], expected: str
 ) -> None:
-    assert ranges(*(score(*interval) for interval in intervals)) == expected
+    assert str(place_by_intervals(own, others)) == expected
 
 
-def test_scores_without_intervals_are_points_and_equal_points_share_their_places() -> None:
-    assert ranges(score(0.9), score(0.5), score(0.5), score(0.1)) == ["1", "2–3", "2–3", "4"]
+def ranked(filters: LeaderboardFilter) -> dict[str, str]:
+    return {row.run.model.hub_id: str(row.rank or "") for row in leaderboard(filters).standings}
 
 
-def test_a_point_within_an_interval_shares_its_places() -> None:
-    assert ranges(score(0.5), score(0.6, 0.4, 0.8)) == ["1–2", "1–2"]
+def test_a_run_without_a_value_has_no_rank_and_takes_no_place(tiny: Benchmark) -> None:
+    make.finished(tiny, None, make.model("org/none"))
+    make.finished(tiny, 0.5, make.model("org/a"))
+    assert ranked(LeaderboardFilter(tiny, "accuracy")) == {"org/a": "≈ 1", "org/none": ""}
 
 
-def test_a_run_without_a_value_has_no_rank_and_takes_no_place() -> None:
-    assert ranges(score(None), score(0.5)) == ["", "1"]
+CASES = {
+    "by word": {"options": {"by": "word"}},
+    "public code True": {"options": {"public_code": True}},
+    "k 10": {"options": {"k": 10}},
+    "prompting few-shot": {"options": {"prompting": "few-shot"}},
+    "instruction 3": {"options": {"instruction": 3}},
+    "limit 5": {"limit": 5},
+}
 
 
-def test_no_scores_have_no_ranks() -> None:
-    assert rank_ranges({}) == {}
+@pytest.mark.parametrize("group", CASES)
+def test_runs_with_other_settings_are_ranked_apart(tiny: Benchmark, group: str) -> None:
+    make.finished(tiny, 0.9, make.model("org/usual"))
+    make.finished(tiny, 0.1, make.model("org/also-usual"))
+    make.finished(tiny, 0.99, make.model("org/other"), settings=CASES[group])
+    make.finished(tiny, 0.2, make.model("org/also-other"), settings=CASES[group])
+    rows = leaderboard(LeaderboardFilter(tiny, "accuracy")).standings
+    assert [(row.run.model.hub_id, str(row.rank), row.run.settings_group) for row in rows] == [
+        ("org/usual", "≈ 1", ""),
+        ("org/also-usual", "≈ 2", ""),
+        ("org/other", "≈ 1", group),
+        ("org/also-other", "≈ 2", group),
+    ]
+
+
+def test_groups_of_other_settings_come_before_those_of_other_items(tiny: Benchmark) -> None:
+    for settings in ({"limit": 5}, {"pll": "original"}, {}):
+        make.finished(tiny, settings=settings)
+    make.baseline(tiny)
+    headings = [row.heading for row in leaderboard(LeaderboardFilter(tiny, "accuracy")).standings]
+    assert headings == ["", "", "Other settings: PLL original", "Some of the items: limit 5"]
+
+
+def test_a_number_format_that_the_site_chose_by_size_makes_no_group_but_is_told(tiny: Benchmark) -> None:
+    large = {"parameters": 70 * 10**9, "stored_dtype": "bfloat16"}
+    by_size = make.finished(tiny, of=make.model(**large), settings={"dtype": "bfloat16"})
+    chosen = make.finished(tiny, of=make.model(parameters=10**6), settings={"dtype": "bfloat16"})
+    assert (by_size.settings_group, by_size.variant) == ("", "bfloat16")
+    assert (chosen.settings_group, chosen.variant) == ("bfloat16", "bfloat16")
 
 
 def test_choices_of_facets_that_do_not_exist_are_left_out() -> None:
@@ -107,16 +141,15 @@ def test_ranks_are_those_among_all_ranked_runs_whatever_the_filter_hides(tiny: B
     make.finished(tiny, 0.9, make.model("org/best"))
     make.finished(tiny, 0.1, make.model("org/worst"))
     (row,) = leaderboard(LeaderboardFilter(tiny, "accuracy", search="WORST")).standings
-    assert (row.run.model.hub_id, row.rank) == ("org/worst", Rank(2, 2))
+    assert (row.run.model.hub_id, row.rank) == ("org/worst", Rank(2, 2, by_intervals=True))
 
 
-def test_published_runs_are_ranked_only_on_request_and_parts_never(tiny: Benchmark) -> None:
-    measured, published = make.finished(tiny), make.published(tiny)
-    part = make.finished(tiny, settings={"limit": 5})
-    runs = (measured, published, part)
-    usual, with_published = (LeaderboardFilter(tiny, "accuracy", rank_published=choice) for choice in (False, True))
-    assert [run for run in runs if usual.ranks(run)] == [measured]
-    assert [run for run in runs if with_published.ranks(run)] == [measured, published]
+def test_published_runs_have_places_only_on_request_and_take_none(tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/a"))
+    make.published(tiny, 0.9)
+    for rank_published, expected in ((False, ["≈ 1", "None"]), (True, ["≈ 1", "≈ 1"])):
+        rows = leaderboard(LeaderboardFilter(tiny, "accuracy", rank_published=rank_published)).standings
+        assert sorted(str(row.rank) for row in rows) == sorted(expected)
 
 
 def test_a_standing_gives_its_scores_by_metric_and_slice() -> None:

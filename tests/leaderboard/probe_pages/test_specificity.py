@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
@@ -13,6 +14,7 @@ from leaderboard.probe_pages import published
 from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.stored.ranks import refresh_ranks, restore_figures
 from probing.probes import probe_of
 from probing.probes.normalise import normalised
 from probing.settings import Settings
@@ -266,3 +268,38 @@ def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure
     run = measure("org/a", "vanilla")
     (line,) = [line for line in csv_rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
     assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n
+
+
+def with_pairs(run: Run, share: float) -> None:
+    """Let only the first pairs of each relation be single tokens of the run's model, the first of them specific."""
+    name = f"{run.artefact}/items.parquet"
+    with storages["artefacts"].open(name) as file:
+        rows = pd.read_parquet(file)
+    place = rows.groupby("relation")["index"].rank(pct=True)
+    rows["specific"] = (place < share / 2).astype("boolean").where(place <= share)
+    storages["artefacts"].delete(name)
+    storages["artefacts"].save(name, ContentFile(rows.to_parquet()))
+    run.scores.all().delete()
+    scores = probe_of(Settings.from_json(run.settings)).scores(rows).astype(object)
+    for tidy in scores.where(scores.notna(), None).to_dict("records"):
+        Score.objects.create(run=run, **tidy)
+
+
+def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
+    client: Client, measure: Measure, pairs: Benchmark
+) -> None:
+    shares = {"org/whole": 1.0, "org/most": 0.8, "org/few": 0.1}
+    for name, share in shares.items():
+        with_pairs(measure(name, "vanilla"), share)
+    restore_figures(pairs)
+    refresh_ranks(pairs)
+    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=pairs") if row["model"] in shares}
+    common = float(rows["org/most"]["specificity_common_n"])
+    assert common == float(rows["org/most"]["n"]) == float(rows["org/whole"]["specificity_common_n"])
+    assert common < float(rows["org/whole"]["n"])
+    own, on_common = (float(rows["org/most"][name]) for name in ("specificity", "specificity_common"))
+    assert own == pytest.approx(on_common)
+    assert float(rows["org/whole"]["specificity_common"]) > float(rows["org/whole"]["specificity"])
+    assert rows["org/whole"]["rank"] and rows["org/whole"]["acc_at_10_either_common"] != ""
+    assert (rows["org/few"]["rank"], rows["org/few"]["specificity_common"]) == ("", "")
+    assert "shares too few items" in client.get("/?benchmark=pairs").content.decode()

@@ -17,9 +17,9 @@ class Tables(HTMLParser):
         given = dict(attrs)
         if tag == "table" and given.get("data-table"):
             self._rows = self.found[str(given["data-table"])] = []
-        elif tag == "tr" and self._rows is not None:
+        elif tag == "tr" and self._rows is not None and given.get("class") != "heading":
             self._rows.append([])
-        elif tag == "th" and self._rows is not None:
+        elif tag == "th" and self._rows is not None and "data-column" in given:
             self._rows[-1].append(str(given["data-column"]))
         elif tag == "td" and self._rows is not None:
             self._rows[-1].append("")

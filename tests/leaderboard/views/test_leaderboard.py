@@ -29,14 +29,14 @@ def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: B
     low = make.finished(tiny, 0.3, make.model("org/low"))
     high = make.finished(tiny, 0.7, make.model("org/high"))
     make.baseline(tiny)
-    assert [row["rank"] for row in rows(client)] == ["–", "1", "2", "–"]
+    assert [row["rank"] for row in rows(client)] == ["–", "≈ 1", "≈ 2", "–"]
     assert models(client)[:3] == ["baseline/chance", high.model.hub_id, low.model.hub_id]
 
 
 def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmark) -> None:
     for value in (0.58, 0.55, 0.20):
         make.finished(tiny, value)
-    assert [row["rank"] for row in rows(client)] == ["1–2", "1–2", "3"]
+    assert [row["rank"] for row in rows(client)] == ["≈ 1–2", "≈ 1–2", "≈ 3"]
 
 
 def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:
@@ -61,14 +61,14 @@ def test_the_spread_over_templates_is_a_column_where_there_is_one(client: Client
 def test_a_filter_does_not_change_ranks(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.9, make.model("org/causal"))
     make.finished(tiny, 0.2, make.model("org/masked", kind="masked"))
-    assert [(row["model"], row["rank"]) for row in rows(client, "/?kind=masked")] == [("org/masked", "2")]
+    assert [(row["model"], row["rank"]) for row in rows(client, "/?kind=masked")] == [("org/masked", "≈ 2")]
 
 
 def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, 0.9)
     make.finished(tiny, 0.3, make.model("org/ours"))
     assert models(client)[0] == "org/ours"
-    assert [row["rank"] for row in rows(client, "/?published=ranked")] == ["1", "2"]
+    assert [row["rank"] for row in rows(client, "/?published=ranked")] == ["≈ 1", "≈ 1"]
     assert models(client, "/?published=ranked")[1] == "org/ours"
 
 
@@ -150,10 +150,27 @@ def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> N
     assert runs.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
 
 
-def test_what_was_asked_only_a_part_of_the_items_has_no_rank(client: Client, tiny: Benchmark) -> None:
+def test_other_settings_and_some_of_the_items_stand_under_headings_with_ranks_of_their_own(
+    client: Client, tiny: Benchmark
+) -> None:
     make.finished(tiny, 0.4, make.model("org/whole"))
     make.finished(tiny, 0.9, make.model("org/part"), settings={"limit": 5})
-    assert [(row["model"], row["rank"]) for row in rows(client)] == [("org/whole", "1"), ("org/part", "–")]
+    make.finished(tiny, 0.8, make.model("org/other"), settings={"pll": "original"})
+    expected = [("org/whole", "≈ 1"), ("org/other", "≈ 1"), ("org/part", "≈ 1")]
+    assert [(row["model"], row["rank"]) for row in rows(client)] == expected
+    assert [row["model"] for row in rows(client, "/?sort=-accuracy")] == [name for name, _ in expected]
+    page = client.get("/").content.decode()
+    assert page.index("org/whole") < page.index("Other settings: PLL original") < page.index("org/other")
+    assert page.index("org/other") < page.index("Some of the items: limit 5") < page.index("org/part")
+    assert [row["group"] for row in csv_rows(client, "/")] == ["", "PLL original", "limit 5"]
+
+
+def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/other"), settings={"pll": "original"})
+    assert "of 1 model by number" in client.get("/").content.decode()
+    make.finished(tiny, 0.4, make.model("org/whole"))
+    make.finished(tiny, 0.3, make.model("org/also-whole"))
+    assert "of 2 models by number" in client.get("/").content.decode()
 
 
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
@@ -180,4 +197,4 @@ def test_a_model_without_a_rank_comes_last_in_either_order(client: Client, tiny:
     make.published(tiny)
     for sort in ("rank", "-rank"):
         ranks = [row["rank"] for row in csv_rows(client, f"/?benchmark=tiny&sort={sort}")]
-        assert ranks == ["1", ""]
+        assert ranks == ["≈ 1", ""]

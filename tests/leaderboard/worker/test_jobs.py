@@ -90,6 +90,13 @@ def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     assert artefacts.storage().listdir(artefacts.folder(run)) == ([run.artefact.rpartition("/")[2]], [])
 
 
+def test_a_run_is_ranked_when_it_finishes(queued: Run, fake: FakeModel) -> None:
+    probe_run(queued.pk)
+    rank = fresh(queued).ranks.get()
+    assert (rank.metric, rank.best, rank.worst, rank.n, rank.counted) == ("accuracy", 1, 1, 6, 6)
+    assert rank.value == pytest.approx(fresh(queued).scores.get(metric="accuracy", dimension="overall").value)
+
+
 def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
     probe_run(queued.pk)
     asked = fake.usage.statements

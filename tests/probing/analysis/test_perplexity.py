@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.perplexity import perplexity_scores, samples, summary
+from probing.analysis.perplexity import perplexity_scores, samples, sentence_figures, summary
+from probing.analysis.ranks import compare_all
 
 # The paper's tables 3 and 4: mean, standard deviation, median, spread.
 TABLES = {
@@ -127,3 +130,32 @@ def test_the_papers_tables_follow_from_its_raw_p_values() -> None:
     assert raw.keys() == TABLES.keys()
     for key, printed in TABLES.items():
         assert [f"{number:.2e}" for number in summary(raw[key]).values()] == [f"{n:.2e}" for n in printed], key
+
+
+def placed(perplexities: list[float], truths: list[bool]) -> pd.DataFrame:
+    table = pd.DataFrame({"relation": "R", "template": 0, "true": truths, "perplexity": perplexities})
+    return table.assign(index=range(len(table)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([1.0, 2.0, 3.0, 4.0]), st.booleans()), min_size=2, max_size=12))
+def test_the_figures_of_sentences_have_the_superiority_as_their_mean(sentences: list[tuple[float, bool]]) -> None:
+    perplexities, truths = map(list, zip(*sentences, strict=True))
+    figures = sentence_figures(placed(perplexities, truths))
+    if all(truths) or not any(truths):
+        assert figures.empty
+        return
+    pairs = [(t, f) for t, is_true in sentences if is_true for f, is_false in sentences if not is_false]
+    assert figures.mean() == pytest.approx(np.mean([(t < f) + (t == f) / 2 for t, f in pairs]))
+
+
+def test_the_variance_of_superiority_is_that_of_delong() -> None:
+    chance = np.random.default_rng(0)
+    true, false = chance.normal(0, 1, 200), chance.normal(0.5, 1, 300)
+    figures = sentence_figures(placed([*true, *false], [True] * 200 + [False] * 300))
+    by_true = [(value < false).mean() for value in true]
+    by_false = [(value > true).mean() for value in false]
+    delong = np.var(by_true, ddof=1) / 200 + np.var(by_false, ddof=1) / 300
+    strata = figures.index.get_level_values(0)
+    compared = compare_all(figures.to_numpy()[:, None], strata)
+    assert compared.covariance[0, 0] == pytest.approx(delong + 2 / 500**2, rel=1e-3)

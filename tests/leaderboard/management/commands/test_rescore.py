@@ -4,6 +4,7 @@ import pytest
 from django.core.management import CommandError
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.rank_tables import RunRank
 from leaderboard.stored import artefacts, benchmarks
 from probing.settings import Settings
 from tests.conftest import BearFolder
@@ -40,6 +41,13 @@ def test_chance_has_the_new_groups_as_well(runs: list[Run]) -> None:
     output_of("rescore")
     chance = Run.objects.get(benchmark__current=True, provenance=Run.Provenance.BASELINE)
     assert groups(chance) == {"Places"}
+
+
+def test_ranks_follow_the_runs_to_the_present_version(runs: list[Run]) -> None:
+    output_of("rescore")
+    ranks = RunRank.objects.filter(run__benchmark__current=True)
+    assert {rank.run_id for rank in ranks} == {run.pk for run in runs[:2]}
+    assert all(rank.best for rank in ranks)
 
 
 def test_one_run_can_be_chosen(runs: list[Run]) -> None:

@@ -1,0 +1,62 @@
+"""The section of a benchmark with the groups of models that cannot be told apart."""
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.columns import model_column
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.standings import ranked_runs
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.rank_tables import RunRank
+
+CHARTED = 60  # models that a chart shows at most
+NOTE = (
+    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the items "
+    "that they share. All of this holds at once in 95 of 100 samples of items. Only runs with the usual settings that "
+    "were measured here are compared."
+)
+
+
+def ties(benchmark: Benchmark, pages: ProbePages) -> list[Section]:
+    """Return the section, or nothing while fewer than two runs are ranked."""
+    ranks = ranked_runs(benchmark, pages.main_metric(benchmark))
+    if len(ranks) < 2:
+        return []
+    title = "Models that cannot be told apart"
+    metric = pages.metric_label(pages.main_metric(benchmark))
+    groups = len({rank.tie_group for rank in ranks})
+    models = labels.counted([rank.run for rank in ranks])
+    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} items."
+    figure = charts.headed_dots(
+        [_point(rank) for rank in ranks[:CHARTED]],
+        {rank.run.name: _heading(rank) for rank in ranks[:CHARTED]},
+        labels.within(metric),
+    )
+    return [Section("ties", title, _table(ranks, metric), Chart("ties", title, summary, figure), NOTE)]
+
+
+def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
+    return Table(
+        name="ties",
+        caption="Groups of models that cannot be told apart",
+        columns=[
+            Column("tie_group", "Group", lambda rank: cells.number(rank.tie_group), align="number"),
+            model_column(lambda rank: rank.run),
+            Column("places", "Rank", lambda rank: cells.text(rank.places), align="rank"),
+            Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
+            Column("low", "95 % low", lambda rank: cells.bound(rank.low), align="number bound"),
+            Column("high", "95 % high", lambda rank: cells.bound(rank.high), align="number bound"),
+            Column("n", "Common items", lambda rank: cells.number(rank.n), align="number"),
+        ],
+        rows=ranks,
+        page_size=PAGE_SIZE,
+    )
+
+
+def _heading(rank: RunRank) -> str:
+    return f"Group {rank.tie_group}"
+
+
+def _point(rank: RunRank) -> Point:
+    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high)

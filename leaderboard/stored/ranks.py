@@ -1,0 +1,121 @@
+"""Ranks of measured runs, computed when a run finishes from the figures of the items of all runs of its group."""
+
+import hashlib
+import json
+import zlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from django.db import transaction
+
+from leaderboard.models import Benchmark, Run
+from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
+from leaderboard.stored import item_rows
+from probing.analysis.ranks import rank_table
+from probing.probes import probe_of
+from probing.settings import Settings
+
+
+@transaction.atomic
+def store_figures(run: Run, rows: pd.DataFrame) -> None:
+    """Store the figures of a run's items, in place of older ones."""
+    run.item_figures.all().delete()
+    settings = Settings.from_json({**run.settings, "probe": run.benchmark.probe})
+    for metric, figures in probe_of(settings).item_figures(rows).items():
+        if len(figures):
+            packed = zlib.compress(figures.to_numpy("<f4").tobytes())
+            ItemFigures.objects.create(run=run, metric=metric, item_set=_item_set(run, figures.index), figures=packed)
+
+
+def _item_set(run: Run, index: pd.Index) -> ItemSet:
+    """Return the row with these items."""
+    items: dict[str, list[str | int]] = defaultdict(list)
+    for relation, item in index.tolist():
+        items[relation].append(item)
+    digest = hashlib.sha256(json.dumps(items).encode()).hexdigest()
+    return ItemSet.objects.get_or_create(benchmark=run.benchmark, digest=digest, defaults={"items": items})[0]
+
+
+def refresh_ranks(benchmark: Benchmark, beside: int | None = None) -> int:
+    """Rank the runs of a benchmark version again; return how many have a rank.
+
+    `beside`: the number of a run, where only those of its group have changed.
+
+    Figures are read and compared outside the transaction that stores the ranks. If the finished runs have changed in
+    the meantime, this is done once more.
+    """
+    while True:
+        runs = _finished_runs(benchmark)
+        groups = {run.settings_group for run in runs if beside in (None, run.pk)}
+        chosen = [run for run in runs if run.settings_group in groups]
+        ranks = [rank for members in _groups(chosen) for rank in _group_ranks(benchmark, members)]
+        with transaction.atomic():
+            Benchmark.objects.select_for_update().get(pk=benchmark.pk)
+            if _finished_runs(benchmark) == runs:
+                RunRank.objects.filter(run__in=chosen).delete()
+                RunRank.objects.bulk_create(ranks)
+                return len({rank.run_id for rank in ranks if rank.best})
+
+
+def _finished_runs(benchmark: Benchmark) -> list[Run]:
+    runs = Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
+    return list(runs.select_related("model", "benchmark").order_by("pk"))
+
+
+def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    groups: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        groups[run.settings_group].append(run)
+    return list(groups.values())
+
+
+def _group_ranks(benchmark: Benchmark, runs: Sequence[Run]) -> list[RunRank]:
+    figures: dict[str, list[ItemFigures]] = defaultdict(list)
+    for row in ItemFigures.objects.filter(run__in=runs).order_by("run_id"):
+        figures[row.metric].append(row)
+    sets = ItemSet.objects.in_bulk({row.item_set_id for rows in figures.values() for row in rows})
+    return [rank for metric, rows in figures.items() for rank in _metric_ranks(benchmark, metric, rows, sets)]
+
+
+def _metric_ranks(
+    benchmark: Benchmark, metric: str, rows: Sequence[ItemFigures], sets: Mapping[int, ItemSet]
+) -> list[RunRank]:
+    table = rank_table(_by_run(rows, sets), benchmark.correctness.macro).astype(object)
+    names, lines = [str(name) for name in table.columns], table.where(table.notna(), None).to_numpy().tolist()
+    return [
+        RunRank(run_id=row.run_id, metric=metric, **dict(zip(names, line, strict=True)))
+        for row, line in zip(rows, lines, strict=True)
+    ]
+
+
+def _by_run(rows: Sequence[ItemFigures], sets: Mapping[int, ItemSet]) -> pd.DataFrame:
+    """Return the figures with a row per item and a column per run."""
+    keys = {pk: [(name, item) for name, items in sets[pk].items.items() for item in items] for pk in _used(rows)}
+    places = {key: place for place, key in enumerate(sorted({key for of_set in keys.values() for key in of_set}))}
+    rows_of_set = {pk: np.array([places[key] for key in of_set]) for pk, of_set in keys.items()}
+    figures = np.full((len(places), len(rows)), np.nan)
+    for column, row in enumerate(rows):
+        figures[rows_of_set[row.item_set_id], column] = np.frombuffer(zlib.decompress(row.figures), "<f4")
+    return pd.DataFrame(figures, pd.MultiIndex.from_tuples(places), [row.run_id for row in rows])
+
+
+def _used(rows: Sequence[ItemFigures]) -> set[int]:
+    return {row.item_set_id for row in rows}
+
+
+def restore_figures(benchmark: Benchmark) -> list[Run]:
+    """Store the figures of finished runs that have none, from their result files; return the runs without such files.
+
+    These are runs that finished before figures were stored.
+    """
+    missing = []
+    for run in _finished_runs(benchmark):
+        if not run.item_figures.exists():
+            try:
+                with item_rows.opened(run) as file:
+                    store_figures(run, pd.read_parquet(file))
+            except item_rows.ItemsMissing:
+                missing.append(run)
+    return missing
