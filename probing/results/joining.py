@@ -25,7 +25,14 @@ def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Setti
     """Return the result that all parts make; raise `Incomplete` where rows are missing."""
     rows = join(part.rows for part in finished)
     check_complete(rows, benchmark, settings)
-    return Result(rows, probe_of(settings).scores(rows), merged(part.record for part in finished))
+    return Result(rows, all_scores(rows, benchmark, settings), merged(part.record for part in finished))
+
+
+def all_scores(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+    """Return the tidy scores of a run: those by the rule of its probe, then those by other rules."""
+    probe = probe_of(settings)
+    tables = [probe.scores(rows), probe.alternatives(rows, benchmark, settings)]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

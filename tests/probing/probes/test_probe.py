@@ -92,7 +92,7 @@ def test_each_option_names_its_type_and_its_choices() -> None:
         "shuffled": (bool, (False, True)),
     }
     assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
-    assert declared_options(MultipleChoice) == {}
+    assert declared_options(PROBES["similarity"]) == {}
 
 
 @pytest.mark.parametrize("probe", PROBES.values())

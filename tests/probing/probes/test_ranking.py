@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import OptionScores
-from probing.probes.ranking import Ranking, answer_means
+from probing.probes.ranking import Ranking, candidate_scores
 from probing.runner import run
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -63,7 +63,7 @@ def test_masked_models_and_deciding_have_the_primary_rule_only(pairs: Benchmark)
 def test_a_candidate_without_tokens_is_refused() -> None:
     nothing = OptionScores((np.array([-1.0]),), (slice(0, 0),), np.array([True]))
     with pytest.raises(UnsupportedModel, match="leaves nothing"):
-        answer_means(nothing)
+        candidate_scores(nothing)
 
 
 def test_equal_candidates_are_won_by_the_first_label() -> None:
