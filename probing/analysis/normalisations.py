@@ -6,7 +6,7 @@ options in another order. The figures form the dimension `normalisation`; one gr
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -63,15 +63,21 @@ def normalisation_scores(
         return pd.DataFrame(columns=SCORE_COLUMNS)
     predictions = _predictions(rows, lengths, reduction)
     predictions[OWN_RULE[reduction]] = rows["prediction"].to_numpy()
-    answers = rows["answers"].tolist()
-    tables = []
-    for name in NORMALISATIONS:
-        if name in predictions:
-            correct = pd.Series([best in right for best, right in zip(predictions[name], answers, strict=True)])
-            changed = pd.Series(predictions[name] != rows["prediction"].to_numpy())
-            shares = [proportion(rows, metric, correct, OVERALL), mean(rows, CHANGED, changed, OVERALL)]
-            tables += [share.assign(dimension=NORMALISATION, group=name) for share in shares]
-    return pd.concat(tables, ignore_index=True)
+    return scores_by_rule(rows, predictions, metric)
+
+
+def scores_by_rule(rows: pd.DataFrame, predictions: Mapping[str, Ints], metric: str) -> pd.DataFrame:
+    """Return the `metric` and the share of changed predictions by each rule, as tidy scores of the dimension.
+
+    `predictions`: by the name of each rule the option that it prefers, shape (rows,).
+    """
+    answers, own = rows["answers"].tolist(), rows["prediction"].to_numpy()
+    tables = [pd.DataFrame(columns=SCORE_COLUMNS)]
+    for name, best in predictions.items():
+        correct = pd.Series([option in right for option, right in zip(best, answers, strict=True)], dtype=bool)
+        shares = [proportion(rows, metric, correct, OVERALL), mean(rows, CHANGED, pd.Series(best != own), OVERALL)]
+        tables += [share.assign(dimension=NORMALISATION, group=name) for share in shares]
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def _predictions(rows: pd.DataFrame, lengths: Iterable[TextLengths], reduction: Reduction) -> dict[str, Ints]:
@@ -83,7 +89,7 @@ def _predictions(rows: pd.DataFrame, lengths: Iterable[TextLengths], reduction: 
         by_rule = normalised(np.asarray(scores, dtype=float), length, reduction, tokens, unconditional)
         for name, values_of_options in by_rule.items():
             best[name].append(int(np.argmax(values_of_options)))
-    return {name: np.array(options, np.int64) for name, options in best.items()}
+    return {name: np.array(best[name], np.int64) for name in NORMALISATIONS if name in best}
 
 
 def missing_normalisations(settings: Settings, columns: Collection[str]) -> list[str]:

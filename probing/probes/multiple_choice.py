@@ -19,7 +19,7 @@ from probing.language_model import LanguageModel, OptionScores, Request
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row, tag_columns
-from probing.probes.roles import sums_outside_blanks
+from probing.probes.roles import SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 
@@ -75,6 +75,25 @@ class MultipleChoice(Probe):
     pmi: bool = option(False, "also score the options with the subject hidden, for the normalisation PMI")
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+        return (row for row, _, _ in self._answered(model, relation, template, settings))
+
+    def rows_with_tokens(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[tuple[Row, ItemTokens]]:
+        """Yield each row with the tokens by which its options were ranked."""
+        for row, item, scored in self._answered(model, relation, template, settings):
+            options = zip(relation.options_of(item), scored.texts, strict=False)
+            sentence = slotted(relation, item, template)
+            yield row, item_tokens(scored, (self.marks(sentence, item.subject, *option) for option in options))
+
+    def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
+        """Return the scored statement with marks in place of subject and option (`roles`)."""
+        return marked(prompt(sentence, SUBJECT_MARK * len(subject)), option, statement)
+
+    def _answered(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[tuple[Row, Item, OptionScores]]:
+        """Yield the row of each item, and the scores of the texts by which its options were ranked."""
         if self.pmi and settings.decide:
             raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
@@ -85,7 +104,7 @@ class MultipleChoice(Probe):
         for item, text, hidden, answer in zip(relation.items, prompts, unconditional, answers, strict=False):
             if not all(np.isfinite(scores).all() for scores in (answer.scores, hidden) if scores is not None):
                 raise non_finite(model, relation, item, template)
-            yield {
+            row = {
                 "relation": relation.label,
                 "template": template,
                 **choice_row(relation, text, item, answer.scores, answer.scored.exact),
@@ -93,6 +112,7 @@ class MultipleChoice(Probe):
                 **({} if hidden is None else {"unconditional": hidden.tolist()}),
                 **self.more(relation, item, answer),
             }
+            yield row, item, answer.scored
 
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         """Yield the scores by which each prompt's options are ranked."""

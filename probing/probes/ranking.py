@@ -23,6 +23,7 @@ from probing.options import option
 from probing.probes.columns import VERSION_TAGS
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
 from probing.probes.probe import Row, tag_columns
+from probing.probes.roles import ANSWER_MARK
 from probing.settings import Settings
 from probing.template import Prompt
 
@@ -77,6 +78,10 @@ class Ranking(MultipleChoice):
     def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
         """Return the lengths of the candidates, without the space before the blank."""
         return text_lengths(tuple(options))
+
+    def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
+        """Return marks of an option only, as all tokens by which candidates are ranked are theirs."""
+        return ANSWER_MARK * len(statement)
 
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return the columns of a ranking; scores are in single precision, for there may be thousands of candidates."""

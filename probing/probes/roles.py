@@ -1,10 +1,12 @@
 """The role of each token of a statement: part of the subject, of the answer, of another blank, or of the template."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
-from probing.arrays import Bools, Floats
+from probing.arrays import Bools, Floats, Ints
+from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Spans
 from probing.template import Prompt
 
@@ -17,8 +19,8 @@ ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
 def marked(text: Prompt, option: str, statement: str) -> str:
     """Return the statement with marks in place of the option and of what a model put into the other blanks.
 
-    `text`: the prompt, which may have marks in place of its subject. `statement`: the text that the model scored, whose
-    first letter may have become two in upper case.
+    `text`: the prompt, which may have marks in place of its subject. `statement`: the text that the model scored. Its
+    first letter may have become two in upper case, which cannot be told apart from a longer blank if there are others.
     """
     others, longer = len(text.pieces) - 2, len(statement) - len(text.fill(ANSWER_MARK * len(option)).text)
     in_blank, in_first_letter = divmod(longer, others) if others else (0, longer)
@@ -40,6 +42,33 @@ def sums_outside_blanks(text: Prompt, options: Iterable[str], scores: OptionScor
     return np.array([float(tokens[_outside(text, option, *own)].sum()) for option, *own, tokens in parts])
 
 
+class ItemTokens(NamedTuple):
+    """The scored tokens of all options of an item, in their order; each list has an entry per token.
+
+    `option`: the number of the option. `position`: the token's place among the scored tokens of its option, from 0.
+    `token`: the characters of the statement that it stands for.
+    """
+
+    option: Ints
+    position: Ints
+    token: list[str]
+    role: list[str]
+    log_prob: Floats
+
+
+def item_tokens(scores: OptionScores, marks: Iterable[str]) -> ItemTokens:
+    """Return the tokens of an item's options, given the marked statement of each option."""
+    if not scores.spans:
+        raise UnsupportedModel("The model does not say which tokens it scores.", "Leave out --keep tokens.")
+    return ItemTokens(
+        np.repeat(np.arange(len(scores.log_probs)), scores.lengths),
+        np.concatenate([np.arange(length) for length in scores.lengths]),
+        [text[begin:end] for text, spans in zip(scores.texts, scores.spans, strict=True) for begin, end in spans],
+        [role for text, spans in zip(marks, scores.spans, strict=True) for role in token_roles(text, spans)],
+        np.concatenate(scores.log_probs),
+    )
+
+
 def _outside(text: Prompt, option: str, statement: str, spans: Spans) -> Bools:
-    roles: Sequence[str] = token_roles(marked(text, option, statement), spans)
+    roles = token_roles(marked(text, option, statement), spans)
     return np.array([role != BLANK for role in roles], bool)
