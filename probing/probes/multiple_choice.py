@@ -27,12 +27,8 @@ OTHER_BLANK = "…"  # stands for a blank that is not scored
 NO_SUBJECT = "pmi=true hides the subject, which not every sentence names"
 
 
-class MultipleChoiceColumns(RowColumns):
-    """Columns of a row; any further column is a tag. Options are indices into the answer space.
-
-    `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
-    option's text with the subject hidden.
-    """
+class ChoiceColumns(RowColumns):
+    """Columns of a row of any probe with options, which are indices into the answer space."""
 
     answer: int
     answers: list[int]
@@ -41,12 +37,21 @@ class MultipleChoiceColumns(RowColumns):
     rank: int | None
     margin: float | None
     scores: list[float]
-    tokens: list[int]
     exact: list[bool]
-    unconditional: list[float]
     answer_label: str
     prediction_label: str
     statement: str
+
+
+class MultipleChoiceColumns(ChoiceColumns):
+    """Columns of a row; any further column is a tag.
+
+    `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
+    option's text with the subject hidden.
+    """
+
+    tokens: list[int]
+    unconditional: list[float]
 
 
 class RankedOptions(NamedTuple):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import accuracy_scores
 from probing.benchmark import Relation
 from probing.language_model import LanguageModel
-from probing.probes.multiple_choice import MultipleChoiceColumns, choice_frame, choice_row, non_finite
+from probing.probes.multiple_choice import ChoiceColumns, choice_frame, choice_row, non_finite
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import prompt
@@ -23,7 +23,7 @@ class Similarity(Probe):
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
-    columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = frozenset(ChoiceColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
