@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.normalisations import scores_by_rule
+from probing.arrays import Ints
 from probing.benchmark import ROW_KEY
 
 CONDITIONAL, ANSWER_ONLY = "conditional", "answer only"
@@ -24,8 +25,8 @@ def conditional_scores(tokens: pd.DataFrame) -> pd.DataFrame:
     """
     begin = np.flatnonzero(tokens["position"] == 0)
     log_probs, own = tokens["log_prob"].to_numpy(float), (tokens["role"] == "answer").to_numpy()
-    count = np.cumsum(own)
-    before = np.repeat(count[begin] - own[begin], np.diff([*begin, len(tokens)]))
+    count: Ints = np.cumsum(own)
+    before: Ints = np.repeat(count[begin] - own[begin], np.diff([*begin, len(tokens)]))
     selected = {CONDITIONAL: count > before, ANSWER_ONLY: own}
     scores = tokens.iloc[begin][[*ROW_KEY, "option"]].reset_index(drop=True)
     for name, chosen in selected.items():

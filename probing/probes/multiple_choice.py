@@ -1,7 +1,7 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
@@ -93,7 +93,7 @@ class MultipleChoice(Probe):
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
         """Return the scored statement with marks in place of subject and option (`roles`)."""
-        return marked(prompt(sentence, SUBJECT_MARK * len(subject)), option, statement)
+        return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)
 
     def _answered(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
@@ -101,7 +101,7 @@ class MultipleChoice(Probe):
         """Yield the row of each item, and the scores of the texts by which its options were ranked."""
         if self.pmi and settings.decide:
             raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
-        prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
+        prompts = [item_prompt(relation, item, template) for item in relation.items]
         requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
         unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
         answers = self.answers(model, requests, settings)
@@ -149,9 +149,11 @@ class MultipleChoice(Probe):
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Floats]:
         """Yield the sums of each item's options with its subject hidden; items with equal requests share them."""
-        requests = [
-            (without_subject(slotted(relation, item, template)), relation.options_of(item)) for item in relation.items
-        ]
+        requests: list[Request] = []
+        for item in relation.items:
+            hidden = without_subject(slotted(relation, item, template))
+            verbatim = item_prompt(relation, item, template).verbatim
+            requests.append((replace(hidden, verbatim=verbatim), relation.options_of(item)))
         distinct = list(dict.fromkeys(requests))
         sums = dict(zip(distinct, self.hidden_sums(model, distinct, settings), strict=False))
         return (sums[request] for request in requests if request in sums)
@@ -174,8 +176,12 @@ class MultipleChoice(Probe):
         items = {(rel.label, item.index): (rel, item) for rel in benchmark.relations for item in rel.items}
         for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
             relation, item = items[label, index]
-            text = prompt(relation.template_of(item, template), item.subject)
-            yield self.lengths(text, relation.options_of(item))
+            yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))
+
+
+def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
+    """Return the prompt by which an item is asked."""
+    return prompt(relation.template_of(item, template), item.subject)
 
 
 def slotted(relation: Relation, item: Item, template: int) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probing.arrays import Bools, Floats, Ints
+from probing.arrays import Floats, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Spans
 from probing.template import Prompt
@@ -39,7 +39,11 @@ def sums_outside_blanks(text: Prompt, options: Iterable[str], scores: OptionScor
     if not scores.spans:
         return scores.reduce("sum")
     parts = zip(options, scores.texts, scores.spans, scores.log_probs, strict=True)
-    return np.array([float(tokens[_outside(text, option, *own)].sum()) for option, *own, tokens in parts])
+    sums = []
+    for option, statement, spans, tokens in parts:
+        roles = token_roles(marked(text, option, statement), spans)
+        sums.append(float(tokens[[role != BLANK for role in roles]].sum()))
+    return np.array(sums)
 
 
 class ItemTokens(NamedTuple):
@@ -67,8 +71,3 @@ def item_tokens(scores: OptionScores, marks: Iterable[str]) -> ItemTokens:
         [role for text, spans in zip(marks, scores.spans, strict=True) for role in token_roles(text, spans)],
         np.concatenate(scores.log_probs),
     )
-
-
-def _outside(text: Prompt, option: str, statement: str, spans: Spans) -> Bools:
-    roles = token_roles(marked(text, option, statement), spans)
-    return np.array([role != BLANK for role in roles], bool)
