@@ -25,10 +25,14 @@ def settings_group(
 ) -> str:
     """Return what sets a run apart from those with the usual settings, in words; empty for one of these.
 
-    `changed`: its `differences`. A number format that the site chose by the model's size makes no group.
+    `changed`: its `differences`. No group is made by a number format that the site chose by the model's size, nor by an
+    option that only adds figures.
     """
-    by_size = settings.get("dtype") == dtype_by_size(parameters, stored_dtype)
-    return ", ".join(words for name, words in changed.items() if name != "dtype" or not by_size)
+    options = declared_options(probe_named(settings["probe"])) if "probe" in settings else {}
+    ignored = {name for name, option in options.items() if option.adds_figures}
+    if settings.get("dtype") == dtype_by_size(parameters, stored_dtype):
+        ignored.add("dtype")
+    return ", ".join(words for name, words in changed.items() if name not in ignored)
 
 
 def dtype_by_size(parameters: int | None, stored: str) -> DType:

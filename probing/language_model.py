@@ -1,7 +1,7 @@
 """The interface between probes and models: requests, answers, and a card of facts about the model."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ DType = Literal["float32", "bfloat16", "float16"]
 Span = Literal["statement", "answer"]
 Verb = Literal["score", "fill", "generate", "embed"]
 Request = tuple[Prompt, Sequence[str]]
+Spans = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -47,18 +48,34 @@ class OptionScores:
     `answers`: for each option, which of those tokens belong to the option itself.
     `exact`: for each option, whether all its tokens were scored. Tokens that were not hold 0.0; since no
     log-probability exceeds 0, the sum is then an upper bound.
+    `texts`: for each option, the statement that was scored. `spans`: for each option, where in it each of those tokens
+    begins and ends, in characters. Both are empty for a model that has no tokens.
     """
 
     log_probs: tuple[Floats, ...]
     answers: tuple[slice, ...]
     exact: Bools
+    texts: tuple[str, ...] = ()
+    spans: tuple[Spans, ...] = ()
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of tokens of each option's span, shape (options,)."""
+        return np.array([len(tokens) for tokens in self.log_probs], np.int64)
+
+    def answer_only(self) -> "OptionScores":
+        """Return the same scores without the tokens that do not belong to the options themselves."""
+        log_probs = tuple(tokens[own] for tokens, own in zip(self.log_probs, self.answers, strict=True))
+        spans = tuple(spans[own] for spans, own in zip(self.spans, self.answers, strict=False))
+        answers = tuple(slice(0, len(tokens)) for tokens in log_probs)
+        return replace(self, log_probs=log_probs, answers=answers, spans=spans)
 
     def reduce(self, reduction: Reduction = "sum") -> Floats:
         """Return the sum or the mean over each option's tokens, shape (options,)."""
         sums = np.array([float(tokens.sum()) for tokens in self.log_probs])
         if reduction == "sum":
             return sums
-        means: Floats = sums / np.array([max(len(tokens), 1) for tokens in self.log_probs])
+        means: Floats = sums / np.maximum(self.lengths, 1)
         return means
 
 

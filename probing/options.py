@@ -23,6 +23,7 @@ class Option:
     `choices`: the only values that are allowed; empty where every value of the type is.
     `optional`: None is allowed too. `flag`: the name on the command line, without dashes.
     `chooses_items`: another value asks other items, so that figures are not ranked among those with the usual value.
+    `adds_figures`: another value adds figures and changes none, so that runs with it are ranked with the others.
     `offered`: a setting that whoever submits a model to a site may choose, as they may all options of a probe.
     `owner`: the probe that the option belongs to; empty for a setting of the run.
     """
@@ -36,6 +37,7 @@ class Option:
     flag: str
     help: str
     chooses_items: bool
+    adds_figures: bool
     offered: bool
     owner: str
 
@@ -74,13 +76,21 @@ class Option:
         return value
 
 
-def option(default: T, help: str = "", *, flag: str = "", chooses_items: bool = False, offered: bool = False) -> T:
+def option(
+    default: T,
+    help: str = "",
+    *,
+    flag: str = "",
+    chooses_items: bool = False,
+    adds_figures: bool = False,
+    offered: bool = False,
+) -> T:
     """Declare an option as a dataclass field; its type is the field's annotation (see `Option` for the rest).
 
     A field with a plain default value is an option as well, without a help text.
     """
-    metadata = {"help": help, "flag": flag, "chooses_items": chooses_items, "offered": offered}
-    return field(default=default, metadata=metadata)
+    effects = {"chooses_items": chooses_items, "adds_figures": adds_figures}
+    return field(default=default, metadata={"help": help, "flag": flag, "offered": offered, **effects})
 
 
 @cache
@@ -110,6 +120,7 @@ def _read(declaration: Field[Any], hint: Any, owner: str) -> Option:
         flag=metadata.get("flag") or declaration.name.replace("_", "-"),
         help=metadata.get("help", ""),
         chooses_items=metadata.get("chooses_items", False),
+        adds_figures=metadata.get("adds_figures", False),
         offered=metadata.get("offered", False),
         owner=owner,
     )

@@ -18,16 +18,18 @@ from tqdm import tqdm
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.errors import Incomplete
+from probing.errors import BadInput, Incomplete
 from probing.estimate.work import BAR, WorkEstimate, estimate_work
 from probing.files.folders import alone
 from probing.language_model import DType, LanguageModel, Usage
 from probing.probes import probe_of
+from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts, skipped
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
+from probing.results.tokens import write_tokens
 from probing.scoring.load import load
 from probing.scoring.trial import without_panics
 from probing.settings import Settings
@@ -51,16 +53,20 @@ def run(
     device: str = "auto",
     batch_tokens: int | None = None,
     progress: bool = True,
+    keep_tokens: bool = False,
     **settings_and_options: Any,
 ) -> Result:
     """Probe a model (hub id, folder, GGUF file or loaded) on a benchmark (slug, folder or loaded).
 
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
-    the same call goes on from there. `settings_and_options`: the fields of `Settings`, such as `limit=10`, and the
+    the same call goes on from there. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
+    `settings_and_options`: the fields of `Settings`, such as `limit=10`, and the
     probe's own options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     """
     content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
     settings = chosen_settings(content, settings_and_options)
+    if keep_tokens:
+        _refuse_tokens(settings, out)
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
         with alone(target):
@@ -69,13 +75,13 @@ def run(
                 model = load(str(model), commit=commit, device=device, dtype=settings.dtype, batch_tokens=batch_tokens)
             start = Start(start_time, time.perf_counter() - begin)
             settings = replace(settings, dtype=cast(DType, model.dtype))
-            partial = _open_partial(target, model, content, settings)
+            partial = _open_partial(target, model, content, settings, keep_tokens)
             _probe_missing(model, content, settings, start, partial, progress)
             covered = parts(content, settings)
             finished = [PartResult(partial.rows(part), partial.record(part)) for part in covered]
             result = joined(finished, content, settings)
             if out is not None:
-                result.save(target)
+                result.save(target, [path for part in covered if (path := partial.tokens(part))])
                 partial.remove()
             return result
 
@@ -88,12 +94,13 @@ def probe_part(
     *,
     start: Start | None = None,
     work: WorkEstimate | None = None,
+    tokens: Path | None = None,
     on_share: Callable[[float], None] = lambda share: None,
 ) -> PartResult:
     """Probe one part.
 
     `on_share` is called after each batch with the share of the part's work that is done. `work`: the estimate that
-    this share rests on, computed here if it is not given.
+    this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
     """
     start = start or Start(datetime.now(UTC), 0.0)
     relation = benchmark.select([part.relation], settings.limit)[part.relation]
@@ -101,7 +108,10 @@ def probe_part(
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
     with without_panics(model.card.id), _reported(usage, estimate, on_share):
-        rows = list(probe.rows(model, relation, part.template, settings))
+        if tokens and isinstance(probe, MultipleChoice):
+            rows = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
+        else:
+            rows = list(probe.rows(model, relation, part.template, settings))
     if len(rows) != part.items:
         raise Incomplete(
             f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
@@ -110,6 +120,16 @@ def probe_part(
     on_share(1)
     cost = _cost(before, usage, start, time.perf_counter() - begin)
     return PartResult(probe.frame(rows), _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)})
+
+
+def _refuse_tokens(settings: Settings, out: str | Path | None) -> None:
+    """Raise `BadInput` where the scores of single tokens cannot be kept."""
+    if out is None:
+        raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
+    if not isinstance(probe_of(settings), MultipleChoice):
+        raise BadInput(f"The probe {settings.probe} has no options with tokens to keep.", "Leave out --keep tokens.")
+    if settings.decide:
+        raise BadInput("With --decide not all tokens are scored, so they cannot be kept.", "Leave out one of the two.")
 
 
 @contextmanager
@@ -185,7 +205,16 @@ def _probe_missing(
         for part, estimate in missing.items():
             bar.set_postfix_str(part.relation, refresh=False)
             advance = _advance(bar, estimate.positions)
-            done = probe_part(model, benchmark, settings, part, start=start, work=estimate, on_share=advance)
+            done = probe_part(
+                model,
+                benchmark,
+                settings,
+                part,
+                start=start,
+                work=estimate,
+                tokens=partial.tokens(part),
+                on_share=advance,
+            )
             partial.store(part, done.rows, done.record)
 
 
@@ -195,7 +224,9 @@ def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:
     return lambda share: bar.update(begin + share * positions - bar.n)
 
 
-def _open_partial(out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings) -> Partial:
+def _open_partial(
+    out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings, with_tokens: bool
+) -> Partial:
     weights = {"commit": model.card.commit, "files": model.card.files}
     identity = {"model": weights, "benchmark": benchmark.digest, "settings": settings.digest}
-    return Partial.open(out, identity, resume=any(weights.values()))
+    return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)

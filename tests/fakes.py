@@ -34,7 +34,9 @@ class FakeModel:
             statements = [prompt.fill(option) for option in options]
             tokens = tuple(self._tokens(statement) for statement in statements)
             self.usage.add("score", len(options), sum(map(len, tokens)))
-            yield OptionScores(tokens, tuple(map(_answer, statements)), np.ones(len(options), dtype=bool))
+            texts = tuple(statement.text for statement in statements)
+            exact = np.ones(len(options), dtype=bool)
+            yield OptionScores(tokens, tuple(map(_answer, statements)), exact, texts, tuple(map(_word_spans, texts)))
 
     def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         """Yield a distribution per prompt. A word is a token, and the vocabulary of a prompt is its options."""
@@ -71,6 +73,11 @@ def _number(text: str) -> float:
 
 def _word_ends(text: str) -> list[int]:
     return [end for end in range(1, len(text) + 1) if end == len(text) or text[end] == " "]
+
+
+def _word_spans(text: str) -> tuple[tuple[int, int], ...]:
+    ends = _word_ends(text)
+    return tuple(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def _answer(statement: Statement) -> slice:

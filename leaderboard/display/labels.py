@@ -23,12 +23,14 @@ DIMENSIONS = {
     "head": "Head",
     "major": "Major fact types",
     "repeats": "Repeated words",
+    "normalisation": "Normalisation",
     "repetition": "Repetition",
     "truth": "Truth",
 }
 SETTINGS = {
     "dtype": "Number format",
     "pll": "PLL",
+    "pmi": "PMI",
 }
 METRICS = {
     "accuracy_sem": "Template SEM",

@@ -10,6 +10,7 @@ from leaderboard.lists.runs import finished_runs, runs_beside
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section
 from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
@@ -20,8 +21,9 @@ from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
 from probing.analysis.crossed import BY_CULTURE, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
+from probing.probes.ranking import Ranking
 
-GAP = "culture_gap"
+METRIC, GAP = Ranking.main_metric, "culture_gap"
 # Tags crossed with each other, which the sections show; relation and culture have a breakdown of their own.
 HIDDEN = frozenset(BY_CULTURE) - {"relation_culture"}
 METRIC_LABELS = {
@@ -46,6 +48,7 @@ def run_sections(run: Run) -> list[Section]:
     whole, by_relation = sides([run])
     beside, _ = sides(runs_beside(run))
     sections = [gaps(whole), *predicate_sections(by_relation), languages(beside), *predictions(run)]
+    sections.append(normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
 
@@ -53,6 +56,7 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     """Return all models on each pair, and how varied the answers are."""
     whole, by_relation = sides(list(finished_runs(benchmark)))
     sections = [models(whole), variety_section(benchmark, [*whole, *by_relation])]
+    sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
 
@@ -101,7 +105,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
-    option_labels={"pair": "Culture pair"},
+    option_labels={"pair": "Culture pair", "pmi": "PMI"},
     hidden_dimensions=HIDDEN,
     fine_dimensions=frozenset(name for name in HIDDEN if "relation" in BY_CULTURE[name]),
     default_dimensions=("culture_pair",),

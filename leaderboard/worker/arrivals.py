@@ -35,7 +35,7 @@ FROM_BENCHMARK = frozenset(
     | {"demonstrations", "true", "repetitions", "words"}
     | VERSION_TAGS
 )
-PER_OPTION = ("scores", "exact")
+PER_OPTION = ("scores", "tokens", "exact", "unconditional")
 ROUNDING = 1e-6  # relative; of scores that are stored in single precision
 NUMBERS = ("statements", "positions", "padding", "items_done")
 RECORD_FIELDS: Mapping[str, type] = {
@@ -162,7 +162,7 @@ def _check_numbers(frame: pd.DataFrame, expected: pd.DataFrame) -> None:
             is_list = isinstance(cell, np.ndarray | list)
             if name in PER_OPTION and not (is_list and len(cell) == len(pattern)):
                 raise RowsRefused.because(f"a list of {name!r} has another length than the options")
-            if not _finite(cell, missing=name != "scores"):
+            if not _finite(cell, missing=name not in ("scores", "unconditional")):
                 raise RowsRefused.because(f"the column {name!r} holds values that are not finite")
 
 

@@ -12,12 +12,15 @@ from probing.probes import probe_named
 from probing.probes.probe import declared_options, parse
 from probing.results.result import Result
 
+KEPT = ["tokens"]  # what may be stored beyond rows and scores
+
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument("--benchmark", required=True, metavar="SLUG_OR_FOLDER", help="slug, folder or archive")
     add_settings(parser)
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
+    parser.add_argument("--keep", choices=KEPT, help="store the log-probability of every token as well")
     parser.set_defaults(command=run)
 
 
@@ -32,6 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
         commit=arguments.commit,
         device=arguments.device,
         batch_tokens=arguments.batch_tokens,
+        keep_tokens=arguments.keep == "tokens",
         **settings,
         **parse(declared_options(probe), arguments.set, f"The probe {probe.name}"),
     )

@@ -1,9 +1,14 @@
 """The command `show`: print a result's scores."""
 
 import argparse
+from pathlib import Path
 
-from probing.command_line.program import print_by_dimension
+from probing.analysis.conditional import conditional_accuracy
+from probing.command_line.program import print_by_dimension, print_table
+from probing.probes import probe_of
 from probing.results.result import Result
+from probing.results.tokens import TOKENS_FILE, read_tokens
+from probing.settings import Settings
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -16,3 +21,16 @@ def show(arguments: argparse.Namespace) -> None:
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
     print_by_dimension(result.scores)
+    print_alternatives(result, Path(arguments.folder) / TOKENS_FILE)
+
+
+def print_alternatives(result: Result, tokens: Path) -> None:
+    """Print accuracy by conditional scores where tokens are stored, and what other rules cannot be computed and why."""
+    settings = Settings.from_json(result.record["settings"])
+    probe = probe_of(settings)
+    if tokens.is_file():
+        print("\nby the scores of single tokens")
+        scores = conditional_accuracy(result.items, read_tokens(tokens), probe.main_metric)
+        print_table(scores.drop(columns="dimension"))
+    for sentence in probe.missing_alternatives(settings, result.items.columns):
+        print(f"\n{sentence}")

@@ -1,7 +1,8 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,19 +10,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
-from probing.benchmark import Item, Relation
-from probing.errors import NonFiniteScores
-from probing.language_model import LanguageModel, Request
+from probing.analysis.normalisations import missing_normalisations, normalisation_scores
+from probing.analysis.text_lengths import TextLengths, statement_lengths
+from probing.arrays import Floats
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput, NonFiniteScores
+from probing.language_model import LanguageModel, OptionScores, Request
+from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row, tag_columns
+from probing.probes.roles import SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
 from probing.settings import Settings
-from probing.template import Prompt, prompt
+from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 
 OTHER_BLANK = "…"  # stands for a blank that is not scored
+NO_SUBJECT = "pmi=true hides the subject, which not every sentence names"
 
 
-class MultipleChoiceColumns(RowColumns):
-    """Columns of a row; any further column is a tag. Options are indices into the answer space."""
+class ChoiceColumns(RowColumns):
+    """Columns of a row of any probe with options, which are indices into the answer space."""
 
     answer: int
     answers: list[int]
@@ -36,15 +43,26 @@ class MultipleChoiceColumns(RowColumns):
     statement: str
 
 
+class MultipleChoiceColumns(ChoiceColumns):
+    """Columns of a row; any further column is a tag.
+
+    `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
+    option's text with the subject hidden.
+    """
+
+    tokens: list[int]
+    unconditional: list[float]
+
+
 class RankedOptions(NamedTuple):
-    """The scores by which an item's options are ranked, and which of them are exact.
+    """The scores by which an item's options are ranked, shape (options,), and the tokens that they come from.
 
     `second`: the scores of a preset's second rule.
     """
 
-    scores: NDArray[np.float64]
-    exact: NDArray[np.bool_]
-    second: NDArray[np.float64] | None = None
+    scores: Floats
+    scored: OptionScores
+    second: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -59,37 +77,131 @@ class MultipleChoice(Probe):
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
+    pmi: bool = option(False, "score the options with the subject hidden as well, for PMI", adds_figures=True)
+
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
+        return (row for row, _, _ in self._answered(model, relation, template, settings))
+
+    def rows_with_tokens(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[tuple[Row, ItemTokens]]:
+        """Yield each row with the tokens by which its options were ranked."""
+        for row, item, scored in self._answered(model, relation, template, settings):
+            options = zip(relation.options_of(item), scored.texts, strict=False)
+            sentence = slotted(relation, item, template)
+            yield row, item_tokens(scored, (self.marks(sentence, item.subject, *option) for option in options))
+
+    def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
+        """Return the scored statement with marks in place of subject and option (`roles`)."""
+        return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)
+
+    def _answered(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[tuple[Row, Item, OptionScores]]:
+        """Yield the row of each item, and the scores of the texts by which its options were ranked."""
+        if self.pmi and settings.decide:
+            raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
+        prompts = [item_prompt(relation, item, template) for item in relation.items]
         requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
+        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
         answers = self.answers(model, requests, settings)
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
-        for item, text, answer in zip(relation.items, prompts, answers, strict=False):
-            if not np.isfinite(answer.scores).all():
+        for item, text, hidden, answer in zip(relation.items, prompts, unconditional, answers, strict=False):
+            if not all(np.isfinite(scores).all() for scores in (answer.scores, hidden) if scores is not None):
                 raise non_finite(model, relation, item, template)
-            key = {"relation": relation.label, "template": template}
-            columns = choice_row(relation, text, item, answer.scores, answer.exact)
-            yield key | columns | self.more(relation, item, answer)
+            row = {
+                "relation": relation.label,
+                "template": template,
+                **choice_row(relation, text, item, answer.scores, answer.scored.exact),
+                "tokens": answer.scored.lengths.tolist(),
+                **({} if hidden is None else {"unconditional": hidden.tolist()}),
+                **self.more(relation, item, answer),
+            }
+            yield row, item, answer.scored
 
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         """Yield the scores by which each prompt's options are ranked."""
         for scores in model.score(requests, settings.scoring):
-            yield RankedOptions(scores.reduce(settings.reduction), scores.exact)
+            yield RankedOptions(scores.reduce(settings.reduction), scores)
+
+    def hidden_sums(self, model: LanguageModel, requests: Sequence[Request], settings: Settings) -> Iterator[Floats]:
+        """Yield the sums of the texts by which options are ranked, of prompts with hidden subjects.
+
+        What the model puts in the place of a subject does not count.
+        """
+        answers = model.score(requests, settings.scoring)
+        return (sums_outside_blanks(*request, scores) for request, scores in zip(requests, answers, strict=False))
+
+    def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
+        """Return the lengths of the texts by which a prompt's options are ranked: of the whole statements."""
+        return statement_lengths(text, options)
 
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return further columns of the row; presets of this probe override it."""
         return {}
 
+    def why_not(self, relation: Relation) -> str:
+        numbers = range(len(relation.templates))
+        sentences = (slotted(relation, item, number) for item in relation.items for number in numbers)
+        return NO_SUBJECT if self.pmi and any(SUBJECT_SLOT not in text for text in sentences) else ""
+
+    def _unconditional(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Floats]:
+        """Yield the sums of each item's options with its subject hidden; items with equal requests share them."""
+        requests: list[Request] = []
+        for item in relation.items:
+            hidden = without_subject(slotted(relation, item, template))
+            verbatim = item_prompt(relation, item, template).verbatim
+            requests.append((replace(hidden, verbatim=verbatim), relation.options_of(item)))
+        distinct = list(dict.fromkeys(requests))
+        sums = dict(zip(distinct, self.hidden_sums(model, distinct, settings), strict=False))
+        return (sums[request] for request in requests if request in sums)
+
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
-        return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
+        return choice_frame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return accuracy_scores(rows, tag_columns(self, rows.columns))
+
+    def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+        reduction = self.fixed.get("reduction", settings.reduction)
+        return normalisation_scores(rows, self._row_lengths(rows, benchmark), self.main_metric, reduction)
+
+    def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
+        return missing_normalisations(settings, columns)
+
+    def _row_lengths(self, rows: pd.DataFrame, benchmark: Benchmark) -> Iterator[TextLengths]:
+        """Yield the lengths of the texts of each row's options."""
+        items = {(rel.label, item.index): (rel, item) for rel in benchmark.relations for item in rel.items}
+        for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
+            relation, item = items[label, index]
+            yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))
+
+
+def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
+    """Return the prompt by which an item is asked."""
+    return prompt(relation.template_of(item, template), item.subject)
+
+
+def slotted(relation: Relation, item: Item, template: int) -> str:
+    """Return an item's sentence with slots for its subject and its answer.
+
+    A sentence of the item's own has slots where the subject's name stands.
+    """
+    if item.wording and item.subject:
+        return item.wording.replace(item.subject, SUBJECT_SLOT)
+    return relation.template_of(item, template)
 
 
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
     """Return the error for an item whose scores are not finite."""
     return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
+
+
+def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows with the columns of `choice_row` as a table whose types do not depend on what is missing."""
+    return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
 
 def choice_row(

@@ -1,14 +1,15 @@
 """The base class of probes: options, rows, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import pandas as pd
 
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.comparison import CORRECT, Correctness
 from probing.analysis.ranks import item_values
-from probing.benchmark import Item, Relation
+from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.options import Option, declared
@@ -43,6 +44,14 @@ class Probe(ABC):
     @abstractmethod
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return tidy scores of stored rows."""
+
+    def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+        """Return tidy scores by other rules than the probe's own, for which the texts of the benchmark are needed."""
+        return pd.DataFrame(columns=SCORE_COLUMNS)
+
+    def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
+        """Return a sentence for each alternative that rows with these columns do not allow."""
+        return []
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.culture import ranking_scores
+from probing.analysis.text_lengths import TextLengths, text_lengths
+from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
@@ -22,6 +23,7 @@ from probing.options import option
 from probing.probes.columns import VERSION_TAGS, tag_cells
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
 from probing.probes.probe import Row, tag_columns
+from probing.probes.roles import ANSWER_MARK
 from probing.settings import Settings
 from probing.template import Prompt
 
@@ -65,18 +67,29 @@ class Ranking(MultipleChoice):
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         if model.card.kind == "causal" and not settings.decide:
             return both_rules(model, requests)
-        requests = requests if model.card.kind == "masked" else (before(*request) for request in requests)
         scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
-        return (
-            RankedOptions(scores.reduce(scoring.reduction), scores.exact) for scores in model.score(requests, scoring)
-        )
+        answers = model.score(candidate_requests(model, requests), scoring)
+        return (RankedOptions(scores.reduce(scoring.reduction), scores) for scores in answers)
+
+    def hidden_sums(self, model: LanguageModel, requests: Sequence[Request], settings: Settings) -> Iterator[Floats]:
+        scoring = Scoring(**self.fixed, span="answer")
+        return (scores.reduce("sum") for scores in model.score(candidate_requests(model, requests), scoring))
+
+    def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
+        """Return the lengths of the candidates, without the space before the blank."""
+        return text_lengths(tuple(options))
+
+    def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
+        """Return marks of an option only, as all tokens by which candidates are ranked are theirs."""
+        return ANSWER_MARK * len(statement)
 
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return the columns of a ranking; scores are in single precision, for there may be thousands of candidates."""
         prediction, _, _ = ranked(answer.scores, item)
         columns: Row = {
             "scores": answer.scores.astype(np.float32),
-            "exact": answer.exact,
+            "tokens": answer.scored.lengths.astype(np.int32),
+            "exact": answer.scored.exact,
             "prediction_cultures": cultures_of(relation, prediction),
         }
         if answer.second is not None:
@@ -110,7 +123,13 @@ def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[Ra
     twice = (request for text, options in requests for request in (before(text, options), (text, options)))
     scores = model.score(twice, Scoring())
     for cut, whole in zip(scores, scores, strict=False):
-        yield RankedOptions(answer_means(cut), cut.exact, whole.reduce("sum"))
+        own = candidate_scores(cut)
+        yield RankedOptions(own.reduce("mean"), own, whole.reduce("sum"))
+
+
+def candidate_requests(model: LanguageModel, requests: Iterable[Request]) -> Iterable[Request]:
+    """Return the requests for the candidates themselves: a causal model is given the text to the left of the blank."""
+    return requests if model.card.kind == "masked" else (before(*request) for request in requests)
 
 
 def before(text: Prompt, options: Sequence[str]) -> Request:
@@ -121,10 +140,10 @@ def before(text: Prompt, options: Sequence[str]) -> Request:
     return cut, [left[len(kept) :] + option for option in options]
 
 
-def answer_means(scores: OptionScores) -> NDArray[np.float64]:
-    """Return the mean log-probability of each option's own tokens."""
-    parts = [tokens[answer] for tokens, answer in zip(scores.log_probs, scores.answers, strict=True)]
-    if not all(map(len, parts)):
+def candidate_scores(scores: OptionScores) -> OptionScores:
+    """Return the scores of the candidates' own tokens; raise `UnsupportedModel` where a candidate has none."""
+    own = scores.answer_only()
+    if not own.lengths.all():
         step = "Choose a model that knows this language's script."
         raise UnsupportedModel("The model's tokenizer leaves nothing of some candidates.", step)
-    return np.array([part.mean() for part in parts])
+    return own

@@ -19,7 +19,7 @@ from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
 from probing.options import option
-from probing.probes.multiple_choice import MultipleChoiceColumns, choice_row, non_finite
+from probing.probes.multiple_choice import ChoiceColumns, choice_row, non_finite
 from probing.probes.probe import Probe, Row
 from probing.probes.similarity import cosines
 from probing.settings import Settings
@@ -34,7 +34,7 @@ UNKNOWN_PAIR = np.full(2, np.nan)
 PairValues = NDArray[np.float64]
 
 
-class SpecificityColumns(MultipleChoiceColumns):
+class SpecificityColumns(ChoiceColumns):
     """Columns of a row.
 
     `*_log_prob`, `*_rank`: at the blank, NaN and 0 if the answer is not a single token of the vocabulary; ranks are

@@ -16,17 +16,22 @@ from probing.files.folders import new_file, new_folder
 from probing.probes.parts import Part
 
 RUN = "run.json"
+TOKENS_SUFFIX = "tokens.parquet"
 AGAIN = "Remove it: the same command probes this part again."
 
 
 @dataclass(frozen=True)
 class Partial:
-    """A folder with a Parquet file and a record for each finished part, and the identity of the run they belong to."""
+    """A folder with a Parquet file and a record for each finished part, and the identity of the run they belong to.
+
+    `with_tokens`: a part is finished only if the scores of its single tokens are stored as well.
+    """
 
     folder: Path
+    with_tokens: bool = False
 
     @classmethod
-    def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool) -> "Partial":
+    def open(cls, out: Path, identity: Mapping[str, Any], *, resume: bool, with_tokens: bool = False) -> "Partial":
         """Open the partial folder of the run whose result will be the folder `out`.
 
         A folder with parts of another run, or one that is not a partial run, is left alone and refused. Without
@@ -37,14 +42,19 @@ class Partial:
             if any(folder.glob("*.parquet")):
                 _refuse_other(folder, identity)
                 if resume:
-                    return cls(folder)
+                    return cls(folder, with_tokens)
             shutil.rmtree(folder)
         with new_folder(folder) as new:
             _write_json(new / RUN, {"identity": identity})
-        return cls(folder)
+        return cls(folder, with_tokens)
 
     def has(self, part: Part) -> bool:
-        return all(self._path(part, suffix).is_file() for suffix in ("json", "parquet"))
+        suffixes = ("json", "parquet", *([TOKENS_SUFFIX] if self.with_tokens else []))
+        return all(self._path(part, suffix).is_file() for suffix in suffixes)
+
+    def tokens(self, part: Part) -> Path | None:
+        """Return the file for the scores of a part's tokens, which is written before its rows; None without tokens."""
+        return self._path(part, TOKENS_SUFFIX) if self.with_tokens else None
 
     def store(self, part: Part, rows: pd.DataFrame, record: Mapping[str, Any]) -> None:
         """Write the record and then the rows: a part that has both files is finished."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from probing.benchmark import Benchmark
 from probing.probes import probe_of
-from probing.results.rescoring import digests, with_tags
+from probing.results.rescoring import all_scores, digests, with_tags
 from probing.results.result import Result, check_complete, join
 from probing.settings import Settings
 
@@ -26,10 +26,9 @@ def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Setti
     """Return the result that all parts make; raise `Incomplete` where rows are missing."""
     rows = join(part.rows for part in finished)
     check_complete(rows, benchmark, settings)
-    probe = probe_of(settings)
-    rows = with_tags(rows, benchmark, probe)
+    rows = with_tags(rows, benchmark, probe_of(settings))
     record = merged(part.record for part in finished) | digests(benchmark, settings)
-    return Result(rows, probe.scores(rows), record)
+    return Result(rows, all_scores(rows, benchmark, settings), record)
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -43,6 +43,13 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
 
 
+def all_scores(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+    """Return the tidy scores of a run: those by the rule of its probe, then those by other rules."""
+    probe = probe_of(settings)
+    tables = [probe.scores(rows), probe.alternatives(rows, benchmark, settings)]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
 def _items(benchmark: Benchmark) -> dict[tuple[str, int], tuple[Relation, Item]]:
     """Map the label of a relation and the index of an item to both."""
     return {
@@ -88,7 +95,7 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     refuse_other_questions(result, benchmark, settings)
     probe = probe_of(settings)
     rows = with_tags(result.items, benchmark, probe)
-    scores = probe.scores(rows)
+    scores = all_scores(rows, benchmark, settings)
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
     record = {**result.record, "benchmark": {**measured_on, **version}, **digests(benchmark, settings)}

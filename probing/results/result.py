@@ -1,7 +1,7 @@
 """A result: one row per item and template, tidy scores, and the record of how they were made."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes.parts import parts
+from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
 
 ITEMS = "items.parquet"
@@ -37,10 +38,15 @@ class Result:
     scores: pd.DataFrame
     record: dict[str, Any]
 
-    def save(self, folder: str | Path) -> None:
-        """Write the result folder: all of it or nothing, and never over another one."""
+    def save(self, folder: str | Path, tokens: Sequence[Path] = ()) -> None:
+        """Write the result folder: all of it or nothing, and never over another one.
+
+        `tokens`: the files with the scores of the parts' tokens, which are joined to one.
+        """
         with new_folder(Path(folder).resolve()) as new:
             self._write(new)
+            if tokens:
+                join_tokens(tokens, new / TOKENS_FILE)
 
     def replace(self, folder: str | Path) -> None:
         """Put this result in place of the one in the folder, in one step; other files in the folder are kept."""

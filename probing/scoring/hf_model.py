@@ -217,8 +217,14 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
     start = 0
     for size in window.sizes:
         options = slice(start, start + size)
-        answers = tuple(statement.answer for statement in window.statements[options])
-        yield OptionScores(tuple(log_probs[options]), answers, exact[options])
+        statements = window.statements[options]
+        yield OptionScores(
+            tuple(log_probs[options]),
+            tuple(statement.answer for statement in statements),
+            exact[options],
+            tuple(statement.text for statement in statements),
+            tuple(statement.spans for statement in statements),
+        )
         start += size
 
 

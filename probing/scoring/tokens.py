@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from probing.arrays import Ids
-from probing.language_model import Request, Span
+from probing.language_model import Request, Span, Spans
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -22,12 +22,15 @@ class Encoded:
     `scored`: the positions of the tokens that are scored, which special tokens are not.
     `answer`: which of the scored tokens belong to the option.
     `words`: the number of each token's word, None for special tokens, as "within-word" masking needs it.
+    `text`: the statement itself. `spans`: where in it each scored token begins and ends, in characters.
     """
 
     ids: Ids
     scored: tuple[int, ...]
     answer: slice
     words: tuple[int | None, ...]
+    text: str = ""
+    spans: Spans = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,14 @@ class Encoder:
         """Score the option only; for causal models the text after it is cut off, as it cannot matter."""
         scored = statement.scored[statement.answer]
         end = len(statement.ids) if self.special_tokens or not scored else scored[-1] + 1
-        return Encoded(statement.ids[:end], scored, slice(0, len(scored)), statement.words[:end])
+        return replace(
+            statement,
+            ids=statement.ids[:end],
+            scored=scored,
+            answer=slice(0, len(scored)),
+            words=statement.words[:end],
+            spans=statement.spans[statement.answer],
+        )
 
     def _encoded(self, batch: BatchEncoding, index: int, statement: Statement) -> Encoded:
         encoding = batch.encodings[index]
@@ -82,11 +92,11 @@ class Encoder:
         scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
         words = (None,) * offset + tuple(encoding.word_ids)
         offsets = encoding.offsets  # kept in a variable, since each access to the attribute builds the list anew
-        spans = (offsets[position - offset] for position in scored)
+        spans = tuple(offsets[position - offset] for position in scored)
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
-        return Encoded(ids, scored, answer, words)
+        return Encoded(ids, scored, answer, words, statement.text, spans)
 
 
 class _ApartEncoder(Encoder):
@@ -98,7 +108,7 @@ class _ApartEncoder(Encoder):
 
     def __init__(self, encoder: Encoder) -> None:
         super().__init__(encoder.tokenizer, special_tokens=encoder.special_tokens)
-        self._option_ids: dict[str, Ids] = {}
+        self._options: dict[str, tuple[Ids, Spans]] = {}
         self._contexts: dict[tuple[str, str], tuple[Ids, Ids]] = {}
 
     def encode(self, statements: Sequence[Statement], span: Span = "answer") -> list[Encoded]:
@@ -112,10 +122,12 @@ class _ApartEncoder(Encoder):
         if (left, right) not in self._contexts:
             self._contexts[left, right] = self._context_ids(left, right)
         before, after = self._contexts[left, right]
-        option = self._tokens(text[start:end], spaced=left.endswith(" "))
+        spaced = left.endswith(" ")
+        option, offsets = self._tokens(f" {text[start:end]}" if spaced else text[start:end])
         ids = (*before, *option, *after)
         scored = tuple(range(len(before), len(before) + len(option)))
-        return Encoded(ids, scored, slice(0, len(option)), (None,) * len(ids))
+        spans = tuple((start - spaced + begin, start - spaced + stop) for begin, stop in offsets)
+        return Encoded(ids, scored, slice(0, len(option)), (None,) * len(ids), text, spans)
 
     def _context_ids(self, left: str, right: str) -> tuple[Ids, Ids]:
         """Return the tokens before and after a mask that stands between the two texts."""
@@ -128,11 +140,12 @@ class _ApartEncoder(Encoder):
         )
         return tuple(encoding.ids[:place]), tuple(encoding.ids[place + 1 :])
 
-    def _tokens(self, option: str, *, spaced: bool) -> Ids:
-        text = f" {option}" if spaced else option
-        if text not in self._option_ids:
-            self._option_ids[text] = tuple(self.tokenizer(text, add_special_tokens=False).input_ids)
-        return self._option_ids[text]
+    def _tokens(self, option: str) -> tuple[Ids, Spans]:
+        """Return the tokens of an option, and where in it each of them begins and ends."""
+        if option not in self._options:
+            encoding = self.tokenizer(option, add_special_tokens=False).encodings[0]
+            self._options[option] = tuple(encoding.ids), tuple(encoding.offsets)
+        return self._options[option]
 
 
 def windows(

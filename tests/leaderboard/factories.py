@@ -17,9 +17,9 @@ from leaderboard.stored import benchmarks
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
-from probing.probes import probe_named
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.parts import parts
+from probing.results.rescoring import all_scores
 from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt
@@ -101,22 +101,21 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
     storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
     done.provenance_record = {"model": {"id": of.hub_id, "commit": of.commit}, "device": "cpu", "dtype": "float32"}
     done.save()
-    Score.objects.bulk_create(Score(run=done, **tidy) for tidy in _tidy(rows))
+    tidy = all_scores(rows, benchmarks.read(on), settings)
+    Score.objects.bulk_create(Score(run=done, **score) for score in _records(tidy))
     return done
 
 
 def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Run:
     """A finished run on an installed benchmark, with the items and scores that the probe computes with a fake model."""
-    content, probe = benchmarks.read(on), probe_named(settings.probe)()
+    content = benchmarks.read(on)
     rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
     rows = rows.reset_index(drop=True)
     done = run(of, on, Run.State.FINISHED, started=DAY, finished=DAY, settings=settings.to_json())
     done.artefact = f"runs/{done.pk}"
     storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
     done.save()
-    scores = probe.scores(rows).astype(object)
-    tidy = scores.where(scores.notna(), None).to_dict("records")
-    Score.objects.bulk_create(Score(run=done, **score) for score in tidy)
+    Score.objects.bulk_create(Score(run=done, **score) for score in _records(all_scores(rows, content, settings)))
     return done
 
 
@@ -161,6 +160,5 @@ def _right(relation: Relation, template: int, item: Item) -> str:
     return prompt(relation.templates[template], item.subject).fill(relation.options_of(item)[item.answers[0]]).text
 
 
-def _tidy(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    tidy = MultipleChoice().scores(rows)
+def _records(tidy: pd.DataFrame) -> list[dict[str, Any]]:
     return [{k: None if pd.isna(v) else v for k, v in row.items()} for row in tidy.to_dict("records")]

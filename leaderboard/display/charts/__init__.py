@@ -1,5 +1,6 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
+from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import beside, dots, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
@@ -18,6 +19,7 @@ __all__ = [
     "against_parameters",
     "beside",
     "boxes",
+    "bumps",
     "changes",
     "dots",
     "forest",

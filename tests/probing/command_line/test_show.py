@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main
-from tests.probing.command_line.helpers import complaint
+from probing.analysis.conditional import conditional_accuracy
+from probing.results.result import Result
+from probing.results.tokens import read_tokens
+from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import complaint, use
 
 
 def test_show_prints_each_dimension(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,3 +23,30 @@ def test_show_prints_each_dimension(results: list[str], capsys: pytest.CaptureFi
 def test_show_of_no_result_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", str(tmp_path)]) == 2
     assert "is not a result" in complaint(capsys)
+
+
+def test_show_says_which_normalisations_are_not_there(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    main(["show", results[0]])
+    printed = capsys.readouterr().out
+    assert all(f" {name} " in printed for name in ("per token", "per byte", "per word"))
+    assert "PMI needs the scores with the subject hidden" in printed
+    assert "conditional" not in printed
+
+
+def test_show_has_the_accuracy_by_the_scores_of_single_tokens(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, FakeModel())
+    assert main(["run", "fake", "--benchmark", folder, "--keep", "tokens", "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert main(["show", str(tmp_path / "out")]) == 0
+    _, table = capsys.readouterr().out.split("by the scores of single tokens")
+    result = Result.load(tmp_path / "out")
+    expected = conditional_accuracy(result.items, read_tokens(tmp_path / "out/tokens.parquet"), "accuracy")
+    for row in expected.to_dict("records"):
+        assert any(
+            line.split()[0] == row["metric"] and row["group"] in line and f"{row['value']:.4g}" in line
+            for line in table.splitlines()
+            if line.split()
+        )

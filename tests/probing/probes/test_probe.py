@@ -8,15 +8,15 @@ import pytest
 
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
-from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.probe import Probe, changed_options, declared_options, make, offered_options, parse
+from probing.probes.similarity import Similarity
 from probing.runner import run
 from probing.settings import SETTINGS
 from probing.statements.prompting import PROMPTINGS
 
 
 @dataclass(frozen=True)
-class Few(MultipleChoice):
+class Few(Similarity):
     name: ClassVar[str] = "few"
 
     prompting: Literal["vanilla", "few-shot"] = "vanilla"
@@ -72,7 +72,7 @@ def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> No
 
 def test_a_probe_without_options_says_so() -> None:
     with pytest.raises(BadInput, match=r"no option 'k'.*It has none"):
-        make(MultipleChoice, {"k": 1})
+        make(Similarity, {"k": 1})
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_each_option_names_its_type_and_its_choices() -> None:
         "shuffled": (bool, (False, True)),
     }
     assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
-    assert declared_options(MultipleChoice) == {}
+    assert declared_options(PROBES["similarity"]) == {}
 
 
 @pytest.mark.parametrize("probe", PROBES.values())

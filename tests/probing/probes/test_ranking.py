@@ -10,7 +10,8 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import OptionScores
-from probing.probes.ranking import Ranking, answer_means
+from probing.probes.ranking import Ranking, candidate_scores
+from probing.results.rescoring import all_scores
 from probing.runner import run
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -38,7 +39,8 @@ def test_what_the_rules_leave_no_choice_of_is_on_record(pairs: Benchmark, model:
 
 def test_a_stored_result_is_the_same_after_reading(pairs: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     result = run(model, pairs, out=tmp_path / "out", progress=False)
-    again = Ranking().scores(pd.read_parquet(tmp_path / "out" / "items.parquet"))
+    stored = pd.read_parquet(tmp_path / "out" / "items.parquet")
+    again = all_scores(stored, pairs, Settings.from_json(result.record["settings"]))
     pd.testing.assert_frame_equal(again, result.scores)
 
 
@@ -63,7 +65,7 @@ def test_masked_models_and_deciding_have_the_primary_rule_only(pairs: Benchmark)
 def test_a_candidate_without_tokens_is_refused() -> None:
     nothing = OptionScores((np.array([-1.0]),), (slice(0, 0),), np.array([True]))
     with pytest.raises(UnsupportedModel, match="leaves nothing"):
-        answer_means(nothing)
+        candidate_scores(nothing)
 
 
 def test_equal_candidates_are_won_by_the_first_label() -> None:

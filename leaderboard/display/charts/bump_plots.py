@@ -1,0 +1,38 @@
+"""Bump plots: the order of several models under each of several rules, with a line for each model."""
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, figure
+
+
+def bumps(orders: Mapping[str, Sequence[str]]) -> go.Figure:
+    """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
+
+    The first rule names the rows. The lines of labels whose place moves are in the accent colour.
+    """
+    rules = list(orders)
+    labels = list(next(iter(orders.values()), ()))
+    traces = [_trace(label, rules, [orders[rule].index(label) + 1 for rule in rules]) for label in labels]
+    rows = {"tickmode": "array", "tickvals": list(range(1, len(labels) + 1)), "ticktext": labels}
+    return figure(
+        traces,
+        70 + ROW_HEIGHT * len(labels),
+        xaxis={"type": "category", "side": "top", "showgrid": False},
+        yaxis={**rows, "range": [len(labels) + 0.7, 0.3], "showgrid": False},
+    )
+
+
+def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> go.Scatter:
+    colour = ACCENT if len(set(ranks)) > 1 else MUTED
+    return go.Scatter(
+        x=list(rules),
+        y=list(ranks),
+        mode="lines+markers",
+        line={"color": colour, "width": 1.5},
+        marker={"size": 9, "color": colour},
+        cliponaxis=False,
+        name=label,
+        hovertemplate="%{x}, " + label.replace("%", "") + ": <b>%{y}</b><extra></extra>",
+    )

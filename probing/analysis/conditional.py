@@ -1,0 +1,52 @@
+"""Conditional scores of options, and accuracy by them, from stored scores of single tokens.
+
+The conditional score of an option is the sum over the tokens from its first one to the end of the statement: for a
+causal model, the log-probability of the option and what follows, given the text before it. The score of the answer only
+is the sum over the option's own tokens.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.normalisations import scores_by_rule
+from probing.arrays import Ints
+from probing.benchmark import ROW_KEY
+
+CONDITIONAL, ANSWER_ONLY = "conditional", "answer only"
+
+
+def conditional_scores(tokens: pd.DataFrame) -> pd.DataFrame:
+    """Return the two scores of each option: the columns of `ROW_KEY`, `option`, "conditional" and "answer only".
+
+    `tokens`: those of whole items, in their order (tokens.parquet). An option that the tokenizer leaves nothing of has
+    the score -inf.
+    """
+    begin = np.flatnonzero(tokens["position"] == 0)
+    log_probs, own = tokens["log_prob"].to_numpy(float), (tokens["role"] == "answer").to_numpy()
+    count: Ints = np.cumsum(own)
+    before: Ints = np.repeat(count[begin] - own[begin], np.diff([*begin, len(tokens)]))
+    selected = {CONDITIONAL: count > before, ANSWER_ONLY: own}
+    scores = tokens.iloc[begin][[*ROW_KEY, "option"]].reset_index(drop=True)
+    for name, chosen in selected.items():
+        sums = np.add.reduceat(np.where(chosen, log_probs, 0.0), begin)
+        scores[name] = np.where(np.logical_or.reduceat(own, begin), sums, -np.inf)
+    return scores
+
+
+def conditional_accuracy(rows: pd.DataFrame, pieces: Iterable[pd.DataFrame], metric: str) -> pd.DataFrame:
+    """Return the `metric` and the share of changed predictions by either score, as tidy scores.
+
+    `rows`: those of a result. `pieces`: their tokens, a piece at a time.
+    """
+    best = pd.concat([_best_options(conditional_scores(piece)) for piece in pieces if len(piece)])
+    in_order = best.loc[pd.MultiIndex.from_frame(rows[ROW_KEY])]
+    return scores_by_rule(rows, {str(name): in_order[name].to_numpy() for name in in_order}, metric)
+
+
+def _best_options(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the best option of each item, the first of equals, by either score; indexed by the columns `ROW_KEY`."""
+    items = scores.groupby(ROW_KEY, sort=False)
+    best = {name: scores["option"].loc[items[name].idxmax()].to_numpy() for name in (CONDITIONAL, ANSWER_ONLY)}
+    return pd.DataFrame(best, index=items.size().index)
