@@ -377,7 +377,10 @@ class RunEvent(models.Model):
 
 
 class Score(models.Model):
-    """One tidy score, with the same columns as every scores.csv."""
+    """One tidy score, with the same columns as every scores.csv.
+
+    `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=50)
@@ -387,6 +390,8 @@ class Score(models.Model):
     n = models.FloatField()
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
+    cluster_low = models.FloatField(null=True)
+    cluster_high = models.FloatField(null=True)
 
     class Meta:
         constraints = [

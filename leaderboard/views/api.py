@@ -24,6 +24,7 @@ from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm
 from leaderboard.views.page import submitter
 from leaderboard.views.submission import submission_of, unlisted
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
@@ -129,7 +130,7 @@ def about_benchmark(benchmark: Benchmark) -> Json:
 
 
 def about_score(score: Score) -> Json:
-    return {name: getattr(score, name) for name in ("metric", "dimension", "group", "value", "n", "low", "high")}
+    return {name: getattr(score, name) for name in SCORE_COLUMNS}
 
 
 def about_run(run: Run) -> Json:

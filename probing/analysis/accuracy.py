@@ -5,16 +5,25 @@ item was put with each of them. The interval is Wilson's for `n` items: it cover
 kind, not other templates. `accuracy_sem` measures how much templates matter.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
 from probing.analysis.breakdown import ALL, OVERALL, group_means
 from probing.analysis.intervals import wilson
 
-SCORE_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+# `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
+SCORE_COLUMNS = [*ITEM_COLUMNS, "cluster_low", "cluster_high"]
 
-# The values of one score, in the order of the columns.
+# The values of one score without a clustered interval, in the order of `ITEM_COLUMNS`.
 ScoreRow = tuple[str, str, str, float, float, float, float]
+
+
+def tidy(scores: Iterable[ScoreRow]) -> pd.DataFrame:
+    """Return scores as a table with all `SCORE_COLUMNS`; the clustered intervals are empty."""
+    return pd.DataFrame(scores, columns=ITEM_COLUMNS).reindex(columns=SCORE_COLUMNS)
 
 
 def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
@@ -30,13 +39,13 @@ def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: st
     table = group_means(rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
     low, high = zip(*bounds, strict=True)
-    return table.assign(metric=metric, dimension=dimension, low=low, high=high)[SCORE_COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=low, high=high).reindex(columns=SCORE_COLUMNS)
 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean of `values` over the items of each group of a dimension, without an interval."""
     table = group_means(rows, values, dimension)
-    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan)[SCORE_COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan).reindex(columns=SCORE_COLUMNS)
 
 
 def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -69,4 +78,4 @@ def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     if len(by_template) < 2 or len(rows) < n * len(by_template):
         return []
     error = by_template.std(ddof=1) / len(by_template) ** 0.5
-    return [pd.DataFrame([["accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan]], columns=SCORE_COLUMNS)]
+    return [tidy([("accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan)])]

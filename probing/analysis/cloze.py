@@ -8,7 +8,7 @@ Donner's MOVER); for a single relation it is Wilson's own.
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.accuracy import tidy
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.crossed import CELL, CROSSED, with_crossed
 from probing.analysis.intervals import wilson
@@ -65,7 +65,7 @@ def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFr
         for group, part in sums.groupby(level=0, sort=False)
         for metric in values
     ]
-    return pd.DataFrame(scores, columns=SCORE_COLUMNS)
+    return tidy(scores)
 
 
 def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float]:

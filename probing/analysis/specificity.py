@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow
+from probing.analysis.accuracy import ScoreRow, tidy
 from probing.analysis.breakdown import ALL, OVERALL
 from probing.analysis.intervals import RESAMPLES, percentile_interval, wilson
 
@@ -21,7 +21,7 @@ NO_PREFERENCE = 0.5  # the share that guessing gets
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return every metric by relation and overall, where `overall` is the macro-average over relations."""
     scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows["relation"])]
-    return pd.DataFrame([*scores, *_chance_scores(rows)], columns=SCORE_COLUMNS)
+    return tidy([*scores, *_chance_scores(rows)])
 
 
 def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder
@@ -23,7 +23,7 @@ RECORD = "run.json"
 # The columns or keys that each file must have, whatever the probe.
 NEEDED = {
     ITEMS: ROW_KEY,
-    SCORES: SCORE_COLUMNS,
+    SCORES: ITEM_COLUMNS,  # results of older versions have no clustered intervals
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
 
@@ -56,13 +56,14 @@ class Result:
                 folder / SCORES,
                 dtype={"group": str},
                 keep_default_na=False,
-                na_values={"value": [""], "low": [""], "high": [""]},
+                na_values={name: [""] for name in ("value", "low", "high", "cluster_low", "cluster_high")},
             )
             items = pd.read_parquet(folder / ITEMS)
             for name, content in {ITEMS: items, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
-            return cls(items, scores, record)
+            columns = [*SCORE_COLUMNS, *(name for name in scores if name not in SCORE_COLUMNS)]
+            return cls(items, scores.reindex(columns=columns), record)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
 
