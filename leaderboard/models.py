@@ -73,6 +73,9 @@ class Benchmark(models.Model):
     path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
+    smallest_difference = models.JSONField(
+        default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
+    )
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
     created = models.DateTimeField(auto_now_add=True)
 

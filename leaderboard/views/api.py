@@ -14,6 +14,7 @@ from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.scores import OVERALL, Slice
+from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.lists.standings import FACETS, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
@@ -126,7 +127,8 @@ def about_model(model: Model) -> Json:
 
 def about_benchmark(benchmark: Benchmark) -> Json:
     names = ("slug", "version", "digest", "title", "probe", "licence", "source", "citation", "relations", "items")
-    return {name: getattr(benchmark, name) for name in names}
+    facts = {name: getattr(benchmark, name) for name in names}
+    return {**facts, "smallest_difference": shown_difference(benchmark) or None}
 
 
 def about_score(score: Score) -> Json:

@@ -26,6 +26,7 @@ from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
 from leaderboard.intake import hub, queue
+from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
@@ -263,6 +264,7 @@ def aggregate(run: Run) -> None:
     folder = artefacts.store_result(run, result)
     if patiently(finish, run, result, folder):
         artefacts.remove_leftovers(run)
+        patiently(store_smallest_difference, run.benchmark)
     else:
         artefacts.remove_folder(folder)
 
