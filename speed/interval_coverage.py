@@ -55,7 +55,8 @@ class Sample(NamedTuple):
 
     @property
     def parts(self) -> Floats:
-        return self.weights / self.weights.sum()
+        parts: Floats = self.weights / self.weights.sum()
+        return parts
 
     @property
     def mean(self) -> float:
@@ -68,12 +69,14 @@ Method = Callable[[Sample, np.random.Generator], Bounds]
 
 def even_sizes(relations: int, generator: np.random.Generator) -> Floats:
     """Return sizes like those of BEAR, whose relations have 60 or 150 items."""
-    return generator.choice([60.0, 150.0], p=[0.25, 0.75], size=relations)
+    sizes: Floats = generator.choice([60.0, 150.0], p=[0.25, 0.75], size=relations)
+    return sizes
 
 
 def wide_sizes(relations: int, generator: np.random.Generator) -> Floats:
     """Return sizes of which some are many times as large as others: log-normal around 80 items."""
-    return np.maximum(5, np.round(80 * np.exp(generator.normal(0, 0.9, relations))))
+    sizes: Floats = np.maximum(5, np.round(80 * np.exp(generator.normal(0, 0.9, relations))))
+    return sizes
 
 
 Sizes = Callable[[int, np.random.Generator], Floats]

@@ -62,7 +62,7 @@ def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFr
     keys = [table["group"].to_numpy(), rows["relation"].to_numpy()[table["row"]]]
     sums = weighted.groupby(keys, sort=False).sum()
     scores = [
-        (metric, dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
+        (str(metric), dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
         for group, part in sums.groupby(level=0, sort=False)
         for metric in values
     ]

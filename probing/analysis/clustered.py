@@ -63,9 +63,7 @@ def with_clustered(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, d
     relations = by_relation.groupby(level="group").size()
     several = by_relation[by_relation.index.get_level_values("group").isin(relations.index[relations > 1])]
     bounds = {
-        str(group): cluster_interval(
-            *(part[name].to_numpy(dtype=float) for name in ("share", "weight")), part["weight"].sum()
-        )
+        str(group): cluster_interval(part["share"].to_numpy(), part["weight"].to_numpy(), float(part["weight"].sum()))
         for group, part in several.groupby(level="group", sort=False)
     }
     low, high = zip(*(bounds.get(group, NO_INTERVAL) for group in table["group"]), strict=True)

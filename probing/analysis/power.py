@@ -68,7 +68,7 @@ def of_pair(changes: pd.Series, macro: bool) -> SmallestDifference:
         variances = by_relation["var"].fillna(changes.var()).to_numpy()
         error = float(np.sqrt((variances / sizes).sum())) / len(sizes)
     else:
-        error = float(changes.sem())
+        error = float(changes.std()) / len(changes) ** 0.5
     return SmallestDifference(ERRORS * error, _like_relations(means, parts), 1)
 
 

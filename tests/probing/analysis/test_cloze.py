@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 from probing.analysis.cloze import cloze_scores, mean_share
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
+
+CLUSTERED = ["cluster_low", "cluster_high"]
 
 
 def row(relation: str, index: int, rank: int | None, **changes: Any) -> dict[str, Any]:
@@ -108,6 +111,16 @@ def test_it_refuses_rows_without_any_scored_sentence() -> None:
 def test_the_interval_of_one_fact_type_is_wilsons() -> None:
     by_metric = scores(ROWS).loc["in_top_5", "fact_type", "river"]
     assert (by_metric["low"], by_metric["high"]) == pytest.approx(wilson(2 / 4, 4))
+
+
+def test_a_macro_average_is_clustered_by_fact_type_and_a_single_fact_type_is_not() -> None:
+    by_metric = scores(ROWS)
+    expected = cluster_interval(np.array([2 / 4, 1, 1 / 2]), np.ones(3), 7)
+    assert tuple(by_metric.loc[("in_top_5", "overall", "all"), CLUSTERED]) == pytest.approx(expected)
+    natural = cluster_interval(np.array([2 / 4, 1]), np.ones(2), 5)
+    assert tuple(by_metric.loc[("in_top_5", "head", "Natural"), CLUSTERED]) == pytest.approx(natural)
+    assert by_metric.loc[("in_top_5", "head", "Facilities"), CLUSTERED].isna().all()
+    assert by_metric.loc[("in_top_5", "relation", "river"), CLUSTERED].isna().all()
 
 
 def test_the_interval_of_a_mean_covers_as_often_as_it_says() -> None:

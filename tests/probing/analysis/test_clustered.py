@@ -133,12 +133,12 @@ def test_groups_of_a_single_relation_have_none() -> None:
 @pytest.mark.parametrize("macro", [False, True], ids=["over items", "over relations"])
 def test_it_covers_the_mean_of_relations_like_these(relations: int, macro: bool) -> None:
     shares = [
-        coverage(clustered, population.mean, samples(population, relations, sizes, macro, 2000, seed))
+        coverage(clustered, population.mean, samples(population, relations, sizes, macro, 1000, seed))
         for seed, population in enumerate(POPULATIONS)
         for sizes in SIZES.values()
     ]
     assert 0.94 <= np.mean(shares) <= 0.96
-    assert min(shares) >= 0.93
+    assert min(shares) >= 0.92
 
 
 def test_a_percentile_bootstrap_of_relations_would_cover_too_seldom() -> None:
