@@ -74,6 +74,9 @@ class Benchmark(models.Model):
     path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
+    smallest_difference = models.JSONField(
+        default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
+    )
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
     created = models.DateTimeField(auto_now_add=True)
 
@@ -378,7 +381,10 @@ class RunEvent(models.Model):
 
 
 class Score(models.Model):
-    """One tidy score, with the same columns as every scores.csv."""
+    """One tidy score, with the same columns as every scores.csv.
+
+    `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="scores")
     metric = models.CharField(max_length=50)
@@ -388,6 +394,8 @@ class Score(models.Model):
     n = models.FloatField()
     low = models.FloatField(null=True)
     high = models.FloatField(null=True)
+    cluster_low = models.FloatField(null=True)
+    cluster_high = models.FloatField(null=True)
 
     class Meta:
         constraints = [

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,8 @@ class Cell:
 
     `note` is a tooltip. `kind` is the CSS class of the text. `pieces` is the text in three parts, the middle one
     highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
-    a remark, that the page shows as a list in place of the text.
+    a remark, that the page shows as a list in place of the text. `spoken` is read out behind the text, for readers to
+    whom a tooltip is not shown.
     """
 
     value: Raw
@@ -33,6 +34,7 @@ class Cell:
     pieces: tuple[str, str, str] | None = None
     lang: str = ""
     several: tuple[tuple[str, str], ...] = ()
+    spoken: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,19 @@ def of_score(row: Score | None) -> Cell:
     if row is None:
         return score(None)
     if row.value is not None:
-        return score(row.value, row.low, row.high)
+        return _with_clustered(score(row.value, row.low, row.high), row)
     if row.n:
         return Cell(None, "no mean", note="A part of this mean has no countable items.", kind="missing")
     return Cell(None, "no countable items", kind="missing")
+
+
+def _with_clustered(cell: Cell, row: Score) -> Cell:
+    """Add the interval that is clustered by relation, where there is one, to the note and to what is read out."""
+    if not cell.note or row.cluster_low is None or row.cluster_high is None:
+        return cell
+    clustered = f"{row.cluster_low:.3f} to {row.cluster_high:.3f} on other relations like these"
+    note = f"{cell.note} on these relations, {clustered}"
+    return replace(cell, note=note, spoken=note)
 
 
 def share(value: float) -> Cell:

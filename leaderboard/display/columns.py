@@ -26,12 +26,13 @@ def interval_columns(
     cell: Callable[[float | None], Cell] = cells.bound,
     shown: bool = True,
 ) -> list[Column[Any]]:
-    """Return the two columns with the ends of the 95 % interval of a row's score.
+    """Return the columns with the ends of the 95 % intervals of a row's score.
 
-    `name` and `title` tell the columns of several scores apart; without `shown` only the CSV has them.
+    Those of the clustered interval, on relations like these, are in the CSV only. `name` and `title` tell the columns
+    of several scores apart; without `shown` only the CSV has any of them.
     """
 
-    def column(end: str) -> Column[Any]:
+    def column(end: str, shown: bool) -> Column[Any]:
         return Column(
             f"{name}_{end}" if name else end,
             f"{title}, 95 % {end}" if title else f"95 % {end}",
@@ -40,7 +41,8 @@ def interval_columns(
             shown=shown,
         )
 
-    return [column("low"), column("high")]
+    bounds = [column("low", shown), column("high", shown)]
+    return [*bounds, column("cluster_low", shown=False), column("cluster_high", shown=False)]
 
 
 def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Column[Any]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -114,5 +115,6 @@ def _macro_average(name: str, types: list[Mapping[str, Score]]) -> MacroAverage:
 
 def _mean(scores: list[Score]) -> Score:
     values, numbers = (pd.Series([getattr(score, name) for score in scores]) for name in ("value", "n"))
-    value, n, low, high = mean_share(values, numbers)
-    return Score(metric=scores[0].metric, value=value, n=n, low=low, high=high)
+    figures = (None if isnan(figure) else figure for figure in mean_share(values, numbers))
+    names = ("value", "n", "low", "high", "cluster_low", "cluster_high")
+    return Score(metric=scores[0].metric, **dict(zip(names, figures, strict=True)))

@@ -15,6 +15,7 @@ from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
+from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
@@ -26,6 +27,7 @@ from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm
 from leaderboard.views.page import submitter
 from leaderboard.views.submission import submission_of, unlisted
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.errors import BadInput, ProbingError
 
 Json = dict[str, Any]
@@ -156,11 +158,12 @@ def about_model(model: Model) -> Json:
 
 def about_benchmark(benchmark: Benchmark) -> Json:
     names = ("slug", "version", "digest", "title", "probe", "licence", "source", "citation", "relations", "items")
-    return {name: getattr(benchmark, name) for name in names}
+    facts = {name: getattr(benchmark, name) for name in names}
+    return {**facts, "smallest_difference": shown_difference(benchmark) or None}
 
 
 def about_score(score: Score) -> Json:
-    return {name: getattr(score, name) for name in ("metric", "dimension", "group", "value", "n", "low", "high")}
+    return {name: getattr(score, name) for name in SCORE_COLUMNS}
 
 
 def about_run(run: Run) -> Json:

@@ -13,6 +13,7 @@ from leaderboard.display.columns import interval_columns, model_column, score_po
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark, benchmarks
 from leaderboard.lists.scores import Slice, best_by_group, best_scores, slice_scores
+from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_sections, published_tables
@@ -57,6 +58,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "versions": Benchmark.objects.filter(slug=slug).exclude(version=ANY_VERSION).order_by("-created"),
         "best": best_scores(benchmark, metric, 5),
         "metric": labels.within(pages.metric_label(metric)),
+        "smallest": shown_difference(benchmark),
         "switches": switch_links(pages, request.GET),
     }
     sections = [*ties(benchmark, pages), *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))]

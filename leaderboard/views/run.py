@@ -86,6 +86,8 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
+            Column("cluster_low", "", lambda s: cells.number(s.cluster_low), shown=False),
+            Column("cluster_high", "", lambda s: cells.number(s.cluster_high), shown=False),
         ],
         rows=scores,
         main=True,

@@ -26,6 +26,7 @@ from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
 from leaderboard.intake import hub, queue
+from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
@@ -265,6 +266,7 @@ def aggregate(run: Run) -> None:
     if patiently(finish, run, result, folder):
         artefacts.remove_leftovers(run)
         patiently(refresh_ranks, run.benchmark, beside=run.pk)
+        patiently(store_smallest_difference, run.benchmark)
     else:
         artefacts.remove_folder(folder)
 

@@ -1,20 +1,32 @@
 """Accuracy of stored rows as tidy scores.
 
 A value is the mean over items of the mean over an item's templates, which equals the mean over templates where every
-item was put with each of them. The interval is Wilson's for `n` items: it covers a new sample of items of the same
-kind, not other templates. `accuracy_sem` measures how much templates matter.
+item was put with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the
+same relations, not other templates. The second one is clustered by relation, and covers other relations like these.
+`accuracy_sem` measures how much templates matter.
 """
+
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
 from probing.analysis.breakdown import ALL, OVERALL, group_means
+from probing.analysis.clustered import NO_INTERVAL, with_clustered
 from probing.analysis.intervals import wilson
 
-SCORE_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
+# `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
+SCORE_COLUMNS = [*ITEM_COLUMNS, "cluster_low", "cluster_high"]
 
-# The values of one score, in the order of the columns.
+# The values of one score without a clustered interval, in the order of `ITEM_COLUMNS`, and of one with it.
 ScoreRow = tuple[str, str, str, float, float, float, float]
+ClusteredRow = tuple[str, str, str, float, float, float, float, float, float]
+
+
+def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
+    """Return scores as a table with all `SCORE_COLUMNS`; a clustered interval that a score lacks is empty."""
+    return pd.DataFrame([(*score, *NO_INTERVAL)[: len(SCORE_COLUMNS)] for score in scores], columns=SCORE_COLUMNS)
 
 
 def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
@@ -26,17 +38,17 @@ def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
 
 
 def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the share of items for which `values` is true in each group of a dimension, with Wilson's interval."""
-    table = group_means(rows, values, dimension)
+    """Return the share of items for which `values` is true in each group of a dimension, with both intervals."""
+    table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
     low, high = zip(*bounds, strict=True)
-    return table.assign(metric=metric, dimension=dimension, low=low, high=high)[SCORE_COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=low, high=high).reindex(columns=SCORE_COLUMNS)
 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean of `values` over the items of each group of a dimension, without an interval."""
     table = group_means(rows, values, dimension)
-    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan)[SCORE_COLUMNS]
+    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan).reindex(columns=SCORE_COLUMNS)
 
 
 def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -69,4 +81,4 @@ def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     if len(by_template) < 2 or len(rows) < n * len(by_template):
         return []
     error = by_template.std(ddof=1) / len(by_template) ** 0.5
-    return [pd.DataFrame([["accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan]], columns=SCORE_COLUMNS)]
+    return [tidy([("accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan)])]

@@ -2,14 +2,15 @@
 
 A value is the macro-average over relations (fact types) of the share of their sentences, within a group too. Its
 interval joins the relations' Wilson intervals by the square-root rule for a sum of independent proportions (Zou and
-Donner's MOVER); for a single relation it is Wilson's own.
+Donner's MOVER); for a single relation it is Wilson's own. The clustered interval is that of a plain mean of shares.
 """
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.accuracy import tidy
 from probing.analysis.breakdown import OVERALL, members
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.crossed import CELL, CROSSED, with_crossed
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
@@ -61,17 +62,18 @@ def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFr
     keys = [table["group"].to_numpy(), rows["relation"].to_numpy()[table["row"]]]
     sums = weighted.groupby(keys, sort=False).sum()
     scores = [
-        (metric, dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
+        (str(metric), dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
         for group, part in sums.groupby(level=0, sort=False)
         for metric in values
     ]
-    return pd.DataFrame(scores, columns=SCORE_COLUMNS)
+    return tidy(scores)
 
 
-def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float]:
-    """Return value, n, low and high of the plain mean of independent shares."""
+def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float, float, float]:
+    """Return value, n, low, high and the clustered low and high of the plain mean of relations' shares."""
     bounds = np.array([wilson(share, size) for share, size in zip(shares, n, strict=True)])
     below, above = shares.to_numpy() - bounds[:, 0], bounds[:, 1] - shares.to_numpy()
     value, weight = float(shares.mean()), 1 / len(shares)
     low, high = value - weight * np.sqrt((below**2).sum()), value + weight * np.sqrt((above**2).sum())
-    return value, round(float(n.sum()), 9), max(0.0, float(low)), min(1.0, float(high))
+    clustered = cluster_interval(shares.to_numpy(dtype=float), np.ones(len(shares)), float(n.sum()))
+    return value, round(float(n.sum()), 9), max(0.0, float(low)), min(1.0, float(high)), *clustered

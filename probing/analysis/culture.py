@@ -10,8 +10,9 @@ from math import erfc, sqrt
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion
+from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion, tidy
 from probing.analysis.breakdown import OVERALL, group_means
+from probing.analysis.clustered import with_clustered
 from probing.analysis.crossed import BY_CULTURE, CULTURE, with_crossed
 from probing.analysis.intervals import Z, newcombe
 from probing.formats.dlama import WEST
@@ -81,12 +82,13 @@ def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
 
 def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean reciprocal rank with the normal interval of a mean, which a single item does not have."""
-    table = group_means(rows, values, dimension)
+    table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
     squares = group_means(rows, values**2, dimension)["value"]
     n = table["n"].where(table["n"] > 1)
     error = Z * np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (n - 1))
     low, high = (table["value"] - error).clip(lower=0), (table["value"] + error).clip(upper=1)
-    return table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)[SCORE_COLUMNS]
+    scores = table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)
+    return scores.reindex(columns=SCORE_COLUMNS)
 
 
 def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -97,7 +99,7 @@ def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
         if len(sides) == 2:
             first, second = sorted(sides.index, key=west_last)
             scores += _gap(dimension, str(group), sides.loc[first], sides.loc[second])
-    return pd.DataFrame(scores, columns=SCORE_COLUMNS)
+    return tidy(scores)
 
 
 def west_last(culture: str) -> tuple[bool, str]:

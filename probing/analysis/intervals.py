@@ -9,13 +9,16 @@ Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 RESAMPLES = 10_000  # of every bootstrap and randomisation test
 
 
-def wilson(proportion: float, n: float) -> tuple[float, float]:
-    """Return Wilson's score interval for a proportion of `n` items; `n` may be fractional (weighted items)."""
+def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, float]:
+    """Return Wilson's score interval for a proportion of `n` items; `n` may be fractional (weighted items).
+
+    `quantile`: how many standard errors the interval reaches to either side.
+    """
     if n <= 0:
         return 0.0, 1.0
-    spread = Z * sqrt(proportion * (1 - proportion) / n + Z * Z / (4 * n * n))
-    centre = proportion + Z * Z / (2 * n)
-    scale = 1 + Z * Z / n
+    spread = quantile * sqrt(proportion * (1 - proportion) / n + quantile**2 / (4 * n * n))
+    centre = proportion + quantile**2 / (2 * n)
+    scale = 1 + quantile**2 / n
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
 
 

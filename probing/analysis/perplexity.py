@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow
+from probing.analysis.accuracy import ScoreRow, tidy
 from probing.analysis.breakdown import ALL, OVERALL
 from probing.analysis.two_samples import PValue, cohens_d, difference_tests, superiority
 from probing.arrays import Floats
@@ -23,7 +23,7 @@ SIGNIFICANCE_LEVEL = 0.05
 def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return effects overall and by relation, tests by repetition and over repetitions, and perplexities by truth."""
     scores = [*_effects(rows), *_by_relation(rows), *_by_repetition(rows), *_by_truth(rows)]
-    return pd.DataFrame(scores, columns=SCORE_COLUMNS)
+    return tidy(scores)
 
 
 def summary(p_values: Sequence[float]) -> dict[str, float]:

@@ -2,7 +2,8 @@
 
 A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except for
 `specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
-counted. The interval of a relation is Wilson's; that of the macro-average is a bootstrap over pairs within relations.
+counted. The interval of a relation is Wilson's; that of the macro-average is a bootstrap over pairs within relations,
+and its clustered interval covers other relations like these.
 """
 
 from collections.abc import Iterator
@@ -11,8 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow
+from probing.analysis.accuracy import ClusteredRow, ScoreRow, tidy
 from probing.analysis.breakdown import ALL, OVERALL
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import RESAMPLES, percentile_interval, wilson
 
 NO_PREFERENCE = 0.5  # the share that guessing gets
@@ -21,7 +23,7 @@ NO_PREFERENCE = 0.5  # the share that guessing gets
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return every metric by relation and overall, where `overall` is the macro-average over relations."""
     scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows["relation"])]
-    return pd.DataFrame([*scores, *_chance_scores(rows)], columns=SCORE_COLUMNS)
+    return tidy([*scores, *_chance_scores(rows)])
 
 
 def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
@@ -44,14 +46,16 @@ def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:
     return (fine > coarse).astype("boolean").where(fine.notna() & coarse.notna())
 
 
-def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[ScoreRow]:
+def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[ScoreRow | ClusteredRow]:
     """Yield one score for each relation, then their macro-average, unknown if a relation has no pair that counts."""
     table = hits.astype("Float64").groupby(relation, sort=False).agg(["mean", "count"])
     values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(int)
-    for group, value, n in zip(table.index, values, counts, strict=True):
-        bounds = wilson(value, n) if n else (np.nan, np.nan)
-        yield metric, "relation", str(group), value, float(n), *bounds
-    yield metric, OVERALL, ALL, float(values.mean()), float(counts.sum()), *mean_interval(values, counts)
+    for group, value, count in zip(table.index, values, counts, strict=True):
+        bounds = wilson(value, count) if count else (np.nan, np.nan)
+        yield metric, "relation", str(group), value, float(count), *bounds
+    n = float(counts.sum())
+    clustered = cluster_interval(values, np.ones(len(values)), n)
+    yield metric, OVERALL, ALL, float(values.mean()), n, *mean_interval(values, counts), *clustered
 
 
 def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:

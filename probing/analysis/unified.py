@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.accuracy import SCORE_COLUMNS, tidy
 from probing.analysis.comparison import ResultRows, common_rows
 from probing.analysis.specificity import share_scores
 from probing.errors import BadInput
@@ -36,13 +36,12 @@ def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -
     `token_texts`: the words of each result's model. A pair of which fewer than ten words are stored, none of them an
     answer, does not count for Acc@10.
     """
-    scores = [
-        (name, *score)
+    tables = [
+        tidy(share_scores(metric, hits, rows["relation"])).assign(result=name)
         for name, rows in results.items()
         for metric, hits in _hits(rows, token_texts[name])
-        for score in share_scores(metric, hits, rows["relation"])
     ]
-    return pd.DataFrame(scores, columns=["result", *SCORE_COLUMNS])
+    return pd.concat(tables, ignore_index=True)[["result", *SCORE_COLUMNS]]
 
 
 def _hits(rows: pd.DataFrame, token_texts: TokenTexts) -> Iterator[tuple[str, pd.Series]]:

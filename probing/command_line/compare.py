@@ -7,6 +7,7 @@ from pathlib import Path
 import probing
 from probing.analysis import unified
 from probing.analysis.comparison import SIDE_BOUNDS, compare
+from probing.analysis.power import sentence, smallest_difference
 from probing.command_line.program import print_by_dimension, print_table
 from probing.errors import BadInput
 from probing.probes import probe_named
@@ -42,6 +43,8 @@ def compare_results(arguments: argparse.Namespace) -> None:
     table = compare({"first": first.items, "second": second.items}, dimensions, probe.correctness)
     print(f"first: {_name(first)}   second: {_name(second)}")
     print_by_dimension(table.drop(columns=["result", *SIDE_BOUNDS]))
+    if smallest := smallest_difference({"first": first.items, "second": second.items}, probe.correctness):
+        print(f"\n{sentence(smallest)}")
 
 
 def _name(result: Result) -> str:

@@ -21,6 +21,9 @@ def show(arguments: argparse.Namespace) -> None:
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
     print_by_dimension(result.scores)
+    print(
+        "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"
+    )
     print_alternatives(result, Path(arguments.folder) / TOKENS_FILE)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
@@ -25,7 +25,7 @@ RECORD = "run.json"
 # older results.
 NEEDED = {
     ITEMS: ROW_KEY,
-    SCORES: ["metric", "dimension", "group", "value", "n", "low", "high"],
+    SCORES: ITEM_COLUMNS,  # results of older versions have no clustered intervals
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
 
@@ -71,7 +71,7 @@ class Result:
                 folder / SCORES,
                 dtype={"group": str},
                 keep_default_na=False,
-                na_values={"value": [""], "low": [""], "high": [""]},
+                na_values={name: [""] for name in ("value", "low", "high", "cluster_low", "cluster_high")},
             )
             items = pd.read_parquet(folder / ITEMS)
             for name, content in {ITEMS: items, SCORES: scores, RECORD: record}.items():

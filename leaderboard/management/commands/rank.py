@@ -2,17 +2,19 @@
 
 from typing import Any
 
+from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
 from leaderboard.stored.ranks import refresh_ranks, restore_figures
 
 
 class Command(PlainCommand):
-    help = "Rank all measured runs again, after an upgrade or if runs were deleted by other means than the pages."
+    help = "Rank all measured runs again, and find the smallest differences that can be told apart."
 
     def run(self, **options: Any) -> None:
         for benchmark in Benchmark.objects.filter(runs__provenance="measured").distinct().order_by("slug", "version"):
             without_items = restore_figures(benchmark)
             self.say(f"{benchmark}: {refresh_ranks(benchmark)} runs ranked.")
+            store_smallest_difference(benchmark)
             for run in without_items:
                 self.say(f"{run} (run {run.pk}) has no stored items; its places come from its interval alone.")

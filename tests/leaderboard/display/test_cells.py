@@ -68,6 +68,14 @@ def test_a_stored_score_without_a_value_names_what_is_missing(score: Score | Non
     assert cell.kind == ("missing" if cell.value is None else "score")
 
 
+def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
+    row = Score(value=0.25, n=12, low=0.2, high=0.3, cluster_low=0.1, cluster_high=0.5)
+    cell = cells.of_score(row)
+    expected = "95 % interval 0.200 to 0.300 on these relations, 0.100 to 0.500 on other relations like these"
+    assert (cell.note, cell.spoken) == (expected, expected)
+    assert cells.of_score(Score(value=0.25, n=12, low=0.2, high=0.3)).spoken == ""
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(20, "under a minute"), (300, "5 min"), (5400, "1.5 h")])
 def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds: int, text: str) -> None:
     cell = cells.duration(timedelta(seconds=seconds))

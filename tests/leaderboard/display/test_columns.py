@@ -36,14 +36,21 @@ def test_a_model_links_to_its_run() -> None:
 
 
 def test_an_interval_has_a_column_for_each_end() -> None:
-    low, high = interval_columns(lambda score: score)
+    low, high, *_ = interval_columns(lambda score: score)
     assert [(column.name, column.title) for column in (low, high)] == [("low", "95 % low"), ("high", "95 % high")]
     assert [column.cell(SCORE).value for column in (low, high)] == [0.4, 0.6]
     assert low.cell(None).value is None
 
 
+def test_the_clustered_interval_is_in_the_csv_only() -> None:
+    _, _, low, high = interval_columns(lambda score: score)
+    assert [(column.name, column.shown) for column in (low, high)] == [("cluster_low", False), ("cluster_high", False)]
+    score = Score(metric="accuracy", value=0.5, n=10, cluster_low=0.3, cluster_high=0.7)
+    assert [column.cell(score).value for column in (low, high)] == [0.3, 0.7]
+
+
 def test_intervals_of_several_scores_are_told_apart_by_name_and_title() -> None:
-    low, _ = interval_columns(lambda score: score, "gap", "Gap", shown=False)
+    low, *_ = interval_columns(lambda score: score, "gap", "Gap", shown=False)
     assert (low.name, low.title, low.shown) == ("gap_low", "Gap, 95 % low", False)
 
 

@@ -23,11 +23,12 @@ def normalised_run(on: Benchmark, per_token: float | None, **fields: object) -> 
 def test_only_runs_by_the_benchmark_s_plan_that_were_measured_here_count(tiny: Benchmark) -> None:
     usual = normalised_run(tiny, 0.4)
     normalised_run(tiny, 0.4, settings={"reduction": "mean"})
-    half = normalised_run(tiny, 0.4, settings={"dtype": "bfloat16"})
+    more = normalised_run(tiny, 0.4, settings={"probe": "multiple_choice", "options": {"pmi": True}})
+    normalised_run(tiny, 0.4, settings={"dtype": "bfloat16"})
     make.published(tiny)
     assert {name: list(scores) for name, scores in normalised_scores(tiny, "accuracy").items()} == {
-        "sum": [usual.pk, half.pk],
-        "per token": [usual.pk, half.pk],
+        "sum": [usual.pk, more.pk],
+        "per token": [usual.pk, more.pk],
     }
 
 

@@ -27,7 +27,8 @@ def columns(groups: Sequence[Group], of: Run | None = None, dimension: str = "do
 
 
 def test_a_group_has_the_main_metric_with_its_interval_then_every_other_one() -> None:
-    assert columns([group("Arts", 0.5, chance=0.1)]) == ["group", "value", "low", "high", "n", "chance"]
+    intervals = ["low", "high", "cluster_low", "cluster_high"]
+    assert columns([group("Arts", 0.5, chance=0.1)]) == ["group", "value", *intervals, "n", "chance"]
 
 
 def test_groups_without_the_main_metric_have_no_column_for_it() -> None:

@@ -57,6 +57,15 @@ def test_macro_averages_are_over_all_fact_types_then_by_head() -> None:
     assert sum(row.fact_types for row in heads) == 3
 
 
+def test_macro_averages_have_both_intervals_and_one_fact_type_only_the_first() -> None:
+    types = {key: {"accuracy": Score(metric="accuracy", value=0.5, n=10)} for key in (CITIES, RIVERS)}
+    whole, head, *_ = macro_averages(types)
+    assert whole.main and head.main
+    assert whole.main.cluster_low < whole.main.low < 0.5 < whole.main.high < whole.main.cluster_high
+    alone = macro_averages({CITIES: types[CITIES]})[0].main
+    assert alone and (alone.cluster_low, alone.cluster_high) == (None, None)
+
+
 def test_a_title_says_what_was_chosen() -> None:
     assert choice_suffix(True, True) == ", major only, without leaky sentences"
     assert choice_suffix(False, False) == ""

@@ -64,12 +64,14 @@ def test_without_related_slices_exactly_the_chosen_ones_are_columns() -> None:
     assert ProbePages().chosen_slices(parts[:1], parts) == parts[:1]
 
 
-def test_a_slice_has_its_interval_in_the_csv_only() -> None:
+def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
     columns = slice_columns(Slice("culture_pair", "arab-west"), "p_at_1")
     assert [(column.name, column.shown) for column in columns] == [
         ("culture_pair:arab-west", True),
         ("culture_pair:arab-west_low", False),
         ("culture_pair:arab-west_high", False),
+        ("culture_pair:arab-west_cluster_low", False),
+        ("culture_pair:arab-west_cluster_high", False),
     ]
     assert columns[0].title == "Culture pair: arab-west"
 

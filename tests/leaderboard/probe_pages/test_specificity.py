@@ -65,7 +65,7 @@ def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure
         score = run.scores.get(metric="specificity", dimension="overall")
         assert float(lines[-1][title]) == pytest.approx(score.value)
         assert float(lines[-1][f"{title}_n"]) == score.n
-    assert len(lines[0]) == 1 + 2 * 4, "no column for other models"
+    assert len(lines[0]) == 1 + 2 * 6, "no column for other models"
 
 
 def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> None:

@@ -20,7 +20,7 @@ from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
-TODAY = {"P30": {"domains": ["Places"]}, "P36": {"domains": ["Places", "Political"]}}
+TODAY = {"P30": {"domains": ["Landscapes"]}, "P36": {"domains": ["Landscapes", "Political"]}}
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def files(run: Run) -> list[str]:
 def test_a_run_gets_what_a_new_run_of_today_would_have(run: Run, today: Benchmark) -> None:
     sentences = rescore(fresh(run))
     assert sentences[0] == f"Moved from version {run.benchmark.version} to {today.version}."
-    assert "New groups of domain: Places." in sentences
+    assert "New groups of domain: Landscapes." in sentences
     again = make.probed(today, make.model("org/second"), FakeModel(), Settings())
     assert scores(fresh(run)) == scores(again)
     assert fresh(run).benchmark == today
@@ -105,7 +105,7 @@ def test_a_run_that_another_process_has_changed_is_left_alone(run: Run, today: B
     artefacts._store(f"{stale.artefact}/items.parquet", content)
     with pytest.raises(BadInput, match="changed by another process"):
         rescore(stale)
-    assert domains(fresh(run)) == {"Places", "Political"}
+    assert domains(fresh(run)) == {"Landscapes", "Political"}
 
 
 def test_a_run_of_other_questions_stays_with_its_version(run: Run, bear_folder: BearFolder) -> None:
@@ -146,7 +146,7 @@ def test_a_comparison_is_computed_again(run: Run, small: Benchmark, bear_folder:
     for which in (run, other):
         rescore(fresh(which))
     groups = {row["group"] for row in compared(run.pk, other.pk).differences}
-    assert "Places" in groups and "Geographic" not in groups
+    assert "Landscapes" in groups and "Geographic" not in groups
 
 
 def test_the_most_common_predictions_are_computed_again(client: Client) -> None:
@@ -168,6 +168,6 @@ def test_the_most_common_predictions_are_computed_again(client: Client) -> None:
 
 
 def test_pages_show_the_new_groups(client: Client, run: Run, today: Benchmark) -> None:
-    assert "Places" not in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "Landscapes" not in client.get(f"/runs/{run.pk}/").content.decode()
     rescore(fresh(run))
-    assert "Places" in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "Landscapes" in client.get(f"/runs/{run.pk}/").content.decode()

@@ -1,4 +1,4 @@
-"""Reads the tables of a page as a browser would show them."""
+"""Reads the tables of a page as a browser would show them, without what is only read out."""
 
 from html.parser import HTMLParser
 
@@ -11,6 +11,7 @@ class Tables(HTMLParser):
         self.found: dict[str, list[list[str]]] = {}
         self._rows: list[list[str]] | None = None
         self._in_cell = False
+        self._is_hidden = False
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -24,13 +25,17 @@ class Tables(HTMLParser):
         elif tag == "td" and self._rows is not None:
             self._rows[-1].append("")
             self._in_cell = True
+        elif tag == "span":
+            self._is_hidden = given.get("class") == "visually-hidden"
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "td":
             self._in_cell = False
         elif tag == "table":
             self._rows = None
+        elif tag == "span":
+            self._is_hidden = False
 
     def handle_data(self, data: str) -> None:
-        if self._in_cell and self._rows:
+        if self._in_cell and self._rows and not self._is_hidden:
             self._rows[-1][-1] += data.strip()

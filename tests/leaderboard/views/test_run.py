@@ -9,6 +9,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.views.run import command
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.views.html_table import Tables
 
 
@@ -21,6 +22,34 @@ def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
     assert "50 of 100 items, 50 % of the work" in html
     assert 'hx-trigger="every 2s"' in html
     assert re.search(r'<noscript>\s*<meta http-equiv="refresh"', html)
+
+
+def test_the_head_tells_both_intervals_apart(client: Client, site: Site) -> None:
+    score = site.first.scores.get(metric="accuracy", dimension="overall")
+    text = " ".join(page(client, site.first).split())
+    assert f"{score.low:.3f} to {score.high:.3f} on these relations" in text
+    assert f"{score.cluster_low:.3f} to {score.cluster_high:.3f} on other relations like these" in text
+    assert "the second how far it could move with other relations of the same kind" in text
+
+
+def test_a_figure_without_a_clustered_interval_is_not_said_to_have_one(client: Client, site: Site) -> None:
+    site.first.scores.update(cluster_low=None, cluster_high=None)
+    text = page(client, site.first)
+    assert "95 % interval" in text
+    assert "relations of the same kind" not in text
+
+
+def test_both_intervals_are_in_the_csv(client: Client, site: Site) -> None:
+    score = site.first.scores.get(metric="accuracy", dimension="overall")
+    for table in ("scores", "domain"):
+        lines = csv_rows(client, f"/runs/{site.first.pk}/", table)
+        assert {"low", "high", "cluster_low", "cluster_high"} <= set(lines[0])
+    (line,) = [
+        line
+        for line in csv_rows(client, f"/runs/{site.first.pk}/", "scores")
+        if line["metric"] == "accuracy" and line["group"] == "all"
+    ]
+    assert (float(line["cluster_low"]), float(line["cluster_high"])) == (score.cluster_low, score.cluster_high)
 
 
 def test_a_finished_run_does_not(client: Client, site: Site) -> None:

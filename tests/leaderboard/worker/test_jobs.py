@@ -24,6 +24,7 @@ from probing.results.result import Result
 from probing.runner import run as probe
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,6 +63,15 @@ def test_it_measures_a_model_from_the_hub(queued: Run, small: Benchmark, tiny_mo
     stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, direct.items, check_exact=False, atol=1e-5)
     assert run.scores.get(metric="accuracy", dimension="overall").value == stored["correct"].mean()
+
+
+def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
+    queued: Run, small: Benchmark, fake: FakeModel
+) -> None:
+    make.measured(small, make.model(), skill=1, templates=(0,))
+    probe_run(queued.pk)
+    small.refresh_from_db()
+    assert small.smallest_difference["pairs"] == 1
 
 
 def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 from probing.analysis.cloze import cloze_scores, mean_share
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
+
+CLUSTERED = ["cluster_low", "cluster_high"]
 
 
 def row(relation: str, index: int, rank: int | None, **changes: Any) -> dict[str, Any]:
@@ -110,12 +113,22 @@ def test_the_interval_of_one_fact_type_is_wilsons() -> None:
     assert (by_metric["low"], by_metric["high"]) == pytest.approx(wilson(2 / 4, 4))
 
 
+def test_a_macro_average_is_clustered_by_fact_type_and_a_single_fact_type_is_not() -> None:
+    by_metric = scores(ROWS)
+    expected = cluster_interval(np.array([2 / 4, 1, 1 / 2]), np.ones(3), 7)
+    assert tuple(by_metric.loc[("in_top_5", "overall", "all"), CLUSTERED]) == pytest.approx(expected)
+    natural = cluster_interval(np.array([2 / 4, 1]), np.ones(2), 5)
+    assert tuple(by_metric.loc[("in_top_5", "head", "Natural"), CLUSTERED]) == pytest.approx(natural)
+    assert by_metric.loc[("in_top_5", "head", "Facilities"), CLUSTERED].isna().all()
+    assert by_metric.loc[("in_top_5", "relation", "river"), CLUSTERED].isna().all()
+
+
 def test_the_interval_of_a_mean_covers_as_often_as_it_says() -> None:
     generator = np.random.default_rng(0)
     truth, n = np.array([0.2, 0.5, 0.9]), np.array([60, 30, 20])
     covered = 0
     for _ in range(500):
-        _, _, low, high = mean_share(pd.Series(generator.binomial(n, truth) / n), pd.Series(n))
+        _, _, low, high, *_ = mean_share(pd.Series(generator.binomial(n, truth) / n), pd.Series(n))
         covered += low <= truth.mean() <= high
     assert 0.93 <= covered / 500 <= 0.98
 

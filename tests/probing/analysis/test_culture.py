@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.crossed import BY_CULTURE
 from probing.analysis.culture import common_predictions, gaps, ranking_scores, z_test
 from probing.analysis.intervals import newcombe
@@ -149,3 +150,14 @@ def test_the_test_is_the_pooled_z_test() -> None:
     z = (0.8 - 0.6) / np.sqrt(pooled * (1 - pooled) * (1 / 70 + 1 / 80))
     assert z_test(0.8, 70, 0.6, 80) == pytest.approx(2 * norm.sf(z))
     assert z_test(1.0, 5, 1.0, 7) == 1.0
+
+
+def test_figures_of_several_predicates_are_clustered_by_predicate() -> None:
+    rows = table(
+        *(row(culture, rank, relation=name) for name, rank in (("P1", 1), ("P2", 2)) for culture in ("Arab", "West"))
+    )
+    scores = ranking_scores(rows, DIMENSIONS).set_index(["metric", "dimension", "group"])
+    for place, n in ((("overall", "all"), 4), (("culture", "Arab"), 2)):
+        expected = cluster_interval(np.array([1.0, 0.0]), np.full(2, n / 2), n)
+        assert tuple(scores.loc[("p_at_1", *place), ["cluster_low", "cluster_high"]]) == pytest.approx(expected)
+    assert np.isnan(scores["cluster_low"]["p_at_1", "relation_culture", "P1 Arab"])

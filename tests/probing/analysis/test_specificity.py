@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import wilson
 from probing.analysis.specificity import mean_interval, specificity_scores
 
@@ -78,6 +79,14 @@ def test_chance_is_one_half() -> None:
 def test_a_relations_interval_is_wilsons() -> None:
     table = scores(*(row("P1", i, -1 if i < 3 else -3) for i in range(4)))
     assert tuple(table.loc[("specificity", "P1"), ["low", "high"]]) == pytest.approx(wilson(0.75, 4))
+
+
+def test_the_mean_is_clustered_by_relation() -> None:
+    pairs = [row(relation, i, -1 if i < hits else -3) for relation, hits in (("P1", 3), ("P2", 1)) for i in range(4)]
+    table = scores(*pairs)
+    expected = cluster_interval(np.array([0.75, 0.25]), np.ones(2), 8)
+    assert tuple(table.loc[("specificity", "all"), ["cluster_low", "cluster_high"]]) == pytest.approx(expected)
+    assert table.loc[("specificity", "P1"), ["cluster_low", "cluster_high"]].isna().all()
 
 
 def test_the_interval_of_the_mean_is_that_of_independent_relations() -> None:

@@ -29,6 +29,7 @@ def test_compare_prints_paired_differences(results: list[str], capsys: pytest.Ca
     printed = capsys.readouterr().out
     assert "difference" in printed
     assert "Geographic" in printed
+    assert "Smallest difference that can be told apart (80 % power, 5 % level, paired): 0." in printed
 
 
 def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:

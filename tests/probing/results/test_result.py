@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NoSpace
 from probing.probes.multiple_choice import MultipleChoice
@@ -48,6 +49,14 @@ def test_a_group_that_reads_like_a_missing_value_is_kept(result: Result, tmp_pat
     scores = result.scores.assign(group=["NA", *result.scores["group"][1:]])
     Result(result.items, scores, result.record).save(tmp_path / "out")
     assert Result.load(tmp_path / "out").scores["group"][0] == "NA"
+
+
+def test_a_result_of_an_older_version_loads_with_empty_clustered_intervals(result: Result, tmp_path: Path) -> None:
+    older = result.scores.drop(columns=["cluster_low", "cluster_high"])
+    Result(result.items, older, result.record).save(tmp_path / "out")
+    loaded = Result.load(tmp_path / "out").scores
+    assert list(loaded.columns) == SCORE_COLUMNS
+    assert loaded[["cluster_low", "cluster_high"]].isna().all(axis=None)
 
 
 def test_the_same_rows_give_the_same_bytes(result: Result, tmp_path: Path) -> None:

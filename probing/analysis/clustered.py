@@ -1,0 +1,79 @@
+"""Intervals clustered by relation: how far a mean over items could move on other relations of the same kind.
+
+The standard error is that of the jackknife that leaves out one relation at a time. A mean p with this error is as
+certain as the share of n' = p (1 - p) / error² independent items, so its interval is Wilson's for p and n', with a
+quantile of Student's t in place of 1.96. docs/methods.md has the simulation by which this rule was chosen.
+"""
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from probing.analysis.breakdown import members
+from probing.analysis.intervals import wilson
+from probing.arrays import Floats
+
+NO_INTERVAL = (float("nan"), float("nan"))
+
+
+def cluster_interval(shares: Floats, weights: Floats, n: float) -> tuple[float, float]:
+    """Return the clustered 95 % interval of the weighted mean of relations' shares; NaN for fewer than two relations.
+
+    `shares`, `weights`: one value for each relation, where a share is a mean of values from 0 to 1. The weights are
+    equal for a macro-average, and numbers of items for a mean over items. `n`: the number of items of all relations;
+    the interval is at least as wide as that of n independent items.
+    """
+    shares, weights = shares[weights > 0], weights[weights > 0]
+    if len(shares) < 2 or np.isnan(shares).any():
+        return NO_INTERVAL
+    parts = weights / weights.sum()
+    mean = float(np.clip(parts @ shares, 0, 1))
+    deviations = shares - mean
+    error = jackknife_error(deviations, parts)
+    independent_items = min(mean * (1 - mean) / error**2, n) if error > 0 else n
+    return wilson(mean, independent_items, float(stdtrit(degrees_of_freedom(deviations, parts), 0.975)))
+
+
+def jackknife_error(deviations: Floats, parts: Floats) -> float:
+    """Return the standard error of a weighted mean by the jackknife that leaves out one relation at a time.
+
+    `deviations`: the shares minus their mean; `parts`: the weights, which add up to 1. Without relation g the mean
+    differs by part_g · deviation_g / (1 - part_g).
+    """
+    differences = parts * deviations / (1 - parts)
+    return float(np.sqrt((differences @ differences) * (len(parts) - 1) / len(parts)))
+
+
+def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
+    """Return the degrees of freedom of the jackknife's variance, at least 1.
+
+    For k relations of equal weight whose shares look normal they are k - 1. Unequal weights count as 1 / Σ part²
+    relations. A variance that rests on a few outlying relations is less certain: an excess kurtosis κ above zero adds
+    κ / (2 k) to the reciprocal (Satterthwaite).
+    """
+    relations = 1 / float(parts @ parts)
+    variance = float(parts @ deviations**2)
+    excess = float(parts @ deviations**4) / variance**2 - 3 if variance > 0 else 0.0
+    return max(1.0, 1 / (1 / (relations - 1) + max(0.0, excess) / (2 * relations)))
+
+
+def with_clustered(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """Return a table of `group_means` with `cluster_low` and `cluster_high`, empty for groups of a single relation."""
+    by_relation = _by_relation(rows, values, dimension)
+    relations = by_relation.groupby(level="group").size()
+    several = by_relation[by_relation.index.get_level_values("group").isin(relations.index[relations > 1])]
+    bounds = {
+        str(group): cluster_interval(part["share"].to_numpy(), part["weight"].to_numpy(), float(part["weight"].sum()))
+        for group, part in several.groupby(level="group", sort=False)
+    }
+    low, high = zip(*(bounds.get(group, NO_INTERVAL) for group in table["group"]), strict=True)
+    return table.assign(cluster_low=low, cluster_high=high)
+
+
+def _by_relation(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """Return `share` and `weight` (items) of each relation in each group, indexed by `group` and `relation`."""
+    table = members(rows, dimension)
+    table["relation"] = rows["relation"].to_numpy()[table["row"]]
+    table["share"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
+    sums = table.groupby(["group", "relation"], sort=False)[["share", "weight"]].sum()
+    return sums.assign(share=sums["share"] / sums["weight"])
