@@ -39,6 +39,7 @@ class Relation:
 
     `answer_tags`: the tags of each option, if there are any. `questions`: wordings for chat models (`[X]` is the
     subject), which follow the system message `system`.
+    `verbatim`: prompts keep the case of their first letter, which otherwise becomes upper case.
     `cascades`: for each template a version with a which-clause, whose first blank is scored (methods 2.4), if any.
     """
 
@@ -53,6 +54,7 @@ class Relation:
     answer_tags: tuple[Tags, ...] = ()
     questions: tuple[str, ...] = ()
     system: str = ""
+    verbatim: bool = False
 
     @property
     def label(self) -> str:
@@ -78,6 +80,7 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
+    `files_digest`: that of the files alone, where `digest` also covers a rule by which prompts are made.
     `probe`: the name of the probe that is used by default.
     `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
     `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
@@ -92,6 +95,7 @@ class Benchmark:
     usual_tags: Tags = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    files_digest: str = ""
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:
@@ -140,6 +144,11 @@ class Benchmark:
             if len(left) < len(kept):
                 kept, among = left, f"{among} with {condition}"
         return kept
+
+    @property
+    def first_letters(self) -> str:
+        """The rule for the first letter of every prompt, in words."""
+        return "verbatim" if any(relation.verbatim for relation in self.relations) else "upper case"
 
     @property
     def size(self) -> int:

@@ -131,7 +131,10 @@ def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) 
     """Return which model was probed on which benchmark, how, and with which software."""
     return {
         "model": asdict(model.card),
-        "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+        "benchmark": {
+            **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+            "first_letters": benchmark.first_letters,
+        },
         "benchmark_notes": list(benchmark.notes),
         "probe": settings.probe,
         "settings": settings.to_json(),

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
 
 FACTS_PATH = re.compile(
@@ -97,7 +98,9 @@ def read(path: Path) -> Benchmark:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
     notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
-    return Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
+    return verbatim(
+        Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
+    )
 
 
 def _facts_place(path: Path) -> Path:

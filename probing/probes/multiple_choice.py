@@ -60,7 +60,9 @@ class MultipleChoice(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
+        prompts = [
+            prompt(relation.template_of(item, template), item.subject, relation.verbatim) for item in relation.items
+        ]
         requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
         answers = self.answers(model, requests, settings)
         # Not strict: the check that the result is complete reports a model that answers too few prompts.

@@ -64,7 +64,8 @@ def test_the_record_says_how_the_numbers_came_about(benchmark: Benchmark, model:
     assert record["model"]["id"] == "fake/hash"
     assert record["model"]["commit"] == "0" * 40
     assert record["model"]["files"] == {"weights": "1" * 64}
-    assert record["benchmark"] == {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    identity = {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    assert record["benchmark"] == identity | {"first_letters": "upper case"}
     assert (record["probe"], record["seed"], record["language"]) == ("multiple_choice", 3, "")
     assert record["settings"]["templates"] == [0, 1]
     assert {"python", "torch", "transformers"} <= record["packages"].keys()
