@@ -43,8 +43,13 @@ class Settings:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the settings as canonical JSON: part of a run's duplicate key."""
-        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+        """SHA-256 of the settings that differ from their defaults, as canonical JSON: part of a run's duplicate key.
+
+        A setting that is added to the class later changes no digest of runs that have its default.
+        """
+        defaults = type(self)().to_json()
+        changed = {name: value for name, value in self.to_json().items() if value != defaults[name]}
+        return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
