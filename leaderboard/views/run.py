@@ -51,7 +51,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "comparable": bool(run.artefact and run.benchmark.correctness.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
-        "skipped": skipped(run),
+        "notes": [*run.provenance_record.get("benchmark_notes", []), *skipped(run)],
         "phases": phases(run),
     }
     return show(request, "run.html", context, [all_scores(scores)], sections=sections)

@@ -15,4 +15,6 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
+    for note in result.record.get("benchmark_notes", []):
+        print(note)
     print_by_dimension(result.scores)

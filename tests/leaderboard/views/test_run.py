@@ -91,3 +91,9 @@ def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Bench
 
 def test_a_finished_run_offers_a_comparison(client: Client, site: Site) -> None:
     assert f"/compare/?m={site.first.pk}" in page(client, site.first)
+
+
+def test_a_run_of_the_first_items_says_that_they_are_no_fair_sample(client: Client, site: Site) -> None:
+    notes = ["At most 5 items of each relation were asked. This is no fair sample."]
+    Run.objects.filter(pk=site.first.pk).update(provenance_record={"benchmark_notes": notes})
+    assert f'<p class="note">{notes[0]}</p>' in page(client, site.first)
