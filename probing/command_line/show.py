@@ -2,6 +2,7 @@
 
 import argparse
 
+from probing.analysis.ties import TIES, ties_in_words
 from probing.command_line.program import print_by_dimension
 from probing.results.result import Result
 
@@ -17,4 +18,6 @@ def show(arguments: argparse.Namespace) -> None:
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
     for note in result.record.get("benchmark_notes", []):
         print(note)
+    for ties in result.scores[result.scores["metric"] == TIES].itertuples():
+        print(ties_in_words(ties.value, ties.n))
     print_by_dimension(result.scores)

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.ties import with_ties
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel, Request
@@ -86,7 +87,7 @@ class MultipleChoice(Probe):
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return accuracy_scores(rows, tag_columns(self, rows.columns))
+        return with_ties(accuracy_scores(rows, tag_columns(self, rows.columns)), rows)
 
 
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from probing.analysis.comparison import Correctness
 from probing.analysis.specificity import specificity_scores
+from probing.analysis.ties import with_ties
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
@@ -112,7 +113,7 @@ class Specificity(Probe):
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return specificity_scores(rows)
+        return with_ties(specificity_scores(rows), rows)
 
 
 def _two_options(relation: Relation, question: Question) -> tuple[str, ...]:

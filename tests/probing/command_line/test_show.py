@@ -37,3 +37,9 @@ def test_show_of_the_whole_benchmark_has_no_such_note(results: list[str], capsys
     capsys.readouterr()
     main(["show", results[0]])
     assert "at most" not in capsys.readouterr().out.lower()
+
+
+def test_show_counts_ties(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    main(["show", results[0]])
+    assert "Ties: of 0 of 6 items (0.00%) several options share the best score" in capsys.readouterr().out
