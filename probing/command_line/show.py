@@ -18,6 +18,7 @@ def show(arguments: argparse.Namespace) -> None:
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
     for note in result.record.get("benchmark_notes", []):
         print(note)
-    for ties in result.scores[result.scores["metric"] == TIES].itertuples():
-        print(ties_in_words(ties.value, ties.n))
+    ties = result.scores[result.scores["metric"] == TIES]
+    for share, items in zip(ties["value"], ties["n"], strict=True):
+        print(ties_in_words(share, items))
     print_by_dimension(result.scores)
