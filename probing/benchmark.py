@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from random import Random
 
 from probing.errors import BadInput
 
@@ -41,6 +42,7 @@ class Relation:
 
     `answer_tags`: the tags of each option, if there are any. `questions`: wordings for chat models (`[X]` is the
     subject), which follow the system message `system`.
+    `verbatim`: prompts keep the case of their first letter, which otherwise becomes upper case.
     `cascades`: for each template a version with a which-clause, whose first blank is scored (methods 2.4), if any.
     """
 
@@ -55,6 +57,7 @@ class Relation:
     answer_tags: tuple[Tags, ...] = ()
     questions: tuple[str, ...] = ()
     system: str = ""
+    verbatim: bool = False
 
     @property
     def label(self) -> str:
@@ -80,6 +83,7 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
+    `files_digest`: that of the files alone, where `digest` also covers a rule by which prompts are made.
     `probe`: the name of the probe that is used by default.
     `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
     `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
@@ -94,6 +98,7 @@ class Benchmark:
     usual_tags: Tags = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    files_digest: str = ""
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:
@@ -101,18 +106,28 @@ class Benchmark:
                 return relation
         raise self._unknown(relation_id)
 
-    def select(self, relations: Sequence[str] = (), limit: int | None = None, tags: Tags | None = None) -> "Benchmark":
+    def select(
+        self,
+        relations: Sequence[str] = (),
+        limit: int | None = None,
+        tags: Tags | None = None,
+        sample: int | None = None,
+        seed: int = 0,
+    ) -> "Benchmark":
         """Return the benchmark with only the relations of these ids or labels (all if none is named).
 
-        `limit`: only the first items of each relation. `tags`: only relations with these values, or without such a tag;
-        an empty value stands for any.
+        `limit`: only the first items of each relation. `sample`: so many items of each relation, spread evenly over its
+        file, or drawn at random with a `seed` other than 0. If either leaves items out, a note says so. `tags`: only
+        relations with these values, or without such a tag; an empty value stands for any.
         """
-        if limit is not None and limit < 1:
-            raise BadInput(f"A limit of {limit} leaves no items.", "Give a limit of 1 or more.")
+        _refuse_bad_numbers(limit, sample)
         kept = self._tagged(tags or {})
         chosen = [r for name in relations for r in self._named(name, kept)] if relations else kept
-        once = {relation.id: replace(relation, items=relation.items[:limit]) for relation in chosen}
-        return replace(self, relations=tuple(once.values()))
+        items = {r.id: sampled(r, sample, seed) if sample else r.items[:limit] for r in chosen}
+        once = {r.id: replace(r, items=items[r.id]) for r in chosen}
+        all_items = all(len(items[r.id]) == len(r.items) for r in chosen)
+        notes = () if all_items else (_selection_note(limit, sample, seed),)
+        return replace(self, relations=tuple(once.values()), notes=(*self.notes, *notes))
 
     def relation_of(self, label: str, index: int) -> Relation:
         """Return the relation that has a row's item."""
@@ -144,6 +159,46 @@ class Benchmark:
         return kept
 
     @property
+    def first_letters(self) -> str:
+        """The rule for the first letter of every prompt, in words."""
+        return "verbatim" if any(relation.verbatim for relation in self.relations) else "upper case"
+
+    @property
     def size(self) -> int:
         """The number of items over all relations."""
         return sum(len(relation.items) for relation in self.relations)
+
+
+def sampled(relation: Relation, count: int, seed: int) -> tuple[Item, ...]:
+    """Return `count` items of the relation, or all if there are no more, in their order.
+
+    Without a seed they are the middles of `count` equal stretches of the relation's file. With a seed they are drawn
+    at random, equally in versions of a relation that have the same label and as many items.
+    """
+    number = len(relation.items)
+    if count >= number:
+        return relation.items
+    by_line = sorted(relation.items, key=lambda item: item.index)
+    even = ((2 * place + 1) * number // (2 * count) for place in range(count))
+    places = Random(f"{seed} {relation.label}").sample(range(number), count) if seed else even
+    lines = {by_line[place].index for place in places}
+    return tuple(item for item in relation.items if item.index in lines)
+
+
+def _refuse_bad_numbers(limit: int | None, sample: int | None) -> None:
+    if limit is not None and sample is not None:
+        raise BadInput(
+            "A limit and a sample exclude each other.", "Give one of them; a sample is fair, a limit is not."
+        )
+    for name, number in (("limit", limit), ("sample", sample)):
+        if number is not None and number < 1:
+            raise BadInput(f"A {name} of {number} leaves no items.", f"Give a {name} of 1 or more.")
+
+
+def _selection_note(limit: int | None, sample: int | None, seed: int) -> str:
+    """Say in a sentence which items are asked where not all of them are."""
+    if sample is None:
+        fault = "This is no fair sample, as files may be sorted by answer: --sample gives one."
+        return f"At most {limit:,} items of each relation were asked, the first in its file. {fault}"
+    how = f"drawn at random with seed {seed}" if seed else "spread evenly over its file"
+    return f"A sample of at most {sample:,} items of each relation was asked, {how}."

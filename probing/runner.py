@@ -25,7 +25,7 @@ from probing.language_model import DType, LanguageModel, Usage
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, parts, skipped
+from probing.probes.parts import Part, asked, narrowed, parts, skipped
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
@@ -60,7 +60,7 @@ def run(
 
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
     the same call goes on from there. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
-    `settings_and_options`: the fields of `Settings`, such as `limit=10`, and the
+    `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the
     probe's own options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     """
     content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
@@ -103,7 +103,7 @@ def probe_part(
     this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
     """
     start = start or Start(datetime.now(UTC), 0.0)
-    relation = benchmark.select([part.relation], settings.limit)[part.relation]
+    relation = asked(benchmark, settings, part.relation)
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
@@ -151,8 +151,11 @@ def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) 
     """Return which model was probed on which benchmark, how, and with which software."""
     return {
         "model": asdict(model.card),
-        "benchmark": {"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
-        "benchmark_notes": list(benchmark.notes),
+        "benchmark": {
+            **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+            "first_letters": benchmark.first_letters,
+        },
+        "benchmark_notes": list(narrowed(benchmark, settings).notes),
         "probe": settings.probe,
         "settings": settings.to_json(),
         "settings_digest": settings.digest,

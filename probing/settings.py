@@ -24,7 +24,14 @@ class Settings:
     probe: str = option("multiple_choice", "how the model is asked; default: the benchmark's usual probe")
     relations: tuple[str, ...] = option((), "ids of relations; default: all", flag="relation", chooses_items=True)
     templates: tuple[int, ...] = option((0,), "numbers of the templates that are asked", flag="template", offered=True)
-    limit: int | None = option(None, "ask only the first N items of each relation", chooses_items=True)
+    limit: int | None = option(
+        None, "ask only the first N items of each relation, which is no fair sample", chooses_items=True
+    )
+    sample: int | None = option(
+        None,
+        "ask N items spread evenly over each relation's file; with a --seed other than 0, drawn at random",
+        chooses_items=True,
+    )
     language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
     pll: PLL = option(
         "within_word_l2r",
@@ -43,8 +50,13 @@ class Settings:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the settings as canonical JSON: part of a run's duplicate key."""
-        return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()
+        """SHA-256 of the settings that differ from their defaults, as canonical JSON: part of a run's duplicate key.
+
+        A setting that is added to the class later changes no digest of runs that have its default.
+        """
+        defaults = type(self)().to_json()
+        changed = {name: value for name, value in self.to_json().items() if value != defaults[name]}
+        return hashlib.sha256(json.dumps(changed, sort_keys=True).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -49,12 +49,13 @@ def upper_first(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def prompt(template: str, subject: str) -> Prompt:
+def prompt(template: str, subject: str, verbatim: bool = False) -> Prompt:
     """Fill the subject into a template; its answer slots become blanks, of which the first is scored."""
-    return Prompt(tuple(piece.replace(SUBJECT_SLOT, subject) for piece in template.split(ANSWER_SLOT)))
+    pieces = tuple(piece.replace(SUBJECT_SLOT, subject) for piece in template.split(ANSWER_SLOT))
+    return Prompt(pieces, verbatim=verbatim)
 
 
-def without_subject(template: str) -> Prompt:
+def without_subject(template: str, verbatim: bool = False) -> Prompt:
     """Turn every slot of the template, the subject's included, into a blank; the first answer slot is scored."""
     slots = "|".join(map(re.escape, (SUBJECT_SLOT, ANSWER_SLOT)))
-    return Prompt(tuple(re.split(slots, template)), re.findall(slots, template).index(ANSWER_SLOT))
+    return Prompt(tuple(re.split(slots, template)), re.findall(slots, template).index(ANSWER_SLOT), verbatim)

@@ -54,7 +54,8 @@ def option_page(item: ItemRow) -> ItemPage:
 def option_page_of(item: ItemRow, template: str) -> ItemPage:
     """Return the page of an item whose options were scored in a template."""
     row = item.row
-    labels, text = item.relation.options_of(item.item), prompt(template, row["subject"])
+    labels = item.relation.options_of(item.item)
+    text = prompt(template, row["subject"], item.relation.verbatim)
     context = {
         "shown": _text_before(text, row),
         "statement": _three_pieces(text, labels[row["answer"]]),

@@ -14,7 +14,7 @@ from probing import catalog
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
-from probing.formats import FORMATS
+from probing.formats import FORMATS, read_version
 from probing.probes import probe_named
 from probing.probes.normalise import all_templates
 from probing.probes.parts import template_counts
@@ -54,8 +54,8 @@ def templates_to_choose(benchmark: Benchmark) -> range:
 
 @lru_cache(maxsize=8)
 def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
-    content = FORMATS[format](folder)
-    if content.digest != digest:
+    content = read_version(format, folder, digest)
+    if content is None:
         raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
     return replace(content, slug=slug)
 

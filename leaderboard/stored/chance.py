@@ -8,7 +8,7 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
 from probing.benchmark import Benchmark as Content
 from probing.probes import probe_named
-from probing.probes.parts import parts
+from probing.probes.parts import asked, parts
 from probing.probes.probe import make
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -49,7 +49,7 @@ def _chance(content: Content, settings: Settings) -> pd.DataFrame:
     rows = [
         row
         for part in parts(content, settings)
-        for row in probe.rows(model, content[part.relation], part.template, settings)
+        for row in probe.rows(model, asked(content, settings, part.relation), part.template, settings)
     ]
     scores = probe.scores(probe.frame(rows))
     return scores[scores.metric == "chance"].assign(low=None, high=None)

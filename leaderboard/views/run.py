@@ -16,6 +16,7 @@ from leaderboard.models import Model, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.breakdowns import dimension_section
 from leaderboard.views.page import probe_sections, show, switch_links
+from probing.analysis.ties import TIES, ties_in_words
 from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
 from probing.settings import Settings
@@ -41,7 +42,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     context = {
         "run": run,
         "pages": pages,
-        "overall": [score for score in scores if score.dimension == "overall"],
+        "overall": [score for score in scores if score.dimension == "overall" and score.metric != TIES],
         "main": _overall_score(scores, main),
         "switches": switch_links(pages, request.GET),
         "events": list(run.events.all()),
@@ -51,7 +52,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "comparable": bool(run.artefact and run.benchmark.correctness.column),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
-        "skipped": skipped(run),
+        "notes": run_notes(run, scores),
         "phases": phases(run),
     }
     return show(request, "run.html", context, [all_scores(scores)], sections=sections)
@@ -103,6 +104,13 @@ def command(run: Run) -> str:
     words += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
     words += settings_words(Settings.from_json(run.settings))
     return shlex.join([*words, "--out", f"run-{run.pk}"])
+
+
+def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
+    """Return sentences that say which items were asked, and in how many of them options were equal."""
+    shares = [(score.value, score.n) for score in scores if score.metric == TIES]
+    ties = [ties_in_words(share, items) for share, items in shares if share is not None]
+    return [*run.provenance_record.get("benchmark_notes", []), *skipped(run), *ties]
 
 
 def skipped(run: Run) -> list[str]:

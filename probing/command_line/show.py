@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from probing.analysis.conditional import conditional_accuracy
+from probing.analysis.ties import TIES, ties_in_words
 from probing.command_line.program import print_by_dimension, print_table
 from probing.probes import probe_of
 from probing.results.result import Result
@@ -20,6 +21,11 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
+    for note in result.record.get("benchmark_notes", []):
+        print(note)
+    ties = result.scores[result.scores["metric"] == TIES]
+    for share, items in zip(ties["value"], ties["n"], strict=True):
+        print(ties_in_words(share, items))
     print_by_dimension(result.scores)
     print(
         "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"

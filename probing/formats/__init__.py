@@ -6,6 +6,7 @@ from typing import Protocol
 
 from probing.benchmark import Benchmark
 from probing.formats import bear, dlama, geography, knowledge_graph, lama, stest
+from probing.formats.verbatim import with_upper_case
 
 
 class Reader(Protocol):
@@ -36,3 +37,13 @@ FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for 
 def format_of(folder: Path) -> str:
     """Return the first format that fits the folder, else BEAR's, whose reader tells what is missing."""
     return next((name for name, reader in READERS.items() if reader.fits(folder)), "bear")
+
+
+def read_version(format: str, folder: Path, digest: str) -> Benchmark | None:
+    """Read the version of a benchmark that has this digest, or return None if the folder holds another one.
+
+    A version that was imported before prompts became verbatim keeps its rule, so that all its runs compare.
+    """
+    content = FORMATS[format](folder)
+    versions = (content, with_upper_case(content))
+    return next((version for version in versions if version.digest == digest), None)

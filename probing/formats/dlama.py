@@ -18,12 +18,15 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
 
 FACTS_PATH = re.compile(
     r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
 )
 FACTS_GLOB = "*/*lama*/*/P*.jsonl"
+# The region in capitals that ends a file's name or, before a running number, a line's uuid.
+REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
 ARCHIVES = (".tar.gz", ".tgz")
 TEMPLATES_FOLDER, TEMPLATE_FILE, QUESTIONS_FILE = "templates", "templates.jsonl", "questions.json"
 LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
@@ -37,7 +40,7 @@ CULTURE_PAIRS = ("arab-west", "asia-west", "south-america-west")
 # A release may hold the raw objects beside the augmented ones.
 USUAL_TAGS = {"objects": "augmented"}
 
-# Searched in this order in a file's name or a line's uuid; the rest, such as NORTH_AMERICA, is the West.
+# Searched in this order in the name of a region; the other regions, such as NORTH_AMERICA, are the West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
 WEST = "West"
 
@@ -95,7 +98,9 @@ def read(path: Path) -> Benchmark:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
     notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
-    return Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
+    return verbatim(
+        Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
+    )
 
 
 def _facts_place(path: Path) -> Path:
@@ -239,12 +244,12 @@ def _page_order(version: Version) -> tuple[str, str, str, int]:
 def _read_facts(content: bytes, name: str) -> Iterator[DlamaFact | None]:
     """Yield the fact of each line of a file, or None if it has no labels or no culture and cannot be used."""
     match = FACTS_PATH.fullmatch(name)
-    region = (match and match["region"]) or ""
+    file_region = _region((match and match["region"]) or "")
     for line in parse_lines(content, name):
         labels = _as_list(line, "obj_label")
         has_labels = labels and not any(map(_is_blank, (line.values.get("sub_label"), *labels)))
-        has_culture = region or isinstance(line.values.get("uuid"), str)
-        yield _fact(line, region) if has_labels and has_culture else None
+        culture = _culture_of(line, file_region)
+        yield _fact(line, culture) if has_labels and culture else None
 
 
 def _as_list(line: JsonObject, name: str) -> Sequence[object]:
@@ -256,21 +261,31 @@ def _is_blank(label: object) -> bool:
     return label is None or (isinstance(label, str) and not label.strip())
 
 
-def _fact(line: JsonObject, region: str) -> DlamaFact:
+def _fact(line: JsonObject, culture: str) -> DlamaFact:
     lists = {name: _as_list(line, name) for name in ("obj_uri", "obj_label")}
     ids, labels = (JsonObject({**line.values, **lists}, line.place).texts(name) for name in lists)
     if len(ids) != len(labels):
         raise line.fault(f"{len(ids)} obj_uri but {len(labels)} obj_label", "Make the two lists equally long.")
     objects = dict(zip(ids, labels, strict=True))
-    return DlamaFact(line.text("sub_uri"), line.text("sub_label"), objects, _culture_of(line, region))
+    return DlamaFact(line.text("sub_uri"), line.text("sub_label"), objects, culture)
 
 
-def _culture_of(line: JsonObject, region: str) -> str:
-    """Return the line's field `culture`; else that of the region in the file's name, else that of the line's uuid."""
+def _culture_of(line: JsonObject, file_region: str) -> str:
+    """Return the line's field `culture`; else that of the file's region, else that of the region in the line's uuid.
+
+    Returns an empty text where none of them says what the culture is.
+    """
     if line.values.get("culture") is not None:
         return line.text("culture")
-    words = region or line.text("uuid")
-    return next((culture for word, culture in CULTURES.items() if word in words), WEST)
+    uuid = line.values.get("uuid")
+    region = file_region or (_region(uuid) if isinstance(uuid, str) else "")
+    return next((culture for word, culture in CULTURES.items() if word in region), WEST) if region else ""
+
+
+def _region(text: str) -> str:
+    """Return the region that ends the text, such as ARAB_REGION in P36_general_ARAB_REGION_7, or an empty text."""
+    match = REGION.search(text)
+    return match[1] if match else ""
 
 
 def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wordings: Wordings) -> Relation:

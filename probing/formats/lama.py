@@ -8,6 +8,7 @@ from pathlib import Path
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
 from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, relation_id, template_text
+from probing.formats.verbatim import verbatim
 
 LISTS_FOLDER = "TREx"
 
@@ -29,7 +30,7 @@ def read(folder: Path) -> Benchmark:
     files = (folder / RELATIONS_FILE, *(path for _, path in lists))
     sha = digest(files)
     relations = tuple(_relation(line, path) for line, path in lists)
-    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=files)
+    return verbatim(Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=files))
 
 
 def _relation(description: JsonObject, path: Path) -> Relation:

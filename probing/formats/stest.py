@@ -9,6 +9,7 @@ from pathlib import Path
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, template_text
+from probing.formats.verbatim import verbatim
 
 PAIRS_FOLDER = "S-TEST"
 OFFICIAL_FOLDER = "data"  # where the official repository keeps templates and pairs
@@ -42,7 +43,9 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(name, paths[0], descriptions) for name, paths in lists.items())
     files = (folder / RELATIONS_FILE, *(paths[0] for paths in lists.values()))
     sha = digest(files)
-    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="specificity", files=files)
+    return verbatim(
+        Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="specificity", files=files)
+    )
 
 
 def _descriptions(path: Path) -> dict[str, JsonObject]:

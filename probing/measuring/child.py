@@ -18,7 +18,7 @@ from typing import IO, Any
 from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
 from probing.files.folders import space
-from probing.formats import FORMATS
+from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
 from probing.probes.parts import Part
@@ -89,8 +89,8 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
 
 def read(files: BenchmarkFiles) -> Benchmark:
     """Read the benchmark; raise `DigestMismatch` if its files are not those that the task means."""
-    benchmark = FORMATS[files.format](files.folder)
-    if benchmark.digest != files.digest:
+    benchmark = read_version(files.format, files.folder, files.digest)
+    if benchmark is None:
         raise DigestMismatch(f"The files of the benchmark {files.slug} were changed.", "Import the benchmark again.")
     return replace(benchmark, slug=files.slug)
 

@@ -85,7 +85,10 @@ class Cloze(Probe):
             )
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        prompts = [(item, prompt(relation.template_of(item, template), item.subject)) for item in relation.items]
+        prompts = [
+            (item, prompt(relation.template_of(item, template), item.subject, relation.verbatim))
+            for item in relation.items
+        ]
         writes = model.card.kind == "causal"
         usable = [(item, text) for item, text in prompts if not writes or ends_in_blank(text)]
         answer = self._written if writes and not self.closed else self._filled
@@ -175,7 +178,7 @@ def ends_in_blank(text: Prompt) -> bool:
 
 def beginning(text: Prompt) -> str:
     """Return the sentence up to its blank, without the space before it."""
-    return upper_first(text.pieces[0]).rstrip()
+    return (text.pieces[0] if text.verbatim else upper_first(text.pieces[0])).rstrip()
 
 
 def answer_spellings(text: Prompt, answer: str) -> list[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.normalisations import missing_normalisations, normalisation_scores
 from probing.analysis.text_lengths import TextLengths, statement_lengths
+from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
@@ -151,9 +152,8 @@ class MultipleChoice(Probe):
         """Yield the sums of each item's options with its subject hidden; items with equal requests share them."""
         requests: list[Request] = []
         for item in relation.items:
-            hidden = without_subject(slotted(relation, item, template))
-            verbatim = item_prompt(relation, item, template).verbatim
-            requests.append((replace(hidden, verbatim=verbatim), relation.options_of(item)))
+            hidden = without_subject(slotted(relation, item, template), relation.verbatim)
+            requests.append((hidden, relation.options_of(item)))
         distinct = list(dict.fromkeys(requests))
         sums = dict(zip(distinct, self.hidden_sums(model, distinct, settings), strict=False))
         return (sums[request] for request in requests if request in sums)
@@ -162,7 +162,7 @@ class MultipleChoice(Probe):
         return choice_frame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return accuracy_scores(rows, tag_columns(self, rows.columns))
+        return with_ties(accuracy_scores(rows, tag_columns(self, rows.columns)), rows)
 
     def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
         reduction = self.fixed.get("reduction", settings.reduction)
@@ -181,7 +181,7 @@ class MultipleChoice(Probe):
 
 def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
     """Return the prompt by which an item is asked."""
-    return prompt(relation.template_of(item, template), item.subject)
+    return prompt(relation.template_of(item, template), item.subject, relation.verbatim)
 
 
 def slotted(relation: Relation, item: Item, template: int) -> str:

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
-from probing.benchmark import Benchmark
+from probing.benchmark import Benchmark, Relation
 from probing.errors import BadInput
 from probing.probes import probe_of
 from probing.settings import Settings
@@ -30,7 +30,13 @@ def narrowed(benchmark: Benchmark, settings: Settings) -> Benchmark:
     """Return the benchmark with those relations and items only that the settings choose."""
     tags = relation_tags(settings)
     usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
-    return benchmark.select(settings.relations, settings.limit, tags | usual)
+    return benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
+
+
+def asked(benchmark: Benchmark, settings: Settings, relation: str) -> Relation:
+    """Return the relation of this id with those items only that a run with these settings asks."""
+    chosen = benchmark.select([relation], settings.limit, sample=settings.sample, seed=settings.seed)
+    return chosen[relation]
 
 
 def relation_tags(settings: Settings) -> dict[str, str]:

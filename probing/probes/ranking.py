@@ -14,6 +14,7 @@ import pandas as pd
 
 from probing.analysis.culture import ranking_scores
 from probing.analysis.text_lengths import TextLengths, text_lengths
+from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
@@ -106,7 +107,7 @@ class Ranking(MultipleChoice):
         return frame.astype({name: STATEMENT_TYPES[name] for name in STATEMENT_TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return ranking_scores(rows, tag_columns(self, rows.columns))
+        return with_ties(ranking_scores(rows, tag_columns(self, rows.columns)), rows)
 
 
 def cultures_of(relation: Relation, candidate: int) -> list[str]:

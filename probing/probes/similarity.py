@@ -31,7 +31,7 @@ class Similarity(Probe):
         for item, scores in zip(relation.items, cosines(model, texts), strict=True):
             if not np.isfinite(scores).all():
                 raise non_finite(model, relation, item, template)
-            statement = prompt(relation.template_of(item, template), item.subject)
+            statement = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
             exact = np.ones(len(scores), dtype=bool)
             columns = choice_row(relation, statement, item, scores, exact)
             yield {"relation": relation.label, "template": template} | columns

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from probing.analysis.comparison import Correctness
 from probing.analysis.ranks import item_values
 from probing.analysis.specificity import pair_hits, specificity_scores
+from probing.analysis.ties import with_ties
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
@@ -114,7 +115,7 @@ class Specificity(Probe):
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return specificity_scores(rows)
+        return with_ties(specificity_scores(rows), rows)
 
     def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
         return {metric: item_values(rows, hits) for metric, hits in pair_hits(rows) if metric in RANKED}

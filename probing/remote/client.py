@@ -15,7 +15,7 @@ from urllib3 import Retry
 from probing.errors import BadInput, DigestMismatch, ProbingError, SourceUnavailable
 from probing.files.archives import unpack
 from probing.files.folders import new_folder, space
-from probing.formats import FORMATS
+from probing.formats import FORMATS, read_version
 from probing.remote.protocol import PROTOCOL, ROUTE, BenchmarkOffer, Handout, package_version
 
 TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
@@ -133,7 +133,7 @@ class Site:
                     unpack(response.raw, [""], new)
             except (OSError, EOFError, tarfile.TarError) as error:
                 raise SiteUnavailable(f"The files of {benchmark.slug} did not arrive.", "Try again.") from error
-            if FORMATS[benchmark.format](new).digest != benchmark.digest:
+            if read_version(benchmark.format, new, benchmark.digest) is None:
                 raise DigestMismatch(f"The files of {benchmark.slug} are not those that the site names.", "Report it.")
 
     def _read(self, method: str, route: str, read: Callable[[Mapping[str, Any]], Read], **content: Any) -> Read:
@@ -213,7 +213,7 @@ def cached_benchmark(site: Site, benchmark: BenchmarkOffer, folder: Path) -> Pat
 def _is_whole(benchmark: BenchmarkOffer, folder: Path) -> bool:
     """Tell whether the folder still holds the benchmark's files, unchanged."""
     try:
-        return FORMATS[benchmark.format](folder).digest == benchmark.digest
+        return read_version(benchmark.format, folder, benchmark.digest) is not None
     except (BadInput, LookupError):
         return False
 

@@ -11,7 +11,7 @@ from typing import Any
 from probing.probes.parts import Part
 from probing.settings import Settings
 
-PROTOCOL = 1  # a worker and a site work together only if theirs is the same
+PROTOCOL = 2  # a worker and a site work together only if theirs is the same
 ROUTE = "api/v1/work/"
 
 

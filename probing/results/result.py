@@ -14,7 +14,7 @@ from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
-from probing.probes.parts import parts
+from probing.probes.parts import narrowed, parts
 from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
 
@@ -110,11 +110,12 @@ _AGAIN = "Run it again: complete parts are not repeated."
 
 def _expected(benchmark: Benchmark, settings: Settings) -> dict[tuple[str, int, int], int]:
     """Return how many scores each row must have."""
+    chosen = narrowed(benchmark, settings)
     return {
         (relation.label, part.template, item.index): len(relation.options_of(item))
         for part in parts(benchmark, settings)
-        for relation in [benchmark[part.relation]]
-        for item in relation.items[: part.items]
+        for relation in [chosen[part.relation]]
+        for item in relation.items
     }
 
 

@@ -1,7 +1,7 @@
 """Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, cascade."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
@@ -31,8 +31,7 @@ Prompting = Callable[[Relation, int, int, int], Iterator[Question]]
 
 def vanilla(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
     """Yield the template alone for each item."""
-    text = relation.templates[template]
-    return (Question(item, prompt(text, item.subject), without_subject(text)) for item in relation.items)
+    return _questions(relation, relation.templates[template])
 
 
 def cascade(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
@@ -42,8 +41,12 @@ def cascade(relation: Relation, template: int, shots: int, seed: int) -> Iterato
             f"Relation {relation.id} has no cascade for template {template}.",
             f"Add a template for {relation.id}-cp, or use another prompting.",
         )
-    text = relation.cascades[template]
-    return (Question(item, prompt(text, item.subject), without_subject(text)) for item in relation.items)
+    return _questions(relation, relation.cascades[template])
+
+
+def _questions(relation: Relation, text: str) -> Iterator[Question]:
+    bare = without_subject(text, relation.verbatim)
+    return (Question(item, prompt(text, item.subject, relation.verbatim), bare) for item in relation.items)
 
 
 def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
@@ -76,7 +79,7 @@ def _demonstration(relation: Relation, template: str, item: Item) -> str:
 
 
 def _with_prefix(prefix: str, prompt: Prompt) -> Prompt:
-    return Prompt((prefix + prompt.pieces[0], *prompt.pieces[1:]), prompt.scored)
+    return replace(prompt, pieces=(prefix + prompt.pieces[0], *prompt.pieces[1:]))
 
 
 PROMPTINGS: dict[PromptingName, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}

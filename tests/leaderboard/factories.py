@@ -50,9 +50,8 @@ def model(hub_id: str = "", **fields: Any) -> Model:
 
 
 def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields: Any) -> Run:
-    return Run.objects.create(
-        model=of, benchmark=on, state=state, settings_digest=f"{next(NUMBERS):064x}", **{"settings": {}, **fields}
-    )
+    fields = {"settings": {}, "settings_digest": f"{next(NUMBERS):064x}", **fields}
+    return Run.objects.create(model=of, benchmark=on, state=state, **fields)
 
 
 def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:

@@ -64,7 +64,8 @@ def test_the_record_says_how_the_numbers_came_about(benchmark: Benchmark, model:
     assert record["model"]["id"] == "fake/hash"
     assert record["model"]["commit"] == "0" * 40
     assert record["model"]["files"] == {"weights": "1" * 64}
-    assert record["benchmark"] == {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    identity = {"slug": "small", "version": benchmark.version, "digest": benchmark.digest}
+    assert record["benchmark"] == identity | {"first_letters": "upper case"}
     assert (record["probe"], record["seed"], record["language"]) == ("multiple_choice", 3, "")
     assert record["settings"]["templates"] == [0, 1]
     assert {"python", "torch", "transformers"} <= record["packages"].keys()
@@ -234,3 +235,29 @@ def test_a_panic_of_the_tokenizers_library_is_an_error_of_the_tokenizer(bear_fol
 
     with pytest.raises(BrokenTokenizer, match="fails on a text: Onig: Regex search error"):
         run(Panicking(), bear_folder.write(), progress=False)
+
+
+def middle(benchmark: Benchmark) -> list[int]:
+    """The items that a sample of one takes of each relation: no first ones."""
+    return [item.index for relation in benchmark.select(sample=1).relations for item in relation.items]
+
+
+def test_a_sample_of_items_is_probed_and_told_as_one(model: FakeModel, benchmark: Benchmark) -> None:
+    result = run(model, benchmark, sample=1, templates=(0, 1), progress=False)
+    assert result.items["index"].tolist() == [index for index in middle(benchmark) for _ in range(2)]
+    assert 0 not in middle(benchmark)
+    assert result.record["settings"]["sample"] == 1
+    assert result.record["benchmark_notes"] == [
+        "A sample of at most 1 items of each relation was asked, spread evenly over its file."
+    ]
+
+
+def test_a_part_of_a_sample_has_the_items_of_the_whole_run(model: FakeModel, benchmark: Benchmark) -> None:
+    rows, record = probe_part(model, benchmark, Settings(sample=1), Part("P36", 0, 1))
+    assert rows["index"].tolist() == middle(benchmark)[1:]
+    assert record["items_done"] == 1
+
+
+def test_a_result_of_the_first_items_says_that_they_are_no_fair_sample(model: FakeModel, benchmark: Benchmark) -> None:
+    (note,) = run(model, benchmark, limit=1, progress=False).record["benchmark_notes"]
+    assert "This is no fair sample" in note

@@ -1,6 +1,8 @@
 """Settings and parts."""
 
+import hashlib
 import json
+from dataclasses import dataclass
 
 import pytest
 
@@ -23,5 +25,16 @@ def test_whatever_can_change_a_number_changes_the_digest(change: dict[str, objec
     assert Settings(**change).digest != Settings().digest  # type: ignore[arg-type]
 
 
-def test_the_digest_of_the_default_settings_is_known() -> None:
-    assert Settings().digest == Settings.from_json({}).digest
+def test_the_digest_covers_nothing_but_what_differs_from_the_defaults() -> None:
+    assert Settings().digest == Settings.from_json({}).digest == hashlib.sha256(b"{}").hexdigest()
+    changed = Settings(limit=5, templates=(0, 2), options={"k": 3})
+    text = b'{"limit": 5, "options": {"k": 3}, "templates": [0, 2]}'
+    assert changed.digest == hashlib.sha256(text).hexdigest()
+
+
+def test_a_setting_that_is_added_later_changes_no_digest() -> None:
+    @dataclass(frozen=True)
+    class Later(Settings):
+        shade: int = 0
+
+    assert Later(limit=5).digest == Settings(limit=5).digest

@@ -120,3 +120,16 @@ def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Bench
 
 def test_a_finished_run_offers_a_comparison(client: Client, site: Site) -> None:
     assert f"/compare/?m={site.first.pk}" in page(client, site.first)
+
+
+def test_a_run_of_the_first_items_says_that_they_are_no_fair_sample(client: Client, site: Site) -> None:
+    notes = ["At most 5 items of each relation were asked. This is no fair sample."]
+    Run.objects.filter(pk=site.first.pk).update(provenance_record={"benchmark_notes": notes})
+    assert f'<p class="note">{notes[0]}</p>' in page(client, site.first)
+
+
+def test_a_run_counts_ties_in_a_sentence(client: Client, site: Site) -> None:
+    assert site.first.scores.filter(metric="ties").update(value=0.25, n=8) == 1
+    html = page(client, site.first)
+    assert "Ties: of 2 of 8 items (25.00%) several options share the best score" in html
+    assert "<dt>Ties</dt>" not in html

@@ -22,6 +22,7 @@ from leaderboard.worker import elsewhere
 from leaderboard.worker.jobs import ATTEMPTS
 from probing.formats import FORMATS
 from probing.probes.parts import Part
+from probing.remote.protocol import PROTOCOL
 from probing.results.joining import PartResult
 from probing.runner import probe_part
 from probing.settings import Settings
@@ -62,7 +63,7 @@ class Worker:
         return self.client.get(f"/api/v1/work/{route}", headers=self.headers)
 
     def claim(self, **more: Any) -> HttpResponse:
-        return self.post("claim", {"protocol": 1, "worker": "host-1", "lanes": ["default"], **more})
+        return self.post("claim", {"protocol": PROTOCOL, "worker": "host-1", "lanes": ["default"], **more})
 
     def deliver(self, lease: str, result: PartResult) -> HttpResponse:
         rows = SimpleUploadedFile("rows.parquet", result.rows.to_parquet(index=False))
@@ -166,7 +167,7 @@ def test_lanes_memory_and_the_run_narrow_what_is_handed_out(worker: Worker, run:
 
 
 def test_a_worker_of_another_version_is_told_who_has_to_update(worker: Worker, run: Run) -> None:
-    for protocol, who in [(0, "worker"), (2, "site"), (None, "site")]:
+    for protocol, who in [(PROTOCOL - 1, "worker"), (PROTOCOL + 1, "site"), (None, "site")]:
         response = worker.claim(protocol=protocol)
         assert response.status_code == 426
         assert response.json()["error"]["next_step"] == f"Update the {who}."
@@ -299,9 +300,9 @@ def test_the_lease_of_another_token_is_worth_nothing(worker: Worker, client: Cli
 BODIES = [
     b"", b"[]", b"{", b"\xff", b"[" * 90_000, b'{"a": ' * 10_000, b"x" * 200_000, b'{"share": "a lot"}',
     b'{"share": -1}', b'{"share": NaN}', b'{"share": 1e999}', b'{"share": ' + b"9" * 5000 + b"}",
-    b'{"lanes": 1, "protocol": 1}',
-    b'{"protocol": 1, "memory_gb": "8"}', b'{"protocol": 1, "run": -1}', b'{"protocol": 1, "run": 1e30}',
-    b'{"protocol": ' + b"9" * 4000 + b"}", b'{"protocol": {}, "lanes": [[]]}', b'{"protocol": 1, "lanes": [[]]}',
+    b'{"lanes": 1, "protocol": 2}',
+    b'{"protocol": 2, "memory_gb": "8"}', b'{"protocol": 2, "run": -1}', b'{"protocol": 2, "run": 1e30}',
+    b'{"protocol": ' + b"9" * 4000 + b"}", b'{"protocol": {}, "lanes": [[]]}', b'{"protocol": 2, "lanes": [[]]}',
 ]  # fmt: skip
 
 

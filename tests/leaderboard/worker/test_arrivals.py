@@ -151,3 +151,13 @@ def test_a_record_that_cannot_be_read_is_refused(small: Benchmark, text: str) ->
 def test_of_a_record_only_what_is_known_is_kept(small: Benchmark) -> None:
     part, measured = leased_part(small)
     assert "password" not in arrived(part, measured.rows, measured.record | {"password": "x"}).record
+
+
+def test_rows_of_a_sample_arrive_and_those_of_the_first_items_do_not(small: Benchmark) -> None:
+    part, measured = leased_part(small, sample=1)
+    (index,) = measured.rows["index"]
+    assert index > 0
+    assert arrived(part, measured.rows, measured.record).rows["index"].tolist() == [index]
+    _, first = leased_part(small, "masked", limit=1)
+    with pytest.raises(RowsRefused, match="'index' differs"):
+        arrived(part, first.rows, measured.record)

@@ -1,5 +1,6 @@
 """The command show: the scores of a result."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -60,3 +61,26 @@ def test_show_has_the_accuracy_by_the_scores_of_single_tokens(
             for line in table.splitlines()
             if line.split()
         )
+
+
+@pytest.mark.parametrize(("flag", "words"), [("--limit", "This is no fair sample"), ("--sample", "spread evenly")])
+def test_show_says_which_items_were_asked(
+    flag: str, words: str, ask: Callable[..., str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ask("vanilla", flag, "5")
+    capsys.readouterr()
+    assert main(["show", out]) == 0
+    (note,) = [line for line in capsys.readouterr().out.splitlines() if "At most 5" in line or "at most 5" in line]
+    assert words in note
+
+
+def test_show_of_the_whole_benchmark_has_no_such_note(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    main(["show", results[0]])
+    assert "at most" not in capsys.readouterr().out.lower()
+
+
+def test_show_counts_ties(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    main(["show", results[0]])
+    assert "Ties: of 0 of 6 items (0.00%) several options share the best score" in capsys.readouterr().out

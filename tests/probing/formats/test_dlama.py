@@ -130,12 +130,28 @@ def test_a_line_without_a_label_is_left_out(folder: DlamaFolder, change: dict[st
     assert benchmark.notes == ("Items left out, a label or the culture is missing: 1.",)
 
 
-def test_a_line_of_no_known_culture_is_left_out(folder: DlamaFolder) -> None:
-    lines = [fact(1, "There", {"Q2": "That"}), fact(3, "Nowhere", {"Q2": "That"})]
-    del lines[1]["uuid"]
-    folder.facts = {"some_pair/cultlama/en/P37.jsonl": lines}
+@pytest.mark.parametrize("uuid", [None, "", "2", "P37_general_3", "3b241101-e2bb-4255-8caf-4136c566a962"])
+@pytest.mark.parametrize("file", ["P37", "P37_general"])
+def test_a_line_of_no_known_culture_is_left_out_and_counted(folder: DlamaFolder, file: str, uuid: str | None) -> None:
+    lines = [fact(1, "There", {"Q2": "That"}), fact(85, "Cairo", {"Q2": "That"}) | {"uuid": uuid}]
+    folder.facts = {f"some_pair/cultlama/en/{file}.jsonl": lines}
+    benchmark = dlama.read(folder.write())
+    assert [item.subject for item in benchmark.relations[0].items] == ["There"]
+    assert benchmark.notes == ("Items left out, a label or the culture is missing: 1.",)
+
+
+def test_a_line_that_states_its_culture_needs_no_region(folder: DlamaFolder) -> None:
+    lines = [fact(1, "There", {"Q2": "That"}) | {"uuid": None, "culture": "Nordic"}]
+    folder.facts = {"some_pair/dlama/en/P37.jsonl": lines}
     (relation,) = dlama.read(folder.write()).relations
-    assert [item.subject for item in relation.items] == ["There"]
+    assert relation.items[0].tags["culture"] == "Nordic"
+
+
+def test_the_region_of_a_files_name_comes_before_that_of_a_lines_uuid(folder: DlamaFolder) -> None:
+    lines = [fact(1, "There", {"Q2": "That"}, "WESTERN_COUNTRIES") | {"uuid": "1"}, fact(2, "Here", {"Q2": "That"})]
+    folder.facts = {"some_pair/dlama/en/P37_sister_cities_JAPAN.jsonl": lines}
+    (relation,) = dlama.read(folder.write()).relations
+    assert [item.tags["culture"] for item in relation.items] == ["Asia", "Asia"]
 
 
 def test_an_archive_is_the_same_benchmark_as_its_folder(folder: DlamaFolder) -> None:

@@ -22,7 +22,7 @@ LINES = [
 
 
 def write(folder: Path, relations: list[dict[str, Any]] = RELATIONS, lists: str = "") -> Path:
-    (folder / lists).mkdir(exist_ok=True)
+    (folder / lists).mkdir(parents=True, exist_ok=True)
     (folder / "relations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in relations))
     (folder / lists / "P36.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
     return folder

@@ -57,6 +57,8 @@ def test_a_setting_that_the_probe_does_not_use_is_refused(
         (Settings(relations=("P1",)), "no relation 'P1'"),
         (Settings(templates=(5,)), "no template 5"),
         (Settings(limit=0), "leaves no items"),
+        (Settings(sample=0), "leaves no items"),
+        (Settings(sample=3, limit=3), "exclude each other"),
         (Settings(pll="guess"), "pll cannot be 'guess'"),  # type: ignore[arg-type]
         (Settings(reduction="max"), "reduction cannot be 'max'"),  # type: ignore[arg-type]
         (Settings(options={"k": 1}), "no option 'k'"),

@@ -14,7 +14,7 @@ import pytest
 from probing.errors import DigestMismatch, ProbingError
 from probing.formats import bear
 from probing.remote.client import NotWelcome, Site, SiteRefused, SiteUnavailable, cached_benchmark
-from probing.remote.protocol import BenchmarkOffer, Handout
+from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout
 from tests.conftest import BearFolder
 
 HANDOUT: dict[str, Any] = {
@@ -95,13 +95,13 @@ def hello(protocol: Any) -> bytes:
 
 
 def test_a_site_is_greeted_with_the_token(server: FakeSite) -> None:
-    assert asked(server, Answer(body=hello(1))).hello() == "lab"
+    assert asked(server, Answer(body=hello(PROTOCOL))).hello() == "lab"
     assert server.requests == [("GET", "/api/v1/work/", "Bearer secret")]
 
 
 REFUSALS = [
-    (Answer(body=hello(0)), NotWelcome, "The site is too old"),
-    (Answer(body=hello(2)), NotWelcome, "The worker is too old"),
+    (Answer(body=hello(PROTOCOL - 1)), NotWelcome, "The site is too old"),
+    (Answer(body=hello(PROTOCOL + 1)), NotWelcome, "The worker is too old"),
     (Answer(body=hello("new")), NotWelcome, "not a Clozeboard site"),
     (Answer(body=b"<html>Welcome</html>"), NotWelcome, "not a Clozeboard site"),
     (Answer(body=b"[]"), NotWelcome, "not a Clozeboard site"),
@@ -145,7 +145,7 @@ def test_an_address_without_a_scheme_is_one_with_encryption() -> None:
 
 
 def test_a_busy_site_is_asked_again(server: FakeSite) -> None:
-    site = asked(server, Answer(500), Answer(503), Answer(body=hello(1)), attempts=3)
+    site = asked(server, Answer(500), Answer(503), Answer(body=hello(PROTOCOL)), attempts=3)
     assert site.hello() == "lab"
     assert len(server.requests) == 3
 

@@ -1,0 +1,38 @@
+"""Ties: items whose best score several options share, so that the first of them counts as the prediction."""
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import proportion
+from probing.analysis.breakdown import OVERALL
+
+TIES = "ties"
+
+
+def with_ties(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores with one more: `ties`, the share of items whose best score several options share.
+
+    `n` counts the items; an item's templates share its weight.
+    """
+    return pd.concat([scores, proportion(rows, TIES, tied(rows["scores"]), OVERALL)], ignore_index=True)
+
+
+def tied(scores: pd.Series) -> pd.Series:
+    """Tell of each list of option scores whether its maximum occurs more than once.
+
+    It is exact also where `decide` left scores open, because every option that can tie with the best is scored to its
+    end, and the bounds of all others are lower.
+    """
+    sizes = scores.map(len).to_numpy()
+    values, starts = np.concatenate(scores.tolist()), np.cumsum(sizes) - sizes
+    best = np.repeat(np.maximum.reduceat(values, starts), sizes)
+    return pd.Series(np.add.reduceat((values == best).astype(int), starts) > 1, scores.index)
+
+
+def ties_in_words(share: float, items: float) -> str:
+    """Say how many of the items have ties: with several templates, the number may be a fraction."""
+    number = f"{share * items:,.1f}".removesuffix(".0")
+    return (
+        f"Ties: of {number} of {items:,.0f} items ({share:.2%}) several options share the best score, and the first of "
+        "them counts as the prediction."
+    )

@@ -1,0 +1,61 @@
+"""A folder in LAMA's format that is imported as `trex`, beside a paper's figures on T-REx in another metric."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from leaderboard.models import Run
+from leaderboard.stored import benchmarks
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.probe_pages.cloze_runs import cloze_run
+from tests.probing.formats import test_lama
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["published first", "imported first", "imported alone"])
+def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    """A measured run on an imported folder with two relations, one of which the model knows in part."""
+    if request.param == "published first":
+        call_command("load_published", verbosity=0)
+    folder = test_lama.write(tmp_path / "files")
+    line = {"sub_label": "Nile treaty", "obj_label": "Egypt"}
+    (folder / "P1001.jsonl").write_text(json.dumps(line) + "\n")
+    trex, _ = benchmarks.install("lama", folder, "trex")
+    shutil.rmtree(folder)
+    if request.param == "imported first":
+        call_command("load_published", verbosity=0)
+    assert benchmarks.current("trex") == trex
+    return cloze_run(trex, make.model("org/measured", kind="masked"))
+
+
+def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Client) -> None:
+    (row,) = [row for row in csv_rows(client, "/?benchmark=trex") if row["model"] == "org/measured"]
+    assert (row["rank"], float(row["accuracy"])) == ("1", 0.5)
+    assert 'id="chart-scatter"' in client.get("/?benchmark=trex").content.decode()
+
+
+def test_it_has_a_main_score_and_a_chart_on_its_own_page(measured: Run, client: Client) -> None:
+    html = client.get(measured.get_absolute_url()).content.decode()
+    assert '<div class="main">' in html
+    assert 'id="chart-relation"' in html
+    rows = csv_rows(client, measured.get_absolute_url(), "relation")
+    assert [(row["group"], float(row["value"])) for row in rows] == [("P1001", 1), ("P36", 0)]
+
+
+def test_it_has_a_score_on_the_pages_of_its_model_and_its_benchmark(measured: Run, client: Client) -> None:
+    (row,) = csv_rows(client, measured.model.get_absolute_url())
+    assert (row["metric"], float(row["score"])) == ("Accuracy", 0.5)
+    assert measured.get_absolute_url() in client.get("/benchmarks/trex/").content.decode()
+
+
+def test_published_figures_keep_their_own_metric(client: Client) -> None:
+    call_command("load_published", verbosity=0)
+    rows = csv_rows(client, "/?benchmark=trex&published=ranked")
+    assert "accuracy" not in rows[0]
+    assert {row["relative_accuracy_lm_pub_quiz"] for row in rows} >= {"1.0", "0.7237"}
