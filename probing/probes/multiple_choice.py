@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.details import detail_scores
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel, Request
@@ -84,7 +85,8 @@ class MultipleChoice(Probe):
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return accuracy_scores(rows, tag_columns(self, rows.columns))
+        accuracy = accuracy_scores(rows, tag_columns(self, rows.columns))
+        return pd.concat([accuracy, detail_scores(rows)], ignore_index=True)
 
 
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.culture import ranking_scores
+from probing.analysis.details import detail_scores
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
@@ -90,7 +91,8 @@ class Ranking(MultipleChoice):
         return frame.astype({name: STATEMENT_TYPES[name] for name in STATEMENT_TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return ranking_scores(rows, tag_columns(self, rows.columns))
+        ranking = ranking_scores(rows, tag_columns(self, rows.columns))
+        return pd.concat([ranking, detail_scores(rows)], ignore_index=True)
 
 
 def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:

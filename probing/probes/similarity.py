@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from probing.analysis.accuracy import accuracy_scores
 from probing.benchmark import Relation
 from probing.language_model import LanguageModel
 from probing.probes.multiple_choice import MultipleChoice, choice_row, non_finite
-from probing.probes.probe import UNSCORED, Row
+from probing.probes.probe import UNSCORED, Row, tag_columns
 from probing.settings import Settings
 from probing.template import prompt
 
@@ -35,7 +36,8 @@ class Similarity(MultipleChoice):
             yield {"relation": relation.label, "template": template} | columns
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return super().scores(rows).replace({"metric": {"accuracy": "relatedness"}})
+        accuracy = accuracy_scores(rows, tag_columns(self, rows.columns))
+        return accuracy.replace({"metric": {"accuracy": "relatedness"}})
 
 
 def cosines(model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]) -> Iterator[NDArray[np.float64]]:

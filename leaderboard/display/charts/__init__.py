@@ -3,7 +3,7 @@
 from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import beside, dots, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
-from leaderboard.display.charts.heatmaps import heatmap
+from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.scatter_plots import (
     against_parameters,
     changes,
@@ -19,6 +19,7 @@ __all__ = [
     "beside",
     "boxes",
     "changes",
+    "deviations",
     "dots",
     "forest",
     "grouped",
