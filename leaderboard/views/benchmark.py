@@ -15,6 +15,7 @@ from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark, benchmarks
 from leaderboard.lists.scores import best_by_group, best_scores, slice_scores
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.baselines import baselines_section
 from leaderboard.stored.benchmarks import read
 from leaderboard.views.page import show, switch_links
 from probing import catalog
@@ -57,7 +58,8 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "metric": labels.within(pages.metric_label(metric)),
         "switches": switch_links(pages, request.GET),
     }
-    sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))
+    baselines = baselines_section(benchmark)
+    sections = pages.benchmark_sections(benchmark, *pages.switched_on(request.GET)) + ([baselines] if baselines else [])
     best = best_by_group(benchmark, metric, "relation")
     tables = [relations_table(benchmark, read_relations(benchmark), best)]
     return show(request, "benchmark.html", context, tables, sections=sections)

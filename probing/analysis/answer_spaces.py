@@ -61,3 +61,16 @@ def right_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
         right = np.asarray(answers, dtype=int)
         shares[place, right] = 1 / len(right)
     return shares
+
+
+def option_labels(rows: pd.DataFrame) -> dict[int, str] | None:
+    """Return the labels of those options of an answer space that are right or predicted in some row.
+
+    None where one number stands for several labels, as then the items have options of their own.
+    """
+    names = {"answer": "answer_label", "prediction": "prediction_label"}
+    pairs = [rows[[number, label]].set_axis(["option", "label"], axis=1) for number, label in names.items()]
+    labels = pd.concat(pairs).drop_duplicates()
+    if labels["option"].duplicated().any():
+        return None
+    return dict(zip(labels["option"].astype(int), labels["label"], strict=True))

@@ -4,10 +4,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.analysis.answer_spaces import all_exact
+from probing.analysis.bias import BIAS_METRICS, GOLD_DISTANCE, answer_bias, bias_scores, bias_summary
 from probing.analysis.breakdown import OVERALL
-from probing.analysis.templates import TEMPLATE_METRICS, template_scores, wordings
+from probing.analysis.templates import FLIPS, TEMPLATE_METRICS, template_scores, wordings
 
-DETAIL_METRICS = frozenset(TEMPLATE_METRICS)
+DETAIL_METRICS = frozenset([*TEMPLATE_METRICS, *BIAS_METRICS])
+
+
+# The metrics of each table that holds overall figures, by its title.
+OVERALL_TABLES = {"template sensitivity": TEMPLATE_METRICS, "answer bias": BIAS_METRICS}
 
 
 class DetailTable(NamedTuple):
@@ -20,7 +27,9 @@ class DetailTable(NamedTuple):
 
 def detail_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the tidy scores of `DETAIL_METRICS` of rows that rank options."""
-    return template_scores(rows)
+    tables = [template_scores(rows), bias_scores(rows)]
+    full = [table for table in tables if len(table)]
+    return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=SCORE_COLUMNS)
 
 
 def without_details(scores: pd.DataFrame) -> pd.DataFrame:
@@ -30,12 +39,21 @@ def without_details(scores: pd.DataFrame) -> pd.DataFrame:
 
 def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]:
     """Return the tables of a result's details, for its rows and its tidy scores; none for a probe without options."""
-    tables = [DetailTable("template sensitivity", _overall(scores, TEMPLATE_METRICS))]
-    if len(tables[0].table):
+    overall = scores[scores["dimension"] == OVERALL]
+    tables = [
+        DetailTable(title, overall.loc[overall["metric"].isin(metrics), ["metric", "value", "n", "low", "high"]])
+        for title, metrics in OVERALL_TABLES.items()
+    ]
+    metrics = set(overall["metric"])
+    if FLIPS in metrics:
         tables.append(DetailTable("accuracy by relation and template", wordings(rows), whole=True))
+    if GOLD_DISTANCE in metrics:
+        options = answer_bias(rows)
+        summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()
+        tables += [DetailTable("answer bias by relation", summary, True), DetailTable("options", options, True)]
     return [entry for entry in tables if len(entry.table)]
 
 
-def _overall(scores: pd.DataFrame, metrics: tuple[str, ...]) -> pd.DataFrame:
-    chosen = scores[(scores["dimension"] == OVERALL) & scores["metric"].isin(metrics)]
-    return chosen[["metric", "value", "n", "low", "high"]]
+def needs_full_run(rows: pd.DataFrame) -> bool:
+    """Tell whether rows rank options, some of which have an upper bound in place of a score."""
+    return "exact" in rows and not all_exact(rows)

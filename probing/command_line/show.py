@@ -2,7 +2,8 @@
 
 import argparse
 
-from probing.analysis.details import detail_tables, without_details
+from probing.analysis.answer_spaces import FULL_RUN_NEEDED
+from probing.analysis.details import detail_tables, needs_full_run, without_details
 from probing.command_line.program import print_by_dimension, print_table
 from probing.results.result import Result
 
@@ -24,3 +25,5 @@ def show(arguments: argparse.Namespace) -> None:
         if arguments.details or not whole:
             print(f"\n{title}")
             print_table(table)
+    if needs_full_run(result.items):
+        print(f"\n{FULL_RUN_NEEDED}")

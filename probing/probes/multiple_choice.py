@@ -1,7 +1,7 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -9,11 +9,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.baselines import baseline_scores
 from probing.analysis.details import detail_scores
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel, Request
+from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
+from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import Prompt, prompt
@@ -22,7 +25,10 @@ OTHER_BLANK = "…"  # stands for a blank that is not scored
 
 
 class MultipleChoiceColumns(RowColumns):
-    """Columns of a row; any further column is a tag. Options are indices into the answer space."""
+    """Columns of a row; any further column is a tag. Options are indices into the answer space.
+
+    `generic`: with the option `generic_subjects`, each option's share of probability with them.
+    """
 
     answer: int
     answers: list[int]
@@ -32,6 +38,7 @@ class MultipleChoiceColumns(RowColumns):
     margin: float | None
     scores: list[float]
     exact: list[bool]
+    generic: list[float]
     answer_label: str
     prediction_label: str
     statement: str
@@ -60,9 +67,14 @@ class MultipleChoice(Probe):
     main_metric: ClassVar[str] = "accuracy"
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
+    generic_subjects: str = option(
+        "", "also ask with subjects that say nothing, to see which answers the model favours: it, the region"
+    )
+
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         prompts = [prompt(relation.template_of(item, template), item.subject) for item in relation.items]
         requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
+        generic = self._generic(model, relation, template, settings) if self.generic_subjects else {}
         answers = self.answers(model, requests, settings)
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
         for item, text, answer in zip(relation.items, prompts, answers, strict=False):
@@ -70,7 +82,8 @@ class MultipleChoice(Probe):
                 raise non_finite(model, relation, item, template)
             key = {"relation": relation.label, "template": template}
             columns = choice_row(relation, text, item, answer.scores, answer.exact)
-            yield key | columns | self.more(relation, item, answer)
+            shares = {"generic": generic[relation.options_of(item)]} if generic else {}
+            yield key | columns | shares | self.more(relation, item, answer)
 
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
         """Yield the scores by which each prompt's options are ranked."""
@@ -81,17 +94,41 @@ class MultipleChoice(Probe):
         """Return further columns of the row; presets of this probe override it."""
         return {}
 
+    def why_not(self, relation: Relation) -> str:
+        worded = self.generic_subjects and any(item.wording for item in relation.items)
+        return "generic subjects need templates, and these items have sentences of their own" if worded else ""
+
+    def _generic(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> dict[tuple[str, ...], list[float]]:
+        """Return the shares of options with generic subjects, which are scored to the end even with `decide`."""
+
+        def scores(requests: Sequence[Request]) -> Iterator[NDArray[np.float64]]:
+            for answer in self.answers(model, requests, replace(settings, decide=False)):
+                if not np.isfinite(answer.scores).all():
+                    place = f"on {relation.id}, a generic subject, template {template}"
+                    raise NonFiniteScores.of(model.card.id, place)
+                yield answer.scores
+
+        return generic_shares(relation, template, subjects_of(self.generic_subjects, relation), scores)
+
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
-        return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
+        return choice_frame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        accuracy = accuracy_scores(rows, tag_columns(self, rows.columns))
-        return pd.concat([accuracy, detail_scores(rows)], ignore_index=True)
+        tags = tag_columns(self, rows.columns)
+        tables = [accuracy_scores(rows, tags), baseline_scores(rows, tags), detail_scores(rows)]
+        return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
     """Return the error for an item whose scores are not finite."""
     return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
+
+
+def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
+    """Return rows with the columns of `choice_row` as a table whose types do not depend on what is missing."""
+    return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
 
 
 def choice_row(

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from probing.analysis.baselines import baseline_scores
 from probing.analysis.culture import ranking_scores
 from probing.analysis.details import detail_scores
 from probing.benchmark import Item, Relation
@@ -91,8 +92,9 @@ class Ranking(MultipleChoice):
         return frame.astype({name: STATEMENT_TYPES[name] for name in STATEMENT_TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        ranking = ranking_scores(rows, tag_columns(self, rows.columns))
-        return pd.concat([ranking, detail_scores(rows)], ignore_index=True)
+        tags = tag_columns(self, rows.columns)
+        tables = [ranking_scores(rows, tags), baseline_scores(rows, tags), detail_scores(rows)]
+        return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:

@@ -9,20 +9,22 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.baselines import baseline_scores
 from probing.benchmark import Relation
 from probing.language_model import LanguageModel
-from probing.probes.multiple_choice import MultipleChoice, choice_row, non_finite
-from probing.probes.probe import UNSCORED, Row, tag_columns
+from probing.probes.multiple_choice import MultipleChoiceColumns, choice_frame, choice_row, non_finite
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
 from probing.settings import Settings
 from probing.template import prompt
 
 
 @dataclass(frozen=True)
-class Similarity(MultipleChoice):
+class Similarity(Probe):
     """Multiple choice by cosine similarity of an option's vector and the subject's; templates do not matter."""
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
+    columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
@@ -35,9 +37,13 @@ class Similarity(MultipleChoice):
             columns = choice_row(relation, statement, item, scores, exact)
             yield {"relation": relation.label, "template": template} | columns
 
+    def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
+        return choice_frame(rows)
+
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        accuracy = accuracy_scores(rows, tag_columns(self, rows.columns))
-        return accuracy.replace({"metric": {"accuracy": "relatedness"}})
+        tags = tag_columns(self, rows.columns)
+        scores = pd.concat([accuracy_scores(rows, tags), baseline_scores(rows, tags)], ignore_index=True)
+        return scores.replace({"metric": {"accuracy": self.main_metric}})
 
 
 def cosines(model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]) -> Iterator[NDArray[np.float64]]:

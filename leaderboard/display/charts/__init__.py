@@ -1,7 +1,7 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.display.charts.distributions import boxes, violins
-from leaderboard.display.charts.dot_plots import beside, dots, forest, grouped, headed_dots
+from leaderboard.display.charts.dot_plots import beside, dots, favoured, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.scatter_plots import (
@@ -21,6 +21,7 @@ __all__ = [
     "changes",
     "deviations",
     "dots",
+    "favoured",
     "forest",
     "grouped",
     "headed_dots",

@@ -151,3 +151,11 @@ def test_a_record_that_cannot_be_read_is_refused(small: Benchmark, text: str) ->
 def test_of_a_record_only_what_is_known_is_kept(small: Benchmark) -> None:
     part, measured = leased_part(small)
     assert "password" not in arrived(part, measured.rows, measured.record | {"password": "x"}).record
+
+
+def test_shares_with_generic_subjects_arrive_and_must_be_there_for_every_option(small: Benchmark) -> None:
+    part, measured = leased_part(small, options={"generic_subjects": "it, P36: the town"})
+    pd.testing.assert_frame_equal(arrived(part, measured.rows, measured.record).rows, measured.rows)
+    short = measured.rows.assign(generic=[[1.0]] * len(measured.rows))
+    with pytest.raises(RowsRefused, match="another length than the options"):
+        arrived(part, short, measured.record)
