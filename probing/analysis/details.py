@@ -8,13 +8,20 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.answer_spaces import all_exact
 from probing.analysis.bias import BIAS_METRICS, GOLD_DISTANCE, answer_bias, bias_scores, bias_summary
 from probing.analysis.breakdown import OVERALL
+from probing.analysis.confidence import CONFIDENCE_METRICS, confidence_scores
 from probing.analysis.templates import FLIPS, TEMPLATE_METRICS, template_scores, wordings
 
-DETAIL_METRICS = frozenset([*TEMPLATE_METRICS, *BIAS_METRICS])
-
-
 # The metrics of each table that holds overall figures, by its title.
-OVERALL_TABLES = {"template sensitivity": TEMPLATE_METRICS, "answer bias": BIAS_METRICS}
+OVERALL_TABLES = {
+    "template sensitivity": TEMPLATE_METRICS,
+    "answer bias": BIAS_METRICS,
+    "confidence": CONFIDENCE_METRICS,
+}
+DETAIL_METRICS = frozenset(metric for metrics in OVERALL_TABLES.values() for metric in metrics)
+CURVE_TITLES = {
+    "calibration by largest probability": "max_softmax_bin",
+    "calibration by margin": "softmax_margin_bin",
+}
 
 
 class DetailTable(NamedTuple):
@@ -27,7 +34,7 @@ class DetailTable(NamedTuple):
 
 def detail_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the tidy scores of `DETAIL_METRICS` of rows that rank options."""
-    tables = [template_scores(rows), bias_scores(rows)]
+    tables = [template_scores(rows), bias_scores(rows), confidence_scores(rows)]
     full = [table for table in tables if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=SCORE_COLUMNS)
 
@@ -51,6 +58,9 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]
         options = answer_bias(rows)
         summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()
         tables += [DetailTable("answer bias by relation", summary, True), DetailTable("options", options, True)]
+    for title, dimension in CURVE_TITLES.items():
+        curve = scores.loc[scores["dimension"] == dimension, ["metric", "group", "value", "n", "low", "high"]]
+        tables.append(DetailTable(title, curve, whole=True))
     return [entry for entry in tables if len(entry.table)]
 
 

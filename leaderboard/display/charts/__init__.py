@@ -6,6 +6,7 @@ from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.scatter_plots import (
     against_parameters,
+    calibration,
     changes,
     powers,
     powers_against_parameters,
@@ -18,6 +19,7 @@ __all__ = [
     "against_parameters",
     "beside",
     "boxes",
+    "calibration",
     "changes",
     "deviations",
     "dots",
