@@ -45,4 +45,5 @@ def _table(rows: Sequence[tuple[Run, Score]]) -> Table[tuple[Run, Score]]:
         ],
         rows=rows,
         sortable=False,
+        cards=True,
     )

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from leaderboard.display.charts.axes import row_axis
-from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, figure
+from leaderboard.display.charts.figures import ACCENT, GROUND, INK, MUTED, PAPER, ROW_HEIGHT, WRONG, figure
 
 GRID_ROW_HEIGHT = 24  # pixels
 LEAST_SPAN = 0.05  # a smaller deviation than this is never drawn in full colour
@@ -48,8 +48,10 @@ def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Seq
         y=rows,
         zmin=-span,
         zmax=span,
-        colorscale=[[0, MUTED], [0.5, PAPER], [1, ACCENT]],
+        colorscale=[[0, WRONG], [0.5, GROUND], [1, ACCENT]],
+        opacity=0.6,  # so that the numbers can be read on every field
         texttemplate="%{text}",
+        textfont={"color": INK},
         showscale=False,
         xgap=2,
         ygap=2,

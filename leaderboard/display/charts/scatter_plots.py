@@ -88,7 +88,7 @@ def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figur
     line = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1, "dash": "dot"}}
     axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
     axes = {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {"title": {"text": "accuracy"}, **axis}}
-    return figure([trace], 0.75 * HEIGHT, **axes, shapes=[line] if diagonal else [])
+    return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
 
 
 def _scatter_plot(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figure:

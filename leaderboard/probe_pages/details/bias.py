@@ -106,8 +106,9 @@ def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
 def _lead(scores: Sequence[Score], by_relation: Mapping[str, Figures]) -> str:
     overall = next(score for score in scores if score.metric == GOLD_DISTANCE and score.dimension == "overall")
     worst, figures = next(iter(by_relation.items()))
-    most = f"most in {worst}, {figures[GOLD_DISTANCE].value:.0%}"
-    return f"{overall.value:.0%} of the probability would have to move to match how often answers are right; {most}."
+    share, most = (100 * (score.value or 0) for score in (overall, figures[GOLD_DISTANCE]))
+    moved = f"{share:.0f} % of the probability would have to move to match how often answers are right"
+    return f"{moved}; most in {worst}, {most:.0f} %."
 
 
 def _relations_section(by_relation: Mapping[str, Figures]) -> Section:

@@ -56,7 +56,9 @@ def _lead(scores: Sequence[Score], overall: Mapping[str, Score]) -> str:
     sure = overall[MAX_SOFTMAX].value or 0
     bins = [part[BIN_ACCURACY] for part in _bins(scores, "max_softmax_bin")]
     right = sum((part.value or 0) * part.n for part in bins) / sum(part.n for part in bins)
-    figures = f"On average it gives {sure:.0%} to its prediction, which is right in {right:.0%} of the cases"
+    figures = (
+        f"On average it gives {100 * sure:.0f} % to its prediction, which is right in {100 * right:.0f} % of the cases"
+    )
     return f"{figures}; the calibration error is {overall[CALIBRATION_ERROR].value:.3f}."
 
 
@@ -81,6 +83,7 @@ def _overall_section(overall: Mapping[str, Score]) -> Section:
         ],
         rows=[overall[metric] for metric in MEASURES if metric in overall],
         sortable=False,
+        cards=True,
     )
     return Section("confidences", title, table, note=MEASURES_NOTE)
 

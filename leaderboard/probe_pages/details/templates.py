@@ -9,7 +9,7 @@ import pandas as pd
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart
 from leaderboard.display.sections import Fold, Section
-from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Run, Score
@@ -37,8 +37,8 @@ VARIANCE_NOTE = (
 )
 WORDING_NOTE = (
     "Accuracy of each relation with each of its templates; the relations whose templates differ most come first. "
-    "A field is coloured by its distance from the mean of its row, so a bad wording stands out. A difference of a few "
-    "items is chance."
+    "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
+    "of a few items is chance."
 )
 FLIPS_HELP = "Share of items whose prediction is not the same with all templates."
 Relations = Mapping[str, Relation]  # by the name of the answer space
@@ -54,7 +54,8 @@ def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
 
 
 def _lead(overall: Mapping[str, Score]) -> str:
-    flips = f"{overall[FLIPS].value:.0%} of the items get another answer when the sentence is worded differently"
+    share = 100 * (overall[FLIPS].value or 0)
+    flips = f"{share:.0f} % of the items get another answer when the sentence is worded differently"
     if RANGE not in overall:
         return f"{flips}."
     points = 100 * (overall[RANGE].value or 0)
@@ -62,7 +63,7 @@ def _lead(overall: Mapping[str, Score]) -> str:
 
 
 def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
-    shares = [(name, overall[metric]) for name, metric in VARIANCE_SHARES.items() if metric in overall]
+    shares = [(name, overall[metric].value or 0.0) for name, metric in VARIANCE_SHARES.items() if metric in overall]
     if not shares:
         return []
     title = "What right and wrong answers depend on"
@@ -71,11 +72,12 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
         caption=title,
         columns=[
             Column("component", "Depends on", lambda row: cells.text(MEANINGS[row[0]][0]), align="head"),
-            Column("share", "Share", lambda row: cells.share(row[1].value), align="score"),
+            Column("share", "Share", lambda row: cells.share(row[1]), align="score"),
             Column("meaning", "In words", lambda row: cells.text(MEANINGS[row[0]][1]), align="wide"),
         ],
         rows=shares,
         sortable=False,
+        cards=True,
     )
     return [Section("variance", title, table, note=VARIANCE_NOTE)]
 
@@ -122,7 +124,8 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
             Column("worst", "Worst wording", worst, align="wide"),
         ],
         rows=records(rows),
-        page_size=PAGE_SIZE,
+        page_size=20,
+        cards=True,
     )
 
 

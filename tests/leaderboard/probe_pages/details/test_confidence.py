@@ -16,7 +16,7 @@ def overall(run: Run, metric: str) -> float:
 def test_the_line_that_opens_it_compares_confidence_and_accuracy(client: Client, site: Site) -> None:
     html = client.get(f"/runs/{site.first.pk}/").content.decode()
     sure, right = overall(site.first, "max_softmax"), overall(site.first, "accuracy")
-    assert f"gives {sure:.0%} to its prediction, which is right in {right:.0%} of the cases" in html
+    assert f"gives {100 * sure:.0f} % to its prediction, which is right in {100 * right:.0f} % of the cases" in html
 
 
 def test_the_tables_have_the_stored_scores(client: Client, site: Site) -> None:
