@@ -64,7 +64,7 @@ def calibration_curve(rows: pd.DataFrame, confidence: pd.Series, bins: int = BIN
     weighted = pd.DataFrame({"weight": item_weights(rows), "confidence": confidence, "accuracy": rows["correct"]})
     weighted[["confidence", "accuracy"]] = weighted[["confidence", "accuracy"]].astype(float).mul(weighted["weight"], 0)
     sums = weighted.groupby(cuts).sum()
-    curve = sums[["confidence", "accuracy"]].div(sums["weight"], axis=0).assign(items=sums["weight"].round(9))
+    curve = sums[["confidence", "accuracy"]].div(sums["weight"], axis=0).assign(items=sums["weight"])
     bounds = [wilson(value, n) for value, n in zip(curve["accuracy"], curve["items"], strict=True)]
     low, high = zip(*bounds, strict=True)
     return curve.assign(bin=range(1, len(curve) + 1), low=low, high=high).reset_index(drop=True)[CURVE_COLUMNS]
@@ -97,12 +97,12 @@ def _entropies(shares: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _tidy_curve(dimension: str, curve: pd.DataFrame) -> pd.DataFrame:
-    scores = curve.rename(columns={"items": "n"}).assign(dimension=dimension, group=curve["bin"].astype(str))
+    scores = curve.assign(dimension=dimension, group=curve["bin"].astype(str), n=curve["items"].round(9))
     accuracy = scores.assign(metric=BIN_ACCURACY, value=curve["accuracy"])
     confidence = scores.assign(metric=BIN_CONFIDENCE, value=curve["confidence"], low=np.nan, high=np.nan)
     return pd.concat([accuracy, confidence]).reindex(columns=SCORE_COLUMNS)
 
 
 def _tidy_error(curve: pd.DataFrame) -> pd.DataFrame:
-    score = {"metric": CALIBRATION_ERROR, "dimension": OVERALL, "group": ALL, "n": curve["items"].sum()}
+    score = {"metric": CALIBRATION_ERROR, "dimension": OVERALL, "group": ALL, "n": curve["items"].sum().round(9)}
     return pd.DataFrame([score | {"value": calibration_error(curve)}]).reindex(columns=SCORE_COLUMNS)

@@ -83,7 +83,7 @@ def test_settings_of_the_run_are_chosen_as_options_are(
     form = SubmitForm(query, initial={})
     assert form.is_valid(), form.errors
     assert form.chosen() == chosen
-    assert [title for title, _ in form.groups()] == ["Settings of the run"]
+    assert [title for title, _ in form.groups()] == ["Options of the probe", "Settings of the run"]
 
 
 @pytest.mark.parametrize("name", ["templates", "pll", "reduction", "dtype"])

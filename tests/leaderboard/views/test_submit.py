@@ -59,7 +59,12 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
     dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
-    assert shown(client, benchmark="small") == {**scoring, "set-templates": [0, 1, 2], **dtype}
+    assert shown(client, benchmark="small") == {
+        "set-generic_subjects": [],
+        **scoring,
+        "set-templates": [0, 1, 2],
+        **dtype,
+    }
     assert shown(client, benchmark="pairs") == {**scoring, **prompting, **dtype}
     assert shown(client, benchmark="graph") == {
         "set-by": ["token", "word"],

@@ -10,6 +10,7 @@ from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.probe import Probe, changed_options, declared_options, make, offered_options, parse
+from probing.probes.similarity import Similarity
 from probing.runner import run
 from probing.settings import SETTINGS
 from probing.statements.prompting import PROMPTINGS
@@ -72,7 +73,7 @@ def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> No
 
 def test_a_probe_without_options_says_so() -> None:
     with pytest.raises(BadInput, match=r"no option 'k'.*It has none"):
-        make(MultipleChoice, {"k": 1})
+        make(Similarity, {"k": 1})
 
 
 @pytest.mark.parametrize(
@@ -86,13 +87,15 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
 def test_each_option_names_its_type_and_its_choices() -> None:
     declared = {name: (option.value_type, option.choices) for name, option in declared_options(Few).items()}
     assert declared == {
+        "generic_subjects": (str, ()),
         "prompting": (str, ("vanilla", "few-shot")),
         "k": (int, ()),
         "weight": (float, ()),
         "shuffled": (bool, (False, True)),
     }
     assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
-    assert declared_options(MultipleChoice) == {}
+    assert list(declared_options(MultipleChoice)) == ["generic_subjects"]
+    assert declared_options(Similarity) == {}
 
 
 @pytest.mark.parametrize("probe", PROBES.values())
