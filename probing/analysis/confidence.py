@@ -104,5 +104,10 @@ def _tidy_curve(dimension: str, curve: pd.DataFrame) -> pd.DataFrame:
 
 
 def _tidy_error(curve: pd.DataFrame) -> pd.DataFrame:
-    score = {"metric": CALIBRATION_ERROR, "dimension": OVERALL, "group": ALL, "n": curve["items"].sum().round(9)}
+    score = {
+        "metric": CALIBRATION_ERROR,
+        "dimension": OVERALL,
+        "group": ALL,
+        "n": round(float(curve["items"].sum()), 9),
+    }
     return pd.DataFrame([score | {"value": calibration_error(curve)}]).reindex(columns=SCORE_COLUMNS)
