@@ -85,7 +85,7 @@ def compared_section(runs: Sequence[Run], relation: str) -> Section | None:
     names = {name: run.name for name, run in zip(rows, runs, strict=True)}
     title = f"{relation}: answers that the models favour"
     columns: list[Column[Row]] = [
-        Column("option", "Option", lambda row: cells.text(row["label"]), align="head"),
+        _option_column(next(iter(rows.values()))),
         *(_share_column(name, model) for name, model in names.items()),
         _share_column("gold", "Right"),
     ]
@@ -141,11 +141,12 @@ def _figure_column(metric: str) -> Column[tuple[str, Figures]]:
 
 
 def _options_section(run: Run, relation: str) -> Section:
-    options = answer_bias(_rows(run, relation))
+    rows = _rows(run, relation)
+    options = answer_bias(rows)
     title = f"{relation}: favoured answers"
     has_generic = bool(options["generic"].notna().any())
     columns: list[Column[Row]] = [
-        Column("option", "Option", lambda row: cells.text(row["label"]), align="head"),
+        _option_column(rows),
         _share_column("bias", "Probability"),
         Column("low", "Least template", lambda row: cells.bound(row["low"]), align="number bound"),
         Column("high", "Greatest template", lambda row: cells.bound(row["high"]), align="number bound"),
@@ -155,8 +156,8 @@ def _options_section(run: Run, relation: str) -> Section:
     ]
     marks = {"model": ("bias", "low", "high")}
     marks |= {GENERIC: ("generic", "generic_low", "generic_high")} if has_generic else {}
-    rows = records(options.sort_values("bias", ascending=False))
-    table = Table(name=NAME, caption=title, columns=columns, rows=rows, page_size=20)
+    favoured_first = records(options.sort_values("bias", ascending=False))
+    table = Table(name=NAME, caption=title, columns=columns, rows=favoured_first, page_size=20)
     return Section(NAME, title, table, _chart(NAME, title, options, marks), OPTIONS_NOTE)
 
 
@@ -168,6 +169,12 @@ def _rows(run: Run, relation: str) -> pd.DataFrame:
     values = dict(zip(tags, split_group(VERSIONED, relation), strict=True))
     rows = item_rows.frame(run, [*CHOICE_COLUMNS, *tags], values["relation"])
     return rows[(rows[list(values)] == pd.Series(values)).all(axis=1)]
+
+
+def _option_column(rows: pd.DataFrame) -> Column[Row]:
+    """Return the column with the labels of options, in the language in which the rows of an answer space are asked."""
+    lang = str(rows["language"].iloc[0]) if "language" in rows else ""
+    return Column("option", "Option", lambda row: cells.text(row["label"], lang=lang), align="head")
 
 
 def _share_column(name: str, title: str) -> Column[Row]:
@@ -189,8 +196,10 @@ def _chart(name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tup
     ]
     points += [Point(row["label"], row["gold"], group=GOLD) for row in rows]
     first = rows[0]
-    shares = f"{first['label']} has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f} of"
-    summary = f"{title}: {shares} the items." + (
+    shares = (
+        f"the most favoured option has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f}"
+    )
+    summary = f"{title}: {shares} of the items." + (
         f" The {CHARTED} most telling options." if len(options) > CHARTED else ""
     )
     return Chart(name, title, summary, charts.favoured(points, first["uniform"]))
