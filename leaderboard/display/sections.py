@@ -1,5 +1,6 @@
-"""Sections, which are what a probe adds to a page, and the switches that some of them follow."""
+"""Sections, which are what a probe adds to a page, folds of several sections, and switches that some follow."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,24 @@ class Section:
     chart: Chart | None = None
     note: str = ""
     switched: bool = False
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Sections behind a line that opens them.
+
+    `lead` says in one or two sentences what was measured, and stands beside the title while the fold is closed.
+    """
+
+    name: str
+    title: str
+    lead: str
+    sections: Sequence[Section] = ()
+
+    def is_open(self, query: QueryDict) -> bool:
+        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables."""
+        names = tuple(f"{section.table.name}-" for section in self.sections if section.table)
+        return self.name in query or any(key.startswith(names) for key in query if names)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from leaderboard.lists.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
+from probing.analysis.details import DETAIL_METRICS
 
 
 @dataclass(frozen=True, order=True)
@@ -71,11 +72,11 @@ class Group:
 def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = ()) -> dict[str, list[Group]]:
     """Map every dimension to its groups, the best by `metric` first; templates keep their order.
 
-    The overall scores and the dimensions in `hidden` are left out.
+    The overall scores, the dimensions in `hidden` and the metrics that have tables of their own are left out.
     """
     by_dimension: dict[str, dict[str, dict[str, Score]]] = {}
     for score in scores:
-        if score.dimension not in (OVERALL.dimension, *hidden):
+        if score.dimension not in (OVERALL.dimension, *hidden) and score.metric not in DETAIL_METRICS:
             by_dimension.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
     return {name: _groups(metric, name, by_dimension[name]) for name in sorted(by_dimension, key=place)}
 

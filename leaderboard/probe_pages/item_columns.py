@@ -45,7 +45,7 @@ class ItemColumns:
     help: Mapping[str, str] = field(default_factory=dict)
     note: Callable[[Run, ColumnValues], str] = lambda run, values: ""
     yes_no: Mapping[str, str] = field(default_factory=dict)
-    file_only: Collection[str] = ("scores", "exact")
+    file_only: Collection[str] = ("scores", "exact", "generic")
 
     def listed(self, columns: Iterable[str]) -> list[str]:
         """Return those of the stored columns that tables have."""

@@ -1,4 +1,7 @@
-"""Scores that guessing would reach, stored as a run of each benchmark so that pages show them as any other row."""
+"""Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
+
+Chance is what guessing reaches. The other baselines know how often answers are right (`probing.analysis.baselines`).
+"""
 
 import pandas as pd
 from django.db import transaction
@@ -6,6 +9,7 @@ from django.utils import timezone
 
 from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
+from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
 from probing.benchmark import Benchmark as Content
 from probing.probes import probe_named
 from probing.probes.parts import asked, parts
@@ -14,17 +18,27 @@ from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
 HUB_ID = UniformModel.card.id
+# The metric of each baseline with the name under which its run is stored.
+BASELINE_IDS = {"chance": HUB_ID, MAJORITY: "baseline/majority-answer", MOST_FREQUENT: "baseline/most-frequent-answer"}
 
 
 def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
-    """Store the baseline's run of this benchmark version, in place of an older one.
+    """Store the runs of the baselines of this benchmark version, in place of older ones; return that of chance.
 
-    Returns None where the probe has no options to guess from.
+    Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run.
     """
-    scores = _chance(content, settings).assign(metric=benchmark.main_metric)
-    if scores.empty:
-        return None
-    model, _ = Model.objects.get_or_create(hub_id=HUB_ID, commit="", source=Model.Source.PUBLISHED)
+    scores = _scores(content, settings)
+    runs = {
+        metric: _store(benchmark, hub_id, settings, scores[scores.metric == metric])
+        for metric, hub_id in BASELINE_IDS.items()
+        if (scores.metric == metric).any()
+    }
+    return runs.get("chance")
+
+
+def _store(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame) -> Run:
+    """Store one baseline's run, with its scores under the name of the main metric and without intervals."""
+    model, _ = Model.objects.get_or_create(hub_id=hub_id, commit="", source=Model.Source.PUBLISHED)
     with transaction.atomic():
         run, _ = Run.objects.update_or_create(
             model=model,
@@ -37,13 +51,13 @@ def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> 
                 "finished": timezone.now(),
             },
         )
-        replace_scores(run, scores)
+        replace_scores(run, scores.assign(metric=benchmark.main_metric, low=None, high=None))
         RunEvent.objects.create(run=run, state=run.state, message="Computed from the answer spaces.")
     return run
 
 
-def _chance(content: Content, settings: Settings) -> pd.DataFrame:
-    """Return the scores of metric `chance`: the expected main metric of guessing, without an interval."""
+def _scores(content: Content, settings: Settings) -> pd.DataFrame:
+    """Return the scores of rows that a model without knowledge gives: those of the baselines are among them."""
     probe = make(probe_named(settings.probe), settings.options)
     model = UniformModel()
     rows = [
@@ -51,5 +65,4 @@ def _chance(content: Content, settings: Settings) -> pd.DataFrame:
         for part in parts(content, settings)
         for row in probe.rows(model, asked(content, settings, part.relation), part.template, settings)
     ]
-    scores = probe.scores(probe.frame(rows))
-    return scores[scores.metric == "chance"].assign(low=None, high=None)
+    return probe.scores(probe.frame(rows))

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import IO, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -155,6 +156,21 @@ def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None)
             start, first = start + batch.num_rows, after
             if first == len(ascending):
                 return
+
+
+def frame(run: Run, columns: Sequence[str], relation: str = "") -> pd.DataFrame:
+    """Return those of the columns that are stored, of all rows or of one relation's, in stored order.
+
+    All values of these columns are in memory at once, so ask for no more of them than are needed.
+    """
+    conditions = [("relation", "==", relation)] if relation else None
+    with opened(run) as file:
+        stored = pq.read_schema(file).names
+        file.seek(0)
+        chosen = [name for name in stored if name in columns]
+        table = pq.read_table(file, columns=chosen, filters=conditions)
+    rows: pd.DataFrame = table.to_pandas()
+    return rows
 
 
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:

@@ -16,6 +16,7 @@ from leaderboard.lists.scores import Slice, best_by_group, best_scores, slice_sc
 from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.baselines import baselines_section
 from leaderboard.probe_pages.published_sections import published_sections, published_tables
 from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.benchmarks import read
@@ -62,7 +63,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "switches": switch_links(pages, request.GET),
     }
     sections = [*ties(benchmark, pages), *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))]
-    sections += published_sections(benchmark)
+    sections += [*baselines_section(benchmark), *published_sections(benchmark)]
     best = best_by_group(benchmark, metric, "relation")
     tables = [relations_table(benchmark, read_relations(benchmark), best)]
     return show(request, "benchmark.html", context, tables, sections=sections)

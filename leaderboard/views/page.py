@@ -22,13 +22,15 @@ def show(
     tables: Sequence[Table[Any]] = (),
     charts: Sequence[Chart] = (),
     sections: Sequence[Section] = (),
+    folded: Sequence[Section] = (),
 ) -> HttpResponseBase:
     """Render a page, or one of its tables as CSV.
 
     The first table is the main one; the tables and charts of sections come last. Templates have all of them by name.
+    The template shows `sections` in their order; it places those of folds (`folded`) itself.
     """
-    tables = [*tables, *(section.table for section in sections if section.table)]
-    charts = [*charts, *(section.chart for section in sections if section.chart)]
+    tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
+    charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
     if request.GET.get("format") == "csv":
         return _csv(request, tables)
     views = {table.name: view(table, request.GET) for table in tables}

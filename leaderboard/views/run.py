@@ -15,7 +15,9 @@ from leaderboard.lists.scores import breakdowns
 from leaderboard.models import Model, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.probe_pages.details.folds import folds
 from leaderboard.views.page import probe_sections, show, switch_links
+from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.ties import TIES, ties_in_words
 from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
@@ -39,10 +41,12 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     sections = probe_sections(run, pages, request.GET)
     special = {section.name for section in sections}
     sections += [dimension_section(run, pages, name, groups[name]) for name in groups if name not in special]
+    details = folds(run, scores, request.GET)
     context = {
         "run": run,
         "pages": pages,
-        "overall": [score for score in scores if score.dimension == "overall" and score.metric != TIES],
+        "overall": [s for s in scores if s.dimension == "overall" and s.metric not in {TIES, *DETAIL_METRICS}],
+        "folds": [(fold, fold.is_open(request.GET)) for fold in details],
         "main": _overall_score(scores, main),
         "switches": switch_links(pages, request.GET),
         "events": list(run.events.all()),
@@ -55,7 +59,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "notes": run_notes(run, scores),
         "phases": phases(run),
     }
-    return show(request, "run.html", context, [all_scores(scores)], sections=sections)
+    folded = [section for fold in details for section in fold.sections]
+    return show(request, "run.html", context, [all_scores(scores)], sections=sections, folded=folded)
 
 
 def _overall_score(scores: Sequence[Score], metric: str) -> Score | None:

@@ -36,7 +36,7 @@ FROM_BENCHMARK = frozenset(
     | {"demonstrations", "true", "repetitions", "words"}
     | VERSION_TAGS
 )
-PER_OPTION = ("scores", "tokens", "exact", "unconditional")
+PER_OPTION = ("scores", "tokens", "exact", "unconditional", "generic")
 ROUNDING = 1e-6  # relative; of scores that are stored in single precision
 NUMBERS = ("statements", "positions", "padding", "items_done")
 RECORD_FIELDS: Mapping[str, type] = {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import probing
 from probing.analysis.breakdown import OVERALL
+from probing.analysis.details import without_details
 from probing.catalog import open_benchmark
 from probing.command_line.program import add_model, print_by_dimension, program
 from probing.command_line.settings_flags import add_settings, given_settings
@@ -39,5 +40,6 @@ def run(arguments: argparse.Namespace) -> None:
         **settings,
         **parse(declared_options(probe), arguments.set, f"The probe {probe.name}"),
     )
-    print_by_dimension(result.scores[result.scores["dimension"] == OVERALL])
+    scores = without_details(result.scores)
+    print_by_dimension(scores[scores["dimension"] == OVERALL])
     print(f"\nAll scores: {program()} show {arguments.out}")

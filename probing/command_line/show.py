@@ -1,9 +1,11 @@
-"""The command `show`: print a result's scores."""
+"""The command `show`: print a result's scores, and what they hide."""
 
 import argparse
 from pathlib import Path
 
+from probing.analysis.answer_spaces import FULL_RUN_NEEDED
 from probing.analysis.conditional import conditional_accuracy
+from probing.analysis.details import detail_tables, needs_full_run, without_details
 from probing.analysis.ties import TIES, ties_in_words
 from probing.command_line.program import print_by_dimension, print_table
 from probing.probes import probe_of
@@ -14,6 +16,9 @@ from probing.settings import Settings
 
 def add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="the folder of a result")
+    parser.add_argument(
+        "--details", action="store_true", help="also print the long tables: by template, by option, by confidence"
+    )
     parser.set_defaults(command=show)
 
 
@@ -26,11 +31,22 @@ def show(arguments: argparse.Namespace) -> None:
     ties = result.scores[result.scores["metric"] == TIES]
     for share, items in zip(ties["value"], ties["n"], strict=True):
         print(ties_in_words(share, items))
-    print_by_dimension(result.scores)
+    print_by_dimension(without_details(result.scores))
     print(
         "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"
     )
+    print_details(result, arguments.details)
     print_alternatives(result, Path(arguments.folder) / TOKENS_FILE)
+
+
+def print_details(result: Result, whole: bool) -> None:
+    """Print what the figures hide, with `whole` the long tables as well."""
+    for title, table, is_long in detail_tables(result.items, result.scores):
+        if whole or not is_long:
+            print(f"\n{title}")
+            print_table(table)
+    if needs_full_run(result.items):
+        print(f"\n{FULL_RUN_NEEDED}")
 
 
 def print_alternatives(result: Result, tokens: Path) -> None:

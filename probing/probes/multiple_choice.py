@@ -10,6 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.baselines import baseline_scores
+from probing.analysis.details import detail_scores
 from probing.analysis.normalisations import missing_normalisations, normalisation_scores
 from probing.analysis.text_lengths import TextLengths, statement_lengths
 from probing.analysis.ties import with_ties
@@ -19,12 +21,14 @@ from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import LanguageModel, OptionScores, Request
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
+from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns
 from probing.probes.roles import SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 
 OTHER_BLANK = "…"  # stands for a blank that is not scored
+NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 NO_SUBJECT = "pmi=true hides the subject, which not every sentence names"
 
 
@@ -48,11 +52,13 @@ class MultipleChoiceColumns(ChoiceColumns):
     """Columns of a row; any further column is a tag.
 
     `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
-    option's text with the subject hidden.
+    option's text with the subject hidden. `generic`: with the option `generic_subjects`, each option's share of
+    probability with them.
     """
 
     tokens: list[int]
     unconditional: list[float]
+    generic: list[float]
 
 
 class RankedOptions(NamedTuple):
@@ -79,6 +85,11 @@ class MultipleChoice(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
     pmi: bool = option(False, "score the options with the subject hidden as well, for PMI", adds_figures=True)
+    generic_subjects: str = option(
+        "",
+        "also ask with subjects that say nothing, to see which answers the model favours: it, the region",
+        adds_figures=True,
+    )
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
         return (row for row, _, _ in self._answered(model, relation, template, settings))
@@ -104,18 +115,18 @@ class MultipleChoice(Probe):
             raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
         prompts = [item_prompt(relation, item, template) for item in relation.items]
         requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
-        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
+        extra = self._extra_columns(model, relation, template, settings)
         answers = self.answers(model, requests, settings)
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
-        for item, text, hidden, answer in zip(relation.items, prompts, unconditional, answers, strict=False):
-            if not all(np.isfinite(scores).all() for scores in (answer.scores, hidden) if scores is not None):
+        for item, text, columns, answer in zip(relation.items, prompts, extra, answers, strict=False):
+            if not np.isfinite(answer.scores).all():
                 raise non_finite(model, relation, item, template)
             row = {
                 "relation": relation.label,
                 "template": template,
                 **choice_row(relation, text, item, answer.scores, answer.scored.exact),
                 "tokens": answer.scored.lengths.tolist(),
-                **({} if hidden is None else {"unconditional": hidden.tolist()}),
+                **columns,
                 **self.more(relation, item, answer),
             }
             yield row, item, answer.scored
@@ -142,9 +153,37 @@ class MultipleChoice(Probe):
         return {}
 
     def why_not(self, relation: Relation) -> str:
+        if self.generic_subjects and any(item.wording for item in relation.items):
+            return NO_TEMPLATES
         numbers = range(len(relation.templates))
         sentences = (slotted(relation, item, number) for item in relation.items for number in numbers)
         return NO_SUBJECT if self.pmi and any(SUBJECT_SLOT not in text for text in sentences) else ""
+
+    def _extra_columns(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row]:
+        """Yield for each item the columns of the further passes that the options ask for."""
+        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
+        generic = self._generic(model, relation, template, settings) if self.generic_subjects else {}
+        for item, sums in zip(relation.items, unconditional, strict=False):
+            if sums is not None and not np.isfinite(sums).all():
+                raise non_finite(model, relation, item, template)
+            hidden = {} if sums is None else {"unconditional": sums.tolist()}
+            yield hidden | ({"generic": generic[relation.options_of(item)]} if generic else {})
+
+    def _generic(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> dict[tuple[str, ...], list[float]]:
+        """Return the shares of options with generic subjects, which are scored to the end even with `decide`."""
+
+        def scores(requests: Sequence[Request]) -> Iterator[Floats]:
+            for answer in self.answers(model, requests, replace(settings, decide=False)):
+                if not np.isfinite(answer.scores).all():
+                    place = f"on {relation.id}, a generic subject, template {template}"
+                    raise NonFiniteScores.of(model.card.id, place)
+                yield answer.scores
+
+        return generic_shares(relation, template, subjects_of(self.generic_subjects, relation), scores)
 
     def _unconditional(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
@@ -162,7 +201,7 @@ class MultipleChoice(Probe):
         return choice_frame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return with_ties(accuracy_scores(rows, tag_columns(self, rows.columns)), rows)
+        return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
 
     def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
         reduction = self.fixed.get("reduction", settings.reduction)
@@ -177,6 +216,12 @@ class MultipleChoice(Probe):
         for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
             relation, item = items[label, index]
             yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))
+
+
+def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
+    """Return a probe's main scores, then those of the baselines, what the main figures hide, and ties."""
+    tables = [main, baseline_scores(rows, tag_columns(probe, rows.columns)), detail_scores(rows)]
+    return with_ties(pd.concat([table for table in tables if len(table)], ignore_index=True), rows)
 
 
 def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:

@@ -14,7 +14,6 @@ import pandas as pd
 
 from probing.analysis.culture import ranking_scores
 from probing.analysis.text_lengths import TextLengths, text_lengths
-from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
@@ -22,7 +21,7 @@ from probing.formats.dlama import pair_named
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
 from probing.probes.columns import VERSION_TAGS, tag_cells
-from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, ranked
+from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, choice_scores, ranked
 from probing.probes.probe import Row, tag_columns
 from probing.probes.roles import ANSWER_MARK
 from probing.settings import Settings
@@ -107,7 +106,7 @@ class Ranking(MultipleChoice):
         return frame.astype({name: STATEMENT_TYPES[name] for name in STATEMENT_TYPES.keys() & set(frame)})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return with_ties(ranking_scores(rows, tag_columns(self, rows.columns)), rows)
+        return choice_scores(ranking_scores(rows, tag_columns(self, rows.columns)), rows, self)
 
 
 def cultures_of(relation: Relation, candidate: int) -> list[str]:

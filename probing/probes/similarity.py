@@ -9,6 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.baselines import baseline_scores
+from probing.analysis.ties import with_ties
 from probing.benchmark import Relation
 from probing.language_model import LanguageModel
 from probing.probes.multiple_choice import ChoiceColumns, choice_frame, choice_row, non_finite
@@ -40,8 +42,9 @@ class Similarity(Probe):
         return choice_frame(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        scores = accuracy_scores(rows, tag_columns(self, rows.columns))
-        return scores.replace({"metric": {"accuracy": self.main_metric}})
+        tags = tag_columns(self, rows.columns)
+        scores = pd.concat([accuracy_scores(rows, tags), baseline_scores(rows, tags)], ignore_index=True)
+        return with_ties(scores, rows).replace({"metric": {"accuracy": self.main_metric}})
 
 
 def cosines(model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]) -> Iterator[NDArray[np.float64]]:

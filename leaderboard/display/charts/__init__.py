@@ -2,11 +2,12 @@
 
 from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
-from leaderboard.display.charts.dot_plots import beside, dots, forest, grouped, headed_dots
+from leaderboard.display.charts.dot_plots import beside, dots, favoured, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
-from leaderboard.display.charts.heatmaps import heatmap
+from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.scatter_plots import (
     against_parameters,
+    calibration,
     changes,
     powers,
     powers_against_parameters,
@@ -20,8 +21,11 @@ __all__ = [
     "beside",
     "boxes",
     "bumps",
+    "calibration",
     "changes",
+    "deviations",
     "dots",
+    "favoured",
     "forest",
     "grouped",
     "headed_dots",

@@ -82,6 +82,15 @@ def beside(
     return plot
 
 
+def favoured(points: Sequence[Point], uniform: float) -> go.Figure:
+    """Plot shares of options, one marker per group, around a line at the share that each has without a preference."""
+    plot = beside(points, {point.label: "" for point in points}, "probability")
+    most = max(point.value if point.high is None else point.high for point in points)
+    plot.update_layout(xaxis={"range": [-0.02 * most, 1.04 * most], "tickformat": ".2~f"})
+    plot.add_vline(x=uniform, line={"color": MUTED, "width": 1, "dash": "dot"})
+    return plot
+
+
 def forest(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
 ) -> go.Figure:

@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
+WRONG, GROUND = "var(--wrong)", "var(--paper)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
 SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")
 SERIES_MARKERS = (("circle", ACCENT), ("diamond-open", INK), ("square", MUTED), ("triangle-up-open", ACCENT))

@@ -20,6 +20,8 @@ from leaderboard.display.charts.figures import (
     with_chance_line,
 )
 
+CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
+
 
 def against_parameters(points: Sequence[Point], chance: float | None, title: str) -> go.Figure:
     """Plot scores against the number of parameters, with 0 and the chance level in view."""
@@ -77,6 +79,16 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
         shapes=[diagonal],
         showlegend=len(traces) > 1,
     )
+
+
+def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figure:
+    """Plot accuracy against confidence (`x`), from 0 to 1; on the diagonal a model is right as often as it is sure."""
+    (trace,) = _traces_by_group(points, group_names(points))
+    trace.update(mode="lines+markers", line={"color": ACCENT, "width": 1.5}, hovertemplate=CALIBRATION_HOVER)
+    line = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1, "dash": "dot"}}
+    axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
+    axes = {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {"title": {"text": "accuracy"}, **axis}}
+    return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
 
 
 def _scatter_plot(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figure:

@@ -59,8 +59,8 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
     dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
-    pmi = {"set-pmi": ["False", "True"]}
-    assert shown(client, benchmark="small") == {**pmi, **scoring, "set-templates": [0, 1, 2], **dtype}
+    own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
+    assert shown(client, benchmark="small") == {**own, **scoring, "set-templates": [0, 1, 2], **dtype}
     assert shown(client, benchmark="pairs") == {**scoring, **prompting, **dtype}
     assert shown(client, benchmark="graph") == {
         "set-by": ["token", "word"],

@@ -161,3 +161,11 @@ def test_rows_of_a_sample_arrive_and_those_of_the_first_items_do_not(small: Benc
     _, first = leased_part(small, "masked", limit=1)
     with pytest.raises(RowsRefused, match="'index' differs"):
         arrived(part, first.rows, measured.record)
+
+
+def test_shares_with_generic_subjects_arrive_and_must_be_there_for_every_option(small: Benchmark) -> None:
+    part, measured = leased_part(small, options={"generic_subjects": "it, P36: the town"})
+    pd.testing.assert_frame_equal(arrived(part, measured.rows, measured.record).rows, measured.rows)
+    short = measured.rows.assign(generic=[[1.0]] * len(measured.rows))
+    with pytest.raises(RowsRefused, match="another length than the options"):
+        arrived(part, short, measured.record)

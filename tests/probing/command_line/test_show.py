@@ -13,6 +13,16 @@ from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use
 
 
+@pytest.fixture
+def several(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A result with three templates."""
+    use(monkeypatch, FakeModel())
+    out = str(tmp_path / "several")
+    assert main(["run", "fake", "--benchmark", folder, "--template", "0", "1", "2", "--out", out]) == 0
+    capsys.readouterr()
+    return out
+
+
 def test_show_prints_each_dimension(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["show", results[0]]) == 0
@@ -29,6 +39,18 @@ def test_show_prints_both_intervals_and_says_which_is_which(
     printed = capsys.readouterr().out
     assert "cluster_low  cluster_high" in printed
     assert "cluster_low and cluster_high on other relations like these" in printed
+
+
+def test_show_prints_what_the_figure_hides(several: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", several]) == 0
+    printed = capsys.readouterr().out
+    assert "template_flips" not in printed.split("\ntemplate sensitivity\n")[0]
+    assert "accuracy by relation and template" not in printed
+
+
+def test_show_prints_the_long_tables_where_they_are_asked_for(several: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", several, "--details"]) == 0
+    assert "\naccuracy by relation and template\n" in capsys.readouterr().out
 
 
 def test_show_of_no_result_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -41,7 +41,7 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     rows = list(PROBE.rows(model, benchmark["P30"], 1, Settings()))
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
-    assert rows[0].keys() == MultipleChoiceColumns.__annotations__.keys() - {"unconditional"} | {
+    assert rows[0].keys() == MultipleChoiceColumns.__annotations__.keys() - {"unconditional", "generic"} | {
         "domain",
         "cardinality",
     }

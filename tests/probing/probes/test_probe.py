@@ -86,12 +86,14 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
 def test_each_option_names_its_type_and_its_choices() -> None:
     declared = {name: (option.value_type, option.choices) for name, option in declared_options(Few).items()}
     assert declared == {
+        "generic_subjects": (str, ()),
         "prompting": (str, ("vanilla", "few-shot")),
         "k": (int, ()),
         "weight": (float, ()),
         "shuffled": (bool, (False, True)),
     }
     assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
+    assert list(declared_options(PROBES["multiple_choice"])) == ["pmi", "generic_subjects"]
     assert declared_options(PROBES["similarity"]) == {}
 
 

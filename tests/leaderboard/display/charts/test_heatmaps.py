@@ -9,3 +9,12 @@ def test_a_heatmap_has_its_first_row_at_the_top_and_zero_in_the_middle_of_its_co
     assert (trace.zmin, trace.zmax) == (-1, 1)
     assert plot.layout.yaxis.autorange == "reversed"
     assert plot.layout.height == 268
+
+
+def test_a_grid_of_shares_is_coloured_by_the_distance_from_the_mean_of_the_row() -> None:
+    plot = charts.deviations(["P1", "P2"], ["0", "1"], [[0.25, 0.75], [0.5, None]])
+    (trace,) = plot.data
+    assert [list(row) for row in trace.z] == [[-0.25, 0.25], [0, None]]
+    assert [list(row) for row in trace.text] == [["0.25", "0.75"], ["0.50", ""]]
+    assert (trace.zmin, trace.zmax) == (-0.25, 0.25)
+    assert list(plot.layout.yaxis.categoryarray) == ["P2", "P1"]

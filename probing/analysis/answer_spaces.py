@@ -1,0 +1,76 @@
+"""Rows whose options were scored: the rows that share an answer space, and their scores as probabilities."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.crossed import BY_CULTURE, join_group
+
+# The tags that name an answer space where a label is shared by several relations (methods 4).
+VERSIONED = "culture_pair_language_relation"
+FULL_RUN_NEEDED = (
+    "Answer bias and confidence need the score of every option. This run was made with `decide`, which stops at an "
+    "upper bound for options that cannot win: measure the model again without it."
+)
+
+
+def space_dimension(columns: Iterable[str]) -> str:
+    """Return the dimension whose groups share an answer space: the relation, or its version where it has several."""
+    return VERSIONED if set(BY_CULTURE[VERSIONED]) <= set(columns) else "relation"
+
+
+def space_names(rows: pd.DataFrame) -> pd.Series:
+    """Return for each row the name of the group that shares its answer space, as `crossed` names groups."""
+    if space_dimension(rows.columns) == "relation":
+        return rows["relation"].astype(str)
+    names = [join_group(map(str, values)) for values in zip(*(rows[tag] for tag in BY_CULTURE[VERSIONED]), strict=True)]
+    return pd.Series(names, rows.index)
+
+
+def by_space(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of each answer space under its name, in stored order."""
+    for name, part in rows.groupby(space_names(rows), sort=False):
+        yield str(name), part
+
+
+def all_exact(rows: pd.DataFrame) -> bool:
+    """Tell whether every option has its score, and none only the upper bound that `decide` leaves."""
+    return all(np.all(exact) for exact in rows["exact"])
+
+
+def score_matrix(rows: pd.DataFrame) -> NDArray[np.float64] | None:
+    """Return the scores of rows with equally many options, shape (rows, options); None where their numbers differ."""
+    if rows["scores"].map(len).nunique() != 1:
+        return None
+    return np.stack(rows["scores"].to_list()).astype(float)
+
+
+def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores as probabilities: of each option, given that one of the options in its row is right."""
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def right_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+    """Return each row's right answers as a distribution, shape (rows, options): equal shares for several answers."""
+    shares = np.zeros((len(rows), options))
+    for place, answers in enumerate(rows["answers"]):
+        right = np.asarray(answers, dtype=int)
+        shares[place, right] = 1 / len(right)
+    return shares
+
+
+def option_labels(rows: pd.DataFrame) -> dict[int, str] | None:
+    """Return the labels of those options of an answer space that are right or predicted in some row.
+
+    None where one number stands for several labels, as then the items have options of their own.
+    """
+    names = {"answer": "answer_label", "prediction": "prediction_label"}
+    pairs = [rows[[number, label]].set_axis(["option", "label"], axis=1) for number, label in names.items()]
+    labels = pd.concat(pairs).drop_duplicates()
+    if labels["option"].duplicated().any():
+        return None
+    return dict(zip(labels["option"].astype(int), labels["label"], strict=True))

@@ -1,0 +1,66 @@
+"""Baselines that know how often answers are right, but read no question; they stand beside `chance`.
+
+`majority_answer` always gives the answer that is right most often in the relation. `most_frequent_answer` gives, of a
+relation's options, the one whose label is the right answer most often in the whole benchmark. Of several equally
+frequent options the first is taken.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import SCORE_COLUMNS, mean
+from probing.analysis.answer_spaces import by_space, score_matrix
+from probing.analysis.breakdown import OVERALL
+
+MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
+BASELINES = (MAJORITY, MOST_FREQUENT)
+
+
+def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
+    """Return the accuracy of both baselines overall, by relation and in each dimension.
+
+    They depend on the questions that were asked, and on no model. There are none where items have options of their own,
+    as the labels of options are not stored.
+    """
+    items = rows.drop_duplicates(["relation", "index"])
+    frequency = items["answer_label"].value_counts()
+    right: dict[str, list[pd.Series]] = {name: [] for name in BASELINES}
+    for _, part in by_space(items):
+        labels = _answer_labels(part)
+        if labels is None:
+            return pd.DataFrame(columns=SCORE_COLUMNS)
+        right[MAJORITY].append(_is_right(part, _majority(part)))
+        right[MOST_FREQUENT].append(_is_right(part, _most_frequent(labels, frequency)))
+    tables = [
+        mean(items, name, pd.concat(parts).reindex(items.index), dimension)
+        for dimension in (OVERALL, "relation", *dimensions)
+        for name, parts in right.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def _answer_labels(items: pd.DataFrame) -> dict[int, str] | None:
+    """Return the labels of the right options, or None where the items have options of their own."""
+    labels = items[["answer", "answer_label"]].drop_duplicates()
+    if labels["answer"].duplicated().any() or score_matrix(items) is None:
+        return None
+    return dict(zip(labels["answer"].astype(int), labels["answer_label"], strict=True))
+
+
+def _majority(items: pd.DataFrame) -> int:
+    return int(np.bincount(list(_answers(items))).argmax())
+
+
+def _answers(items: pd.DataFrame) -> Iterator[int]:
+    for answers in items["answers"]:
+        yield from map(int, answers)
+
+
+def _most_frequent(labels: Mapping[int, str], frequency: pd.Series) -> int:
+    return min(labels, key=lambda option: (-frequency[labels[option]], option))
+
+
+def _is_right(items: pd.DataFrame, option: int) -> pd.Series:
+    return items["answers"].map(lambda answers: option in set(map(int, answers)))

@@ -1,0 +1,113 @@
+"""Confidence: how sure a model is of its predictions, and whether it is right as often as it is sure.
+
+The scores of an item's options are turned into probabilities by a softmax, as in `bias`. All figures need the scores of
+all options.
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.accuracy import SCORE_COLUMNS, mean
+from probing.analysis.answer_spaces import all_exact, right_shares, softmax, space_dimension, space_names
+from probing.analysis.breakdown import ALL, OVERALL, item_weights
+from probing.analysis.intervals import wilson
+
+MAX_SOFTMAX, MARGIN, ENTROPY, BRIER = "max_softmax", "softmax_margin", "normalised_entropy", "brier_score"
+CONFIDENCES = (MAX_SOFTMAX, MARGIN, ENTROPY, BRIER)
+CALIBRATION_ERROR = "calibration_error"
+BIN_ACCURACY, BIN_CONFIDENCE = "calibration_accuracy", "calibration_confidence"
+CONFIDENCE_METRICS = (*CONFIDENCES, CALIBRATION_ERROR, BIN_ACCURACY, BIN_CONFIDENCE)
+# The dimensions of the calibration curves, each with the measure of confidence whose bins are its groups.
+CURVES = {"max_softmax_bin": MAX_SOFTMAX, "softmax_margin_bin": MARGIN}
+BINS = 10
+CURVE_COLUMNS = ["bin", "confidence", "accuracy", "items", "low", "high"]
+
+
+def confidence_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return tidy scores of confidence; none without the scores of all options.
+
+    The means of `CONFIDENCES` over items, overall and by relation; `calibration_error` overall; and for each bin of the
+    two calibration curves the accuracy, with Wilson's interval, and the mean confidence.
+    """
+    if not all_exact(rows):
+        return pd.DataFrame(columns=SCORE_COLUMNS)
+    values = confidences(rows)
+    dimension = space_dimension(rows.columns)
+    rows = rows.assign(**{dimension: space_names(rows)})
+    curves = {name: calibration_curve(rows, values[measure]) for name, measure in CURVES.items()}
+    tables = [mean(rows, name, values[name], place) for place in (OVERALL, dimension) for name in CONFIDENCES]
+    tables += [_tidy_curve(name, curve) for name, curve in curves.items()]
+    return pd.concat([*tables, _tidy_error(curves["max_softmax_bin"])], ignore_index=True)
+
+
+def confidences(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the measures `CONFIDENCES` of each row.
+
+    `max_softmax`: the largest probability. `softmax_margin`: the largest minus the second largest (1 for one option).
+    `normalised_entropy`: entropy of the probabilities / ln(options), 0 for one option. `brier_score`: the sum over
+    options of the squared difference from 1 for the right option and 0 for others; several right options share the 1.
+    """
+    counts = rows["scores"].map(len)
+    parts = [_equally_many(rows[counts == count], int(count)) for count in counts.unique()]
+    return pd.concat(parts).reindex(rows.index)
+
+
+def calibration_curve(rows: pd.DataFrame, confidence: pd.Series, bins: int = BINS) -> pd.DataFrame:
+    """Return the accuracy in bins of confidence: `CURVE_COLUMNS`, the least confident bin first.
+
+    The rows are put in order of confidence and cut into bins of equally many; equal values stay in one bin, so there
+    may be fewer bins. The templates of an item share its weight.
+    """
+    places = confidence.rank(method="min") - 1
+    cuts = np.floor(places * bins / len(rows))
+    weighted = pd.DataFrame({"weight": item_weights(rows), "confidence": confidence, "accuracy": rows["correct"]})
+    weighted[["confidence", "accuracy"]] = weighted[["confidence", "accuracy"]].astype(float).mul(weighted["weight"], 0)
+    sums = weighted.groupby(cuts).sum()
+    curve = sums[["confidence", "accuracy"]].div(sums["weight"], axis=0).assign(items=sums["weight"])
+    bounds = [wilson(value, n) for value, n in zip(curve["accuracy"], curve["items"], strict=True)]
+    low, high = zip(*bounds, strict=True)
+    return curve.assign(bin=range(1, len(curve) + 1), low=low, high=high).reset_index(drop=True)[CURVE_COLUMNS]
+
+
+def calibration_error(curve: pd.DataFrame) -> float:
+    """Return the mean distance of accuracy and confidence over the bins of a curve, weighted by items (ECE)."""
+    distances = (curve["accuracy"] - curve["confidence"]).abs()
+    return float((distances * curve["items"]).sum() / curve["items"].sum())
+
+
+def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
+    """Return the measures of rows with so many options each."""
+    shares = softmax(np.stack(rows["scores"].to_list()).astype(float))
+    ordered = np.sort(shares, axis=1)
+    second = ordered[:, -2] if options > 1 else np.zeros(len(rows))
+    measures = {
+        MAX_SOFTMAX: ordered[:, -1],
+        MARGIN: ordered[:, -1] - second,
+        ENTROPY: _entropies(shares) / np.log(options) if options > 1 else np.zeros(len(rows)),
+        BRIER: ((shares - right_shares(rows, options)) ** 2).sum(axis=1),
+    }
+    return pd.DataFrame(measures, index=rows.index)
+
+
+def _entropies(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropies: NDArray[np.float64] = -(shares * logarithms).sum(axis=1)
+    return entropies
+
+
+def _tidy_curve(dimension: str, curve: pd.DataFrame) -> pd.DataFrame:
+    scores = curve.assign(dimension=dimension, group=curve["bin"].astype(str), n=curve["items"].round(9))
+    accuracy = scores.assign(metric=BIN_ACCURACY, value=curve["accuracy"])
+    confidence = scores.assign(metric=BIN_CONFIDENCE, value=curve["confidence"], low=np.nan, high=np.nan)
+    return pd.concat([accuracy, confidence]).reindex(columns=SCORE_COLUMNS)
+
+
+def _tidy_error(curve: pd.DataFrame) -> pd.DataFrame:
+    score = {
+        "metric": CALIBRATION_ERROR,
+        "dimension": OVERALL,
+        "group": ALL,
+        "n": round(float(curve["items"].sum()), 9),
+    }
+    return pd.DataFrame([score | {"value": calibration_error(curve)}]).reindex(columns=SCORE_COLUMNS)

@@ -1,0 +1,49 @@
+"""The tables of what a figure hides."""
+
+import pandas as pd
+import pytest
+
+from probing.analysis.details import DETAIL_METRICS, detail_scores, detail_tables, needs_full_run, without_details
+from probing.benchmark import Benchmark
+from probing.probes.multiple_choice import MultipleChoice
+from probing.settings import Settings
+from tests.fakes import FakeModel
+
+
+@pytest.fixture
+def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
+    probe = MultipleChoice()
+    parts = [(relation, template) for relation in benchmark.relations for template in range(2)]
+    return pd.concat([probe.frame(list(probe.rows(model, *part, Settings()))) for part in parts], ignore_index=True)
+
+
+def test_the_scores_of_a_probe_hold_those_of_details_and_the_rest(rows: pd.DataFrame) -> None:
+    scores = MultipleChoice().scores(rows)
+    assert set(detail_scores(rows)["metric"]) == set(scores["metric"]) & DETAIL_METRICS
+    assert not set(without_details(scores)["metric"]) & DETAIL_METRICS
+    assert len(scores) == len(without_details(scores)) + len(detail_scores(rows))
+
+
+def test_every_table_has_rows_and_long_ones_are_marked(rows: pd.DataFrame) -> None:
+    tables = detail_tables(rows, MultipleChoice().scores(rows))
+    assert [entry.title for entry in tables if not entry.whole] == ["template sensitivity", "answer bias", "confidence"]
+    assert [entry.title for entry in tables if entry.whole] == [
+        "accuracy by relation and template",
+        "answer bias by relation",
+        "options",
+        "calibration by largest probability",
+        "calibration by margin",
+    ]
+    assert all(len(entry.table) for entry in tables)
+
+
+def test_upper_bounds_leave_only_template_sensitivity(rows: pd.DataFrame) -> None:
+    decided = rows.assign(exact=[[False] * len(scores) for scores in rows["scores"]])
+    tables = detail_tables(decided, MultipleChoice().scores(decided))
+    assert {entry.title for entry in tables} == {"template sensitivity", "accuracy by relation and template"}
+    assert (needs_full_run(decided), needs_full_run(rows)) == (True, False)
+
+
+def test_scores_read_back_from_parquet_are_the_same(rows: pd.DataFrame, tmp_path: object) -> None:
+    rows.to_parquet(f"{tmp_path}/items.parquet")
+    pd.testing.assert_frame_equal(detail_scores(pd.read_parquet(f"{tmp_path}/items.parquet")), detail_scores(rows))
