@@ -29,6 +29,7 @@ DIMENSIONS = {
 SETTINGS = {
     "dtype": "Number format",
     "pll": "PLL",
+    "start": "Start token",
 }
 METRICS = {
     "accuracy_sem": "Template SEM",
