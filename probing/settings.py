@@ -9,7 +9,7 @@ from typing import Any, Literal
 from probing.errors import BadInput
 from probing.language_model import PLL, DType, Kind, Reduction, Scoring
 from probing.options import Option, declared, option
-from probing.start_token import AUTO, refuse_start
+from probing.start_token import AUTO, normalised_start, refuse_start
 
 ScoringProtocol = Literal["usual", "lm-eval"]
 LM_EVAL: ScoringProtocol = "lm-eval"
@@ -50,6 +50,9 @@ class Settings:
     )
     seed: int = option(0, "seed of everything that is drawn at random")
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", normalised_start(self.start))
 
     @property
     def scoring(self) -> Scoring:

@@ -67,8 +67,8 @@ class TokenizerFacts:
 
 
 def normalised_start(text: str) -> str:
-    """Return the setting in its one spelling; raise `BadInput` if it is neither one of `NAMED` nor an id."""
-    value = text.strip().lower()
+    """Return the setting in its one spelling, `AUTO` if it is empty; raise `BadInput` if it names no start token."""
+    value = text.strip().lower() or AUTO
     if value in NAMED:
         return value
     if value.isascii() and value.isdigit():

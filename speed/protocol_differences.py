@@ -22,8 +22,8 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import ModelNotFound, ProbingError
 from probing.language_model import LanguageModel, Scoring
-from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
+from probing.scoring.verbs import AnsweringModel
 from probing.start_token import NONE
 from probing.template import Prompt, prompt
 
@@ -99,7 +99,7 @@ def spread(count: int, chosen: int) -> list[int]:
     return sorted({number * count // chosen for number in range(chosen)})
 
 
-def effects(model: HFModel, rows: Sequence[Row]) -> Iterator[Effect]:
+def effects(model: AnsweringModel, rows: Sequence[Row]) -> Iterator[Effect]:
     """Yield the base, and then each changed rule; every start token and the space take a pass over the statements."""
     base = token_scores(model, rows)
     winners = predictions(base, summed)

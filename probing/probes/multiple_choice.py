@@ -57,6 +57,7 @@ class MultipleChoice(Probe):
 
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
+    harness_protocol: ClassVar[bool] = True
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

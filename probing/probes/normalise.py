@@ -10,7 +10,7 @@ from probing.probes import probe_named, probe_of
 from probing.probes.parts import narrowed, parts, relation_tags, template_counts
 from probing.probes.probe import changed_options, declared_options
 from probing.settings import LM_EVAL, SETTINGS, Settings
-from probing.start_token import NONE, normalised_start
+from probing.start_token import NONE
 
 # The values of settings with which the protocol of lm-evaluation-harness goes together.
 HARNESS_CHOICES: Mapping[str, tuple[Any, ...]] = {"reduction": ("sum",), "dtype": ("float32",)}
@@ -36,7 +36,6 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
     for name, setting in SETTINGS.items():
         setting.check(getattr(settings, name))
     settings = replace(settings, options=changed_options(probe_of(settings)))
-    settings = replace(settings, start=normalised_start(settings.start))
     _refuse_fixed(settings)
     _refuse_missing_tags(settings, benchmark)
     if settings.protocol == LM_EVAL:
@@ -61,7 +60,7 @@ def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
 
 def _with_harness_protocol(settings: Settings, benchmark: Benchmark) -> Settings:
     """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol."""
-    if settings.probe != "multiple_choice":
+    if not probe_named(settings.probe).harness_protocol:
         raise BadInput(f"The protocol {LM_EVAL} is not one of the probe {settings.probe}.", "Choose multiple_choice.")
     everything = all_templates(benchmark, settings)
     if not everything:

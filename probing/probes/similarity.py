@@ -22,6 +22,7 @@ class Similarity(MultipleChoice):
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
+    harness_protocol: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:

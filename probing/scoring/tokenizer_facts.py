@@ -34,7 +34,7 @@ def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:
 
 def facts_of(tokenizer: PreTrainedTokenizerBase, start: StartToken | None) -> TokenizerFacts:
     """Return the facts about a fast tokenizer."""
-    backend: Any = tokenizer.backend_tokenizer  # type: ignore[attr-defined]  # every fast tokenizer has one
+    backend: Any = tokenizer.backend_tokenizer
     word = backend.normalizer.normalize_str(WORD) if backend.normalizer else WORD
     first = tokenizer.convert_ids_to_tokens(tokenizer(WORD, add_special_tokens=False).input_ids[:1])
     special_tokens = {name.removesuffix("_token"): getattr(tokenizer, name, None) for name in SPECIAL_TOKENS}

@@ -103,7 +103,9 @@ def test_the_start_token_has_one_spelling(benchmark: Benchmark) -> None:
     assert normalised(Settings(start=" EOS "), benchmark).start == "eos"
     assert normalised(Settings(start="eos"), benchmark).digest != normalised(Settings(), benchmark).digest
     with pytest.raises(BadInput, match="start token cannot be 'cls'"):
-        normalised(Settings(start="cls"), benchmark)
+        chosen_settings(benchmark, {"start": "cls"})
+    with pytest.raises(BadInput, match="start cannot be 5"):
+        chosen_settings(benchmark, {"start": 5})
 
 
 def test_the_protocol_of_the_harness_asks_all_templates(benchmark: Benchmark) -> None:
