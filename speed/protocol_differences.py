@@ -7,7 +7,7 @@ docs/methods.md was made with it. MODEL is a hub id, a folder or a GGUF file; de
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -65,7 +65,8 @@ def main() -> int:
     try:
         sample = rows_of(open_benchmark(options.benchmark), options.relation, options.items, options.first)
         model = load(options.model or packaged_model(), device="cpu")
-        print(table(list(effects(model, sample))))
+        for line in table(effects(model, sample)):
+            print(line, flush=True)
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -100,19 +101,20 @@ def spread(count: int, chosen: int) -> list[int]:
 
 
 def effects(model: AnsweringModel, rows: Sequence[Row]) -> Iterator[Effect]:
-    """Yield the base, and then each changed rule; every start token and the space take a pass over the statements."""
-    base = token_scores(model, rows)
+    """Yield the base, then each changed rule. Other statements take a pass of their own, only as far as they need."""
+    base = token_scores(model, rows, Scoring())
     winners = predictions(base, summed)
     yield effect("base", rows, base, summed, winners)
-    for name, start in other_starts(model.tokenizer).items():
-        yield effect(name, rows, token_scores(model.starting(start), rows), summed, winners)
-    yield effect("a space before each statement", rows, token_scores(model, rows, " "), summed, winners)
     for template in sorted({row.template for row in rows}):
         places = [place for place, row in enumerate(rows) if row.template == template]
         part, scores = [rows[place] for place in places], [base[place] for place in places]
         yield effect(f"template {template} only", part, scores, summed, None)
-    yield effect("log-probabilities and sums in bfloat16", rows, base, summed_in_bfloat16, winners)
+    yield effect("log-probabilities and sums rounded to bfloat16", rows, base, summed_in_bfloat16, winners)
     yield effect("mean over tokens, not sum", rows, base, mean_of, winners)
+    best = Scoring(decide=1)
+    for name, start in other_starts(model.tokenizer).items():
+        yield effect(name, rows, token_scores(model.starting(start), rows, best), summed, winners)
+    yield effect("a space before each statement", rows, token_scores(model, rows, best, " "), summed, winners)
 
 
 def other_starts(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
@@ -123,10 +125,10 @@ def other_starts(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     return {**ids, f"no start token (usually {usual})": NONE}
 
 
-def token_scores(model: LanguageModel, rows: Sequence[Row], before: str = "") -> list[TokenScores]:
+def token_scores(model: LanguageModel, rows: Sequence[Row], scoring: Scoring, before: str = "") -> list[TokenScores]:
     """Score every statement with the text `before` in front of it."""
     requests = ((WHOLE_TEXT, [before + statement for statement in row.statements]) for row in rows)
-    return [answer.log_probs for answer in model.score(requests, Scoring())]
+    return [answer.log_probs for answer in model.score(requests, scoring)]
 
 
 def summed(tokens: Floats) -> float:
@@ -166,15 +168,16 @@ def effect(
     return Effect(rule, float(right), changed, float(tied))
 
 
-def table(rows: Sequence[Effect]) -> str:
-    """Return the effects as a table in Markdown; differences from the first row are in points."""
-    base = rows[0].accuracy
-    lines = ["| rule | accuracy | difference | predictions changed | tied winners |", "|---|---|---|---|---|"]
+def table(rows: Iterable[Effect]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown as effects are measured; differences from the first are in points."""
+    yield "| rule | accuracy | difference | predictions changed | tied winners |"
+    yield "|---|---|---|---|---|"
+    base: Effect | None = None
     for row in rows:
-        difference = "" if row is rows[0] else f"{100 * (row.accuracy - base):+.1f}"
-        changed = "" if row.changed is None or row is rows[0] else f"{row.changed:.1%}"
-        lines.append(f"| {row.rule} | {row.accuracy:.1%} | {difference} | {changed} | {row.tied:.1%} |")
-    return "\n".join(lines)
+        difference = f"{100 * (row.accuracy - base.accuracy):+.1f}" if base else ""
+        changed = f"{row.changed:.1%}" if base and row.changed is not None else ""
+        yield f"| {row.rule} | {row.accuracy:.1%} | {difference} | {changed} | {row.tied:.1%} |"
+        base = base or row
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_effects_by_hand() -> None:
     assert (base.accuracy, base.changed, base.tied) == (1.0, None, 0.5)
     mean = effect("mean", ROWS, SCORES, mean_of, [1, 0])
     assert (mean.accuracy, mean.changed) == (0.5, 0.5)
-    assert table([base, mean]).splitlines()[2:] == [
+    assert list(table([base, mean]))[2:] == [
         "| base | 100.0% |  |  | 50.0% |",
         "| mean | 50.0% | -50.0 | 50.0% | 50.0% |",
     ]
@@ -66,7 +66,7 @@ def test_statements_are_scored_whole_with_the_text_before_them() -> None:
                 seen.extend(prompt.fill(option).text for option in options)
                 yield OptionScores((np.zeros(1),) * len(options), (slice(0, 1),) * len(options), np.ones(2, bool))
 
-    token_scores(Listens(), ROWS, " ")
+    token_scores(Listens(), ROWS, Scoring(), " ")
     assert seen == [" a", " b", " a", " b"]
 
 

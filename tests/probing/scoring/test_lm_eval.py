@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.analysis.tokens_in_words import tokenizer_facts
 from probing.runner import run
+from probing.start_token import StartToken
 
 CLOSE = 1e-3  # largest accepted difference of a statement's score
 
@@ -28,7 +30,11 @@ def test_every_score_and_prediction_is_that_of_lm_evaluation_harness(
 ) -> None:
     """60 items with 1,820 statements; the harness used template 0 and its usual start token."""
     relations = harness_rows["relation"].unique().tolist()
-    items = run(smollm2, real_bear, relations=relations, limit=20, progress=False).items
+    result = run(smollm2, real_bear, relations=relations, limit=20, progress=False)
+    facts = tokenizer_facts(result.record)
+    assert facts is not None
+    assert facts.start == StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
+    items = result.items
     both = harness_rows.merge(items, on=["relation", "template", "index"], suffixes=("_harness", ""))
     assert len(both) == len(harness_rows) == 60
     assert (both["answer"] == both["answer_harness"]).all()

@@ -1,12 +1,9 @@
 """Facts about tokenizers, and start tokens that a tokenizer has or lacks."""
 
-from pathlib import Path
-
 import pytest
 
 from probing.errors import BadInput
 from probing.scoring.causal import CausalModel
-from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.start_token import StartToken
@@ -72,11 +69,3 @@ def test_a_chat_is_not_asked_with_a_start_token_of_its_own() -> None:
     assert list(model.generate(["Chad"], 1, chat=True))
     with pytest.raises(BadInput, match="chat template decides"):
         list(model.starting("eos").generate(["Chad"], 1, chat=True))
-
-
-@pytest.mark.slow
-def test_the_start_token_of_smollm2_marks_roles_in_its_chat_template(smollm2: Path) -> None:
-    model = load(str(smollm2), device="cpu")
-    assert model.card.tokenizer is not None
-    assert model.card.tokenizer.start == StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
-    assert model.starting("0").card.tokenizer.start == StartToken("0", 0, "<|endoftext|>", "", marks_roles=False)
