@@ -176,7 +176,8 @@ def table(rows: Iterable[Effect]) -> Iterator[str]:
     for row in rows:
         difference = f"{100 * (row.accuracy - base.accuracy):+.1f}" if base else ""
         changed = f"{row.changed:.1%}" if base and row.changed is not None else ""
-        yield f"| {row.rule} | {row.accuracy:.1%} | {difference} | {changed} | {row.tied:.1%} |"
+        rule = row.rule.replace("|", r"\|")  # token texts contain the separator of cells
+        yield f"| {rule} | {row.accuracy:.1%} | {difference} | {changed} | {row.tied:.1%} |"
         base = base or row
 
 
