@@ -12,7 +12,9 @@ from probing.probes.probe import declared_options, offered_options
 from probing.settings import SETTINGS, Settings
 
 # What stands before the values of settings whose own name is not a good label.
-LABELS = {"dtype": "", "pll": "PLL"}
+LABELS = {"dtype": "", "pll": "PLL", "start": "start token"}
+# Settings that a plan names only where they differ from what every benchmark has.
+RARELY_CHOSEN = ("start", "protocol")
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
@@ -54,7 +56,8 @@ def plan(usual: Settings) -> str:
     The number format is left out, as it depends on the model's size.
     """
     values = _flat(usual.to_json())
-    names = [name for name in offered_options(probe_named(usual.probe)) if name in values and name != "dtype"]
+    left_out = {"dtype", *(name for name in RARELY_CHOSEN if values[name] == SETTINGS[name].default)}
+    names = [name for name in offered_options(probe_named(usual.probe)) if name in values and name not in left_out]
     return ", ".join(in_words(name, values[name]) for name in names)
 
 

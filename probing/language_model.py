@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol
+from typing import Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probing.arrays import Bools, Floats, Ints
+from probing.start_token import TokenizerFacts
 from probing.template import Prompt
 
 Kind = Literal["causal", "masked"]
@@ -28,7 +29,7 @@ class Scoring:
     tokens of the option; together with span "answer" the option is tokenized apart from its context (methods 4.4).
     `span`: score the whole statement, or the option's tokens only (for causal models given the text to its left).
     `reduction`: sum or mean of the token log-probabilities.
-    `start`: begin with a start token for causal models, so that the first token of the text is scored too.
+    `start`: begin with the model's start token for causal models, so that the first token of the text is scored too.
     `decide`: 0 scores all tokens of every option; k > 0 scores only as much as determines the k best options, ties
     included, and leaves upper bounds for the options that cannot be among them.
     """
@@ -107,7 +108,10 @@ class Continuation(str):
 
 @dataclass(frozen=True)
 class ModelCard:
-    """Identity of a model, recorded in every result; `files` maps weight and tokenizer files to their SHA-256."""
+    """Identity of a model, recorded in every result.
+
+    `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one.
+    """
 
     id: str
     kind: Kind
@@ -116,6 +120,7 @@ class ModelCard:
     commit: str = ""
     source: Literal["hub", "folder", "gguf", "object"] = "object"
     files: dict[str, str] = field(default_factory=dict)
+    tokenizer: TokenizerFacts | None = None
 
 
 @dataclass
@@ -164,6 +169,13 @@ class LanguageModel(Protocol):
     @property
     def batch_tokens(self) -> int:
         """Token positions per batch, as calibrated so far."""
+        ...
+
+    def starting(self, start: str) -> Self:
+        """Return this model with the start token that a run's setting chooses (`probing.start_token`).
+
+        Raises `BadInput` if the model does not have the token.
+        """
         ...
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:

@@ -103,6 +103,8 @@ def probe_part(
     this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
     """
     start = start or Start(datetime.now(UTC), 0.0)
+    settings.refuse_kind(model.card.kind)
+    model = model.starting(settings.start)
     relation = asked(benchmark, settings, part.relation)
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)

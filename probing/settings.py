@@ -4,11 +4,15 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from probing.errors import BadInput
-from probing.language_model import PLL, DType, Reduction, Scoring
+from probing.language_model import PLL, DType, Kind, Reduction, Scoring
 from probing.options import Option, declared, option
+from probing.start_token import AUTO, normalised_start, refuse_start
+
+ScoringProtocol = Literal["usual", "lm-eval"]
+LM_EVAL: ScoringProtocol = "lm-eval"
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,34 @@ class Settings:
     reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)
     decide: bool = option(False, "score no further than the best option needs (multiple choice, ranking)")
     dtype: DType = option("float32", "number format of the model's weights", offered=True)
+    start: str = option(
+        AUTO,
+        "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos",
+        offered=True,
+    )
+    protocol: ScoringProtocol = option(
+        "usual",
+        "lm-eval asks as BEAR's task in lm-evaluation-harness does: causal models, all templates, sums in float32",
+        offered=True,
+    )
     seed: int = option(0, "seed of everything that is drawn at random")
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", normalised_start(self.start))
 
     @property
     def scoring(self) -> Scoring:
         return Scoring(pll=self.pll, reduction=self.reduction, decide=int(self.decide))
+
+    def refuse_kind(self, kind: Kind) -> None:
+        """Raise `BadInput` where these settings ask for something that models of this kind do not have."""
+        refuse_start(self.start, kind)
+        if self.protocol == LM_EVAL and kind == "masked":
+            raise BadInput(
+                "lm-evaluation-harness takes causal models only, so its protocol is none for a masked model.",
+                "Leave out the protocol.",
+            )
 
     @property
     def digest(self) -> str:

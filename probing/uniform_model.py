@@ -1,6 +1,7 @@
 """The uniform baseline: a language model without knowledge, whose scores are those of guessing."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,10 @@ class UniformModel:
     card = ModelCard(id="baseline/chance", kind="masked", architecture="", parameters=0)
     usage = Usage()
     device, dtype, batch_tokens = "cpu", "float32", 0
+
+    def starting(self, start: str) -> Self:
+        """Return this model, which reads no text."""
+        return self
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         """Yield 0 as the log-probability of every option, all of them exact."""

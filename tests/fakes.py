@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ class FakeModel:
     device: str = "cpu"
     dtype: str = "float32"
     batch_tokens: int = 1024
+
+    def starting(self, start: str) -> Self:
+        return self
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for prompt, options in requests:

@@ -7,7 +7,9 @@ from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Point
 from leaderboard.display.tables import Column
+from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
+from probing.analysis.tokens_in_words import marked_start
 
 
 def model_column(run: Callable[[Any], Run]) -> Column[Any]:
@@ -46,10 +48,17 @@ def interval_columns(
 
 
 def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Column[Any]]:
-    """Return the column that tells runs of one model apart, or none where no run differs from the usual settings."""
-    if not any(run(row).variant for row in rows):
-        return []
-    return [Column("settings", "Settings", lambda row: cells.text(run(row).variant))]
+    """Return the column that tells runs of one model apart, or none where no run differs from the usual settings.
+
+    A start token that also marks roles in the model's chat template is named beside the settings.
+    """
+
+    def cell(row: Any) -> Cell:
+        return cells.text(
+            ", ".join(filter(None, [run(row).variant, visible(marked_start(run(row).provenance_record))]))
+        )
+
+    return [Column("settings", "Settings", cell)] if any(cell(row).value for row in rows) else []
 
 
 def source_column(run: Callable[[Any], Run], align: str = "") -> Column[Any]:

@@ -31,6 +31,7 @@ SETTINGS = {
     "dtype": "Number format",
     "pll": "PLL",
     "pmi": "PMI",
+    "start": "Start token",
 }
 METRICS = {
     "accuracy_sem": "Template SEM",

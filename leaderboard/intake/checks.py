@@ -40,6 +40,7 @@ from probing.files.description import (
 from probing.files.headers import Tensors, WeightSummary, summarise
 from probing.files.listing import CONFIG, Listing
 from probing.files.network import allowance
+from probing.files.special_tokens import SpecialTokens, special_tokens_of, start_in_words
 from probing.language_model import Kind
 from probing.settings import Settings
 
@@ -231,12 +232,25 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
         reader = GGUFReader(path)
     except (ValueError, OSError) as error:
         raise BadWeights(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
-    architecture = reader.get_field("general.architecture")
     return {
-        "model_type": architecture.contents() if architecture else "",
+        "model_type": _gguf_text(reader, "general.architecture"),
+        "special_tokens": SpecialTokens(
+            _gguf_token(reader, "bos"), _gguf_token(reader, "eos"), _gguf_text(reader, "tokenizer.chat_template")
+        ),
         "tokenizer": bool(reader.get_field("tokenizer.ggml.tokens")),
         "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
     }
+
+
+def _gguf_text(reader: GGUFReader, key: str) -> str:
+    field = reader.get_field(key)
+    return str(field.contents()) if field else ""
+
+
+def _gguf_token(reader: GGUFReader, name: str) -> str:
+    """Return the text of a special token, empty if the file names none."""
+    number, tokens = (reader.get_field(f"tokenizer.ggml.{key}") for key in (f"{name}_token_id", "tokens"))
+    return str(tokens.contents(int(number.contents()))) if number and tokens else ""
 
 
 def no_custom_code(examination: Examination) -> str:
@@ -264,6 +278,16 @@ def fast_tokenizer(examination: Examination) -> str:
     elif not _config(examination)["tokenizer"]:
         raise NoFastTokenizer("The GGUF file contains no tokenizer.", "Convert the model again with its tokenizer.")
     return "Has a fast tokenizer."
+
+
+def start_token(examination: Examination) -> str:
+    """Tell the start token, and refuse settings that models of this kind do not have."""
+    examination.settings.refuse_kind(examination.kind or "causal")
+    if examination.kind == "masked":
+        return "None: a masked model's tokenizer adds all special tokens."
+    config, listing = _config(examination), _listing(examination)
+    tokens = config["special_tokens"] if listing.gguf else special_tokens_of(listing)
+    return start_in_words(examination.settings.start, tokens, config.get("vocab_size"))
 
 
 def small_enough(listing: Listing) -> str:
@@ -341,6 +365,7 @@ RULES = (
     Rule("architecture known", architecture_known, ("config readable",)),
     Rule("causal or masked", causal_or_masked, ("config readable",)),
     Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
+    Rule("start token", start_token, ("fast tokenizer", "causal or masked")),
     Rule("size", of_listing(small_enough), ("safetensors only",)),
     Rule("weights intact", weights_intact, ("size", "config readable")),
     Rule("config fits", config_fits, ("weights intact", "architecture known")),

@@ -20,6 +20,7 @@ from leaderboard.stored import benchmarks
 from probing.estimate.work import estimate_work
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
+from probing.settings import LM_EVAL
 
 QUEUE_DOWN = Check(
     "queue",
@@ -66,7 +67,8 @@ def examined(
 ) -> Examination:
     """Run every check of a model; `on_check` is called after each. Raises `BadInput` if an option is not valid."""
     usual = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
-    examination = Examination(model_id.strip(), benchmark, usual, submitter, dtype_chosen="dtype" in options)
+    dtype_chosen = "dtype" in options or usual.protocol == LM_EVAL
+    examination = Examination(model_id.strip(), benchmark, usual, submitter, dtype_chosen=dtype_chosen)
     return examine(examination, on_check)
 
 

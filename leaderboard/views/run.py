@@ -18,7 +18,9 @@ from leaderboard.probe_pages.breakdowns import dimension_section
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.views.page import probe_sections, show, switch_links
 from probing.analysis.details import DETAIL_METRICS
+from probing.analysis.harness import harness_command, protocol_words
 from probing.analysis.ties import TIES, ties_in_words
+from probing.analysis.tokens_in_words import tokens_in_words
 from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
 from probing.settings import Settings
@@ -42,6 +44,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     special = {section.name for section in sections}
     sections += [dimension_section(run, pages, name, groups[name]) for name in groups if name not in special]
     details = folds(run, scores, request.GET)
+    command_line = command(run) if run.provenance == Run.Provenance.MEASURED else ""
     context = {
         "run": run,
         "pages": pages,
@@ -54,7 +57,10 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "working": run.state in WORKING,
         "progress": progress(run),
         "comparable": bool(run.artefact and run.benchmark.correctness.column),
-        "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
+        "command": command_line,
+        "tokens": tokens_in_words(run.provenance_record),
+        "harness": harness_command({**run.provenance_record, "settings": run.settings}) if command_line else None,
+        "protocol": protocol_words(run.settings),
         "record": provenance(run),
         "notes": run_notes(run, scores),
         "phases": phases(run),

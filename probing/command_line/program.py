@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -28,6 +29,12 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add("--commit", default="", help="commit of a hub model; default: the newest")
     add("--device", default="auto", help="cpu or cuda; default: a GPU where there is one")
     add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
+
+
+def print_lines(title: str, lines: Sequence[str]) -> None:
+    """Print lines below a title, or nothing if there are none."""
+    if lines:
+        print("", title, *lines, sep="\n")
 
 
 def print_by_dimension(table: pd.DataFrame) -> None:

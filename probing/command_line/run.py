@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import probing
 from probing.analysis.breakdown import OVERALL
@@ -12,6 +13,8 @@ from probing.command_line.settings_flags import add_settings, given_settings
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, parse
 from probing.results.result import Result
+from probing.settings import Settings
+from probing.start_token import AUTO, normalised_start
 
 KEPT = ["tokens"]  # what may be stored beyond rows and scores
 
@@ -26,20 +29,29 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
+    """Probe the model once, or once for each of several start tokens (`--start bos,eos`), with one loaded model."""
     benchmark, settings = open_benchmark(arguments.benchmark), given_settings(arguments)
     probe = probe_named(settings.get("probe", benchmark.probe))
-    # By way of the package, so that the other commands do not wait for torch.
-    result: Result = probing.run(
-        arguments.model,
-        benchmark,
-        out=arguments.out,
-        commit=arguments.commit,
-        device=arguments.device,
-        batch_tokens=arguments.batch_tokens,
-        keep_tokens=arguments.keep == "tokens",
-        **settings,
-        **parse(declared_options(probe), arguments.set, f"The probe {probe.name}"),
-    )
-    scores = without_details(result.scores)
-    print_by_dimension(scores[scores["dimension"] == OVERALL])
-    print(f"\nAll scores: {program()} show {arguments.out}")
+    settings |= parse(declared_options(probe), arguments.set, f"The probe {probe.name}")
+    starts = list(dict.fromkeys(normalised_start(start) for start in settings.pop("start", AUTO).split(",")))
+    folders = {start: arguments.out / f"start-{start}" if len(starts) > 1 else arguments.out for start in starts}
+    model, options, keep_tokens = arguments.model, _loading(arguments), arguments.keep == "tokens"
+    if len(starts) > 1:
+        model, options = probing.load(model, **options, dtype=settings.get("dtype", Settings.dtype)), {}
+    for start, folder in folders.items():
+        # By way of the package, so that the other commands do not wait for torch.
+        result: Result = probing.run(
+            model, benchmark, out=folder, keep_tokens=keep_tokens, **options, **settings, start=start
+        )
+        if len(starts) > 1:
+            print(f"\nStart token {start}:")
+        scores = without_details(result.scores)
+        print_by_dimension(scores[scores["dimension"] == OVERALL])
+        print(f"\nAll scores: {program()} show {folder}")
+    if len(starts) == 2:
+        print(f"Differences: {program()} compare {' '.join(map(str, folders.values()))}")
+
+
+def _loading(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how the model is loaded."""
+    return {name: getattr(arguments, name) for name in ("commit", "device", "batch_tokens")}

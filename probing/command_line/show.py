@@ -6,8 +6,10 @@ from pathlib import Path
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED
 from probing.analysis.conditional import conditional_accuracy
 from probing.analysis.details import detail_tables, needs_full_run, without_details
+from probing.analysis.harness import harness_words
 from probing.analysis.ties import TIES, ties_in_words
-from probing.command_line.program import print_by_dimension, print_table
+from probing.analysis.tokens_in_words import tokens_in_words
+from probing.command_line.program import print_by_dimension, print_lines, print_table
 from probing.probes import probe_of
 from probing.results.result import Result
 from probing.results.tokens import TOKENS_FILE, read_tokens
@@ -31,6 +33,8 @@ def show(arguments: argparse.Namespace) -> None:
     ties = result.scores[result.scores["metric"] == TIES]
     for share, items in zip(ties["value"], ties["n"], strict=True):
         print(ties_in_words(share, items))
+    print_lines("Tokens", tokens_in_words(result.record))
+    print_lines("The same with lm-evaluation-harness", harness_words(result.record))
     print_by_dimension(without_details(result.scores))
     print(
         "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"

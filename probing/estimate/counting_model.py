@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,10 @@ class CountingModel:
         self.loads: dict[Verb, VerbLoad] = {}
         self._prefixes: dict[tuple[int | Verb, str], int] = {}
         self._inputs: set[tuple[str, ...]] = set()
+
+    def starting(self, start: str) -> Self:
+        """Return this model, which counts a text the same whatever it starts with."""
+        return self
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         positions = self._masked if self.card.kind == "masked" else self._causal

@@ -36,6 +36,7 @@ from probing.measuring.protocol import Task, receive, send
 from probing.measuring.rows import UnfitRows, read_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
+from probing.start_token import TokenizerFacts
 
 CHILD = "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process
@@ -127,7 +128,9 @@ class MeasuringProcess:
 
     def _card(self, values: Mapping[str, Any]) -> ModelCard:
         """Return the card of the loaded model; which model it is, is known from the task."""
-        card = ModelCard(**{**values, "id": self.task.hub_id, "commit": self.task.commit})
+        tokenizer = TokenizerFacts.from_json(values.get("tokenizer"))
+        stated = {**values, "id": self.task.hub_id, "commit": self.task.commit, "tokenizer": tokenizer}
+        card = ModelCard(**stated)
         named = card.kind in ("causal", "masked") and isinstance(card.architecture, str)
         if not (named and len(card.architecture) <= 100 and 0 <= operator.index(card.parameters) < MOST_PARAMETERS):
             raise ValueError("a card of the wrong form")

@@ -82,6 +82,7 @@ class MultipleChoice(Probe):
 
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
+    harness_protocol: ClassVar[bool] = True
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
     pmi: bool = option(False, "score the options with the subject hidden as well, for PMI", adds_figures=True)

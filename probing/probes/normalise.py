@@ -9,7 +9,11 @@ from probing.errors import BadInput
 from probing.probes import probe_named, probe_of
 from probing.probes.parts import narrowed, parts, relation_tags, template_counts
 from probing.probes.probe import changed_options, declared_options
-from probing.settings import SETTINGS, Settings
+from probing.settings import LM_EVAL, SETTINGS, Settings
+from probing.start_token import NONE
+
+# The values of settings with which the protocol of lm-evaluation-harness goes together.
+HARNESS_CHOICES: Mapping[str, tuple[Any, ...]] = {"reduction": ("sum",), "dtype": ("float32",)}
 
 
 def chosen_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
@@ -34,6 +38,8 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
     settings = replace(settings, options=changed_options(probe_of(settings)))
     _refuse_fixed(settings)
     _refuse_missing_tags(settings, benchmark)
+    if settings.protocol == LM_EVAL:
+        settings = _with_harness_protocol(settings, benchmark)
     chosen = {relation.id for relation in narrowed(benchmark, settings).relations}
     in_order = tuple(relation.id for relation in benchmark.relations if relation.id in chosen)
     settings = replace(
@@ -50,6 +56,23 @@ def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
     """Return the numbers of all templates, or () for all of them where relations differ in how many they have."""
     counts = template_counts(benchmark, settings)
     return tuple(range(*counts)) if len(counts) == 1 else ()
+
+
+def _with_harness_protocol(settings: Settings, benchmark: Benchmark) -> Settings:
+    """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol."""
+    if not probe_named(settings.probe).harness_protocol:
+        raise BadInput(f"The protocol {LM_EVAL} is not one of the probe {settings.probe}.", "Choose multiple_choice.")
+    everything = all_templates(benchmark, settings)
+    if not everything:
+        problem = f"Relations of {benchmark.slug} differ in their number of templates"
+        raise BadInput(f"{problem}, so that the mean over rows is not the accuracy.", "Leave out the protocol.")
+    allowed = {**HARNESS_CHOICES, "templates": (Settings.templates, (), everything)}
+    for name, values in allowed.items():
+        if getattr(settings, name) not in values:
+            raise BadInput(f"The protocol {LM_EVAL} leaves no choice of {name}.", "Leave it out.")
+    if settings.start == NONE:
+        raise BadInput(f"The protocol {LM_EVAL} always has a start token.", "Choose bos, eos or the id of a token.")
+    return replace(settings, templates=everything)
 
 
 def _refuse_fixed(settings: Settings) -> None:

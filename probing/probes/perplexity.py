@@ -19,6 +19,7 @@ from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row
 from probing.settings import Settings
+from probing.start_token import AUTO, NONE
 from probing.template import Prompt
 
 By = Literal["token", "word"]
@@ -73,6 +74,8 @@ class Perplexity(Probe):
                 f"Relation {relation.id} does not say which of its statements are true.",
                 "Choose a benchmark made from a knowledge graph, or another probe.",
             )
+        if self.public_code and settings.start not in (AUTO, NONE):
+            raise BadInput("The public code reads sentences without a start token.", "Leave out --start.")
         measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
         for item, sentence in zip(relation.items, measured, strict=False):

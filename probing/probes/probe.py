@@ -28,6 +28,7 @@ class Probe(ABC):
     `columns`: the declared columns of the rows; any further column is a tag.
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
+    `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
     """
 
     name: ClassVar[str]
@@ -35,6 +36,7 @@ class Probe(ABC):
     columns: ClassVar[frozenset[str]]
     correctness: ClassVar[Correctness] = CORRECT
     fixed: ClassVar[Mapping[str, Any]] = {}
+    harness_protocol: ClassVar[bool] = False
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod
@@ -90,7 +92,8 @@ def declared_options(kind: type[Probe]) -> Mapping[str, Option]:
 
 def offered_options(kind: type[Probe]) -> dict[str, Option]:
     """Return what whoever submits a model may choose: offered settings that the probe leaves open, and its options."""
-    settings = {name: setting for name, setting in SETTINGS.items() if setting.offered and name not in kind.fixed}
+    closed = {*kind.fixed, *(() if kind.harness_protocol else ("protocol",))}
+    settings = {name: setting for name, setting in SETTINGS.items() if setting.offered and name not in closed}
     return {**settings, **declared_options(kind)}
 
 

@@ -53,6 +53,7 @@ class Ranking(MultipleChoice):
     name: ClassVar[str] = "ranking"
     main_metric: ClassVar[str] = "p_at_1"
     columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
+    harness_protocol: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
     pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)

@@ -12,6 +12,7 @@ from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
 from probing.language_model import Continuation
 from probing.scoring import reference
 from probing.scoring.hf_model import HFModel
+from probing.start_token import AUTO
 
 TEXTS_PER_WINDOW = 512
 
@@ -56,6 +57,8 @@ def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
         return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids)
     if not model.tokenizer.chat_template:
         raise UnsupportedModel(f"{model.card.id} has no chat template.", "Ask it with --set chat=false.")
+    if model.card.tokenizer and model.card.tokenizer.start and model.card.tokenizer.start.policy != AUTO:
+        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
     messages = [{"role": "system", "content": system}] if system else []
     ids = model.tokenizer.apply_chat_template(
         [*messages, {"role": "user", "content": text}], add_generation_prompt=True, return_dict=True

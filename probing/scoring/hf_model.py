@@ -2,8 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -16,7 +18,9 @@ from probing.language_model import Kind, ModelCard, OptionScores, Request, Scori
 from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory
 from probing.scoring.pruning import FirstPassShare
+from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
+from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 # Token ids, and the position whose output predicts the token at the blank.
 BlankInput = tuple[Ids, int]
@@ -48,7 +52,7 @@ class HFModel(ABC):
         self.network = network.eval()
         self.tokenizer = tokenizer
         self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
-        self.card = card or self._card_of(network)
+        self.card = replace(card or self._card_of(network), tokenizer=self._tokenizer_facts(AUTO))
         self.usage = Usage()
         self.first_pass = FirstPassShare()
         config = network.config.get_text_config()
@@ -64,6 +68,20 @@ class HFModel(ABC):
             architecture=type(network).__name__,
             parameters=network.num_parameters(),
         )
+
+    def starting(self, start: str) -> Self:
+        """Return this model with another start token; the network, its self-check and all counts are shared.
+
+        Raises `BadInput` if the tokenizer does not have the token, or if the model is masked.
+        """
+        refuse_start(start, self.kind)
+        started = copy(self)
+        started.encoder = Encoder(self.tokenizer, special_tokens=self.special_tokens, start=start)
+        started.card = replace(self.card, tokenizer=self._tokenizer_facts(start))
+        return started
+
+    def _tokenizer_facts(self, start: str) -> TokenizerFacts:
+        return facts_of(self.tokenizer, None if self.special_tokens else chosen_start(self.tokenizer, start))
 
     @property
     def device(self) -> str:

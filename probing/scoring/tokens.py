@@ -9,6 +9,8 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from probing.arrays import Ids
 from probing.language_model import Request, Span, Spans
+from probing.scoring.tokenizer_facts import start_id
+from probing.start_token import AUTO
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -44,15 +46,15 @@ class Window:
 class Encoder:
     """Tokenizer that adds what the model saw in training: a start token (causal) or all special tokens (masked).
 
-    `start` holds the beginning-of-sequence token, or the end-of-text token if the tokenizer has no other. If it has
-    neither, the first token of a statement is not scored, since nothing precedes it (methods 3, ambiguities).
+    `start` holds the start token that the setting of that name chooses (`probing.start_token`). If it is empty, the
+    first token of a statement is not scored, since nothing precedes it (methods 3, ambiguities).
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, special_tokens: bool) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, *, special_tokens: bool, start: str = AUTO) -> None:
         self.tokenizer = tokenizer
         self.special_tokens = special_tokens
-        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
-        self.start: Ids = () if special_tokens or start is None else (int(start),)
+        start_token = None if special_tokens else start_id(tokenizer, start)
+        self.start: Ids = () if start_token is None else (start_token,)
 
     def without_start(self) -> "Encoder":
         """Return an encoder without a start token, so that a causal statement's first token is not scored."""

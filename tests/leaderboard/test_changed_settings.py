@@ -54,3 +54,9 @@ def test_other_settings_leave_the_items_as_they_are(values: dict[str, Any]) -> N
 def test_a_plan_names_what_a_submitter_may_choose(usual: Settings, words: str) -> None:
     assert plan(usual).endswith(words)
     assert "float32" not in plan(usual)
+
+
+def test_a_plan_names_start_token_and_protocol_only_where_they_are_not_the_usual_ones() -> None:
+    assert "start" not in plan(Settings())
+    assert "protocol" not in plan(Settings())
+    assert plan(Settings(start="eos", protocol="lm-eval")).endswith("start token eos, protocol lm-eval")

@@ -20,7 +20,9 @@ def test_an_unknown_setting_is_refused() -> None:
         Settings.from_json({"colour": "red"})
 
 
-@pytest.mark.parametrize("change", [{"pll": "original"}, {"seed": 1}, {"options": {"k": 1}}, {"templates": (1,)}])
+@pytest.mark.parametrize(
+    "change", [{"pll": "original"}, {"seed": 1}, {"options": {"k": 1}}, {"templates": (1,)}, {"start": "eos"}]
+)
 def test_whatever_can_change_a_number_changes_the_digest(change: dict[str, object]) -> None:
     assert Settings(**change).digest != Settings().digest  # type: ignore[arg-type]
 

@@ -15,6 +15,7 @@ from leaderboard.models import Benchmark, Model, Run
 from probing.errors import ProbingError
 from probing.files.headers import Tensor
 from probing.files.listing import Listing
+from probing.files.special_tokens import SpecialTokens
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
 
@@ -286,6 +287,13 @@ def test_a_check_of_a_listing_says_what_it_found(
         (module.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
         (module.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
         (module.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
+        (module.start_token, LISTING, {}, "known when the tokenizer is loaded"),
+        (
+            module.start_token,
+            Listing("a/b", "c", {"m.gguf": 1}, Path("f")),
+            {"special_tokens": SpecialTokens("<s>")},
+            "Texts start with <s> (bos).",
+        ),
         (module.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
         (module.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
         (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
@@ -299,6 +307,21 @@ def test_a_check_of_a_config_says_what_it_found(
     examination = Examination(listing.hub_id, Benchmark(), Settings(), listing=listing, config=config)
     examination.tensors = {"embedding": Tensor("F32", (32,))}
     assert message in outcome_of(check, examination)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "message"),
+    [
+        (Settings(start="eos"), "masked", "no start token to choose"),
+        (Settings(protocol="lm-eval"), "masked", "takes causal models only"),
+        (Settings(), "masked", "adds all special tokens"),
+        (Settings(start="400"), "causal", "has no token 400"),
+        (Settings(start="399"), "causal", "Texts start with token 399"),
+    ],
+)
+def test_the_start_token_is_checked_against_the_model(asked: Settings, kind: Any, message: str) -> None:
+    examination = Examination("org/name", Benchmark(), asked, listing=LISTING, config={"vocab_size": 400}, kind=kind)
+    assert message in outcome_of(module.start_token, examination)
 
 
 def outcome_of(check: Callable[[Any], str], subject: object) -> str:

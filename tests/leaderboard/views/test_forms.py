@@ -33,13 +33,16 @@ def test_a_field_fits_the_type_of_its_option() -> None:
         "objects": forms.CharField,
         "chat": forms.ChoiceField,
         "tokens": forms.IntegerField,
+        "start": forms.CharField,
         "dtype": forms.ChoiceField,
     }
     assert fields_of(Benchmark(probe="perplexity")) == {
         "by": forms.ChoiceField,
         "public_code": forms.ChoiceField,
+        "start": forms.CharField,
         "dtype": forms.ChoiceField,
     }
+    assert fields_of(Benchmark(probe="multiple_choice"))["protocol"] is forms.ChoiceField
 
 
 def test_templates_are_offered_where_there_are_several_and_the_usual_ones_are_ticked(
@@ -90,6 +93,17 @@ def test_settings_of_the_run_are_chosen_as_options_are(
 def test_a_value_that_is_not_offered_is_an_error_of_its_field(small: Benchmark, name: str) -> None:
     form = submitted("small", **{f"set-{name}": "7"})
     assert list(form.errors) == [f"set-{name}"]
+
+
+def test_a_start_token_that_does_not_exist_is_an_error_of_its_field_and_an_empty_one_the_usual(
+    small: Benchmark,
+) -> None:
+    form = submitted("small", **{"set-start": "cls"})
+    assert list(form.errors) == ["set-start"]
+    assert "start token cannot be" in str(form.errors)
+    empty = submitted("small", **{"set-start": ""})
+    assert empty.is_valid()
+    assert small.settings_with(empty.chosen()) == small.settings_with({})
 
 
 def submitted(benchmark: str, **options: str) -> SubmitForm:

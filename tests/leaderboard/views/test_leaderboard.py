@@ -1,10 +1,13 @@
 """/ : order, ranks, filters, columns."""
 
+from dataclasses import asdict
+
 import pytest
 from django.test import Client
 
 from leaderboard.lists import runs
 from leaderboard.models import Benchmark
+from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.views.html_table import Tables
@@ -135,6 +138,12 @@ def test_a_run_under_way_is_not_shown(client: Client, tiny: Benchmark) -> None:
 def test_settings_are_a_column_where_they_set_runs_apart(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, settings={"language": "ar"})
     assert rows(client)[0]["settings"] == "language ar"
+
+
+def test_a_start_token_that_marks_roles_is_told_in_its_row(client: Client, tiny: Benchmark) -> None:
+    facts = TokenizerFacts("BPE", 400, False, False, start=StartToken("auto", 1, "<s>", "bos", marks_roles=True))
+    make.finished(tiny, 0.5, provenance_record={"model": {"tokenizer": asdict(facts)}}, settings={"seed": 3})
+    assert rows(client)[0]["settings"] == "seed 3, starts with <s>, which marks roles in chats"
 
 
 def test_an_unknown_benchmark_is_not_found(client: Client, tiny: Benchmark) -> None:

@@ -2,11 +2,13 @@
 
 import re
 import shlex
+from dataclasses import asdict
 
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
 from leaderboard.views.run import command
+from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -133,3 +135,31 @@ def test_a_run_counts_ties_in_a_sentence(client: Client, site: Site) -> None:
     html = page(client, site.first)
     assert "Ties: of 2 of 8 items (25.00%) several options share the best score" in html
     assert "<dt>Ties</dt>" not in html
+
+
+CHAT_START = StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
+RECORD = {
+    "probe": "multiple_choice",
+    "benchmark": {"slug": "bear"},
+    "model": {
+        **{"id": "org/chat", "kind": "causal", "source": "hub", "commit": "c0ffee"},
+        "tokenizer": asdict(TokenizerFacts("BPE", 49_152, False, False, start=CHAT_START)),
+    },
+}
+
+
+def test_the_page_says_how_texts_became_tokens_and_how_the_harness_measures_the_same(
+    client: Client, small: Benchmark
+) -> None:
+    run = make.finished(small, 0.5, provenance_record=RECORD, settings={"templates": [0, 1, 2], "protocol": "lm-eval"})
+    html = page(client, run)
+    assert "Every text starts with &lt;|im_start|&gt; (id 1)" in html
+    assert "before the role of each message" in html
+    assert "lm_eval --model hf --model_args pretrained=org/chat,revision=c0ffee,dtype=float32 --tasks bear" in html
+    assert "Protocol of lm-evaluation-harness: all templates" in html
+    assert "protocol lm-eval" in html
+
+
+def test_a_run_without_these_facts_has_no_such_sections(client: Client, site: Site) -> None:
+    assert 'id="tokens"' not in page(client, site.first)
+    assert 'id="harness"' not in page(client, site.first)

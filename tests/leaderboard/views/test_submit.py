@@ -57,10 +57,17 @@ def shown(client: Client, **asked: str) -> dict[str, list[str]]:
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
     benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
-    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"]}
+    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"], "set-start": []}
+    protocol = {"set-protocol": ["usual", "lm-eval"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
     own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
-    assert shown(client, benchmark="small") == {**own, **scoring, "set-templates": [0, 1, 2], **dtype}
+    assert shown(client, benchmark="small") == {
+        **own,
+        **scoring,
+        "set-templates": [0, 1, 2],
+        **protocol,
+        **dtype,
+    }
     assert shown(client, benchmark="pairs") == {**scoring, **prompting, **dtype}
     assert shown(client, benchmark="graph") == {
         "set-by": ["token", "word"],

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import probing
 from probing.__main__ import main
 from probing.catalog import open_benchmark
 from probing.results.result import Result
@@ -66,3 +67,33 @@ def test_an_unknown_prompting_is_told(capsys: pytest.CaptureFixture[str], tmp_pa
     given = ["--benchmark", "pairs", "--probe", "specificity", "--set", "prompting=loud"]
     assert main(["run", "fake", *given, "--out", str(tmp_path / "out")]) == 2
     assert "Choose from: vanilla, few-shot, cascade" in complaint(capsys)
+
+
+def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loaded = []
+
+    def load(*given: object, **options: object) -> FakeModel:
+        loaded.append((given, options))
+        return FakeModel()
+
+    monkeypatch.setattr(probing, "load", load, raising=False)
+    out = tmp_path / "out"
+    assert main(["run", "fake", "--benchmark", folder, "--start", "bos,eos,BOS", "--out", str(out)]) == 0
+    assert loaded == [(("fake",), {"commit": "", "device": "auto", "batch_tokens": None, "dtype": "float32"})]
+    results = {start: Result.load(out / f"start-{start}") for start in ("bos", "eos")}
+    assert {start: result.record["settings"]["start"] for start, result in results.items()} == {
+        "bos": "bos",
+        "eos": "eos",
+    }
+    printed = capsys.readouterr().out
+    assert "Start token bos:" in printed
+    assert f"compare {out}/start-bos {out}/start-eos" in printed
+
+
+def test_a_start_token_that_does_not_exist_is_told_before_the_model_is_loaded(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "no/model", "--benchmark", folder, "--start", "bos,cls", "--out", str(tmp_path / "out")]) == 2
+    assert "start token cannot be 'cls'" in complaint(capsys)

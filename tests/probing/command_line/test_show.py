@@ -1,6 +1,8 @@
 """The command show: the scores of a result."""
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from probing.__main__ import main
 from probing.analysis.conditional import conditional_accuracy
 from probing.results.result import Result
 from probing.results.tokens import read_tokens
+from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use
 
@@ -51,6 +54,21 @@ def test_show_prints_what_the_figure_hides(several: str, capsys: pytest.CaptureF
 def test_show_prints_the_long_tables_where_they_are_asked_for(several: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", several, "--details"]) == 0
     assert "\naccuracy by relation and template\n" in capsys.readouterr().out
+
+
+def test_show_prints_how_texts_became_tokens_and_the_command_of_the_harness(
+    results: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = Path(results[0]) / "run.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["model"]["tokenizer"] = asdict(TokenizerFacts("BPE", 300, False, False, start=StartToken("none")))
+    record["benchmark"]["slug"] = "bear"
+    path.write_text(json.dumps(record), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["show", results[0]]) == 0
+    printed = capsys.readouterr().out
+    assert "\nTokens\nNo start token stands before a text, as chosen" in printed
+    assert "\nThe same with lm-evaluation-harness\nlm_eval --model hf" in printed
 
 
 def test_show_of_no_result_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

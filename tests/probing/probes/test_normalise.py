@@ -101,6 +101,53 @@ def test_all_templates_are_numbered_where_all_relations_have_as_many(benchmark: 
     assert normalised(Settings(templates=(), relations=("P36",)), uneven).templates == (0, 1)
 
 
+def test_the_start_token_has_one_spelling(benchmark: Benchmark) -> None:
+    assert normalised(Settings(start=" EOS "), benchmark).start == "eos"
+    assert normalised(Settings(start="eos"), benchmark).digest != normalised(Settings(), benchmark).digest
+    with pytest.raises(BadInput, match="start token cannot be 'cls'"):
+        chosen_settings(benchmark, {"start": "cls"})
+    with pytest.raises(BadInput, match="start cannot be 5"):
+        chosen_settings(benchmark, {"start": 5})
+
+
+def test_the_protocol_of_the_harness_asks_all_templates(benchmark: Benchmark) -> None:
+    settings = normalised(Settings(protocol="lm-eval"), benchmark)
+    assert settings.templates == (0, 1, 2)
+    assert settings.digest != normalised(Settings(templates=(0, 1, 2)), benchmark).digest
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"probe": "cloze"}, "lm-eval is not one of the probe cloze"),
+        ({"templates": (1,)}, "no choice of templates"),
+        ({"reduction": "mean"}, "no choice of reduction"),
+        ({"dtype": "bfloat16"}, "no choice of dtype"),
+        ({"start": "none"}, "always has a start token"),
+    ],
+)
+def test_what_contradicts_the_protocol_of_the_harness_is_refused(
+    change: dict, words: str, benchmark: Benchmark
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        normalised(Settings(**{"protocol": "lm-eval", **change}), benchmark)
+
+
+def test_the_mean_over_rows_needs_as_many_templates_of_each_relation(benchmark: Benchmark) -> None:
+    first, second = benchmark.relations
+    uneven = replace(benchmark, relations=(first, replace(second, templates=second.templates[:2])))
+    with pytest.raises(BadInput, match="differ in their number of templates"):
+        normalised(Settings(protocol="lm-eval"), uneven)
+
+
+def test_a_masked_model_has_neither_start_token_nor_the_protocol_of_the_harness(benchmark: Benchmark) -> None:
+    masked = FakeModel(card=replace(FakeModel().card, kind="masked"))
+    with pytest.raises(BadInput, match="no start token to choose"):
+        run(masked, benchmark, start="eos", progress=False)
+    with pytest.raises(BadInput, match="takes causal models only"):
+        run(masked, benchmark, protocol="lm-eval", progress=False)
+
+
 def test_options_with_their_default_values_are_left_out(benchmark: Benchmark) -> None:
     assert normalised(Settings(probe="cloze", options={"k": Cloze.k, "closed": False}), benchmark).options == {}
     assert normalised(Settings(probe="cloze", options={"k": 3}), benchmark).options == {"k": 3}

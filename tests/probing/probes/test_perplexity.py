@@ -69,6 +69,14 @@ def test_the_public_code_of_causal_models_by_hand() -> None:
     assert measure(Says(), public_code=True).perplexity == pytest.approx(exp(2.5 * 3 / 4))
 
 
+def test_the_public_code_leaves_no_choice_of_a_start_token() -> None:
+    rows = Perplexity(public_code=True).rows(
+        FakeModel(), relation(item(0, "Oslo is fine", "true")), 0, Settings(start="eos")
+    )
+    with pytest.raises(BadInput, match="without a start token"):
+        next(rows)
+
+
 def test_the_public_code_of_masked_models_counts_the_special_tokens() -> None:
     assert measure(Says(MASKED), public_code=True).perplexity == pytest.approx(exp(12 / 6))
 

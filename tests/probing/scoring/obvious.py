@@ -26,9 +26,17 @@ def predictions(network: PreTrainedModel, ids: Sequence[int]) -> torch.Tensor:
     return torch.log_softmax(logits.double(), dim=-1)
 
 
+def usual_start(tokenizer: PreTrainedTokenizerFast) -> int | None:
+    return tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+
+
 def causal(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Score:
     """Return a function to the log-probabilities of a statement's tokens, each given all tokens before it."""
-    start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    return causal_after(usual_start(tokenizer), network, tokenizer)
+
+
+def causal_after(start: int | None, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Score:
+    """Return the function as `causal` does, for statements that begin with this token, or with none."""
 
     def score(statement: Statement) -> list[float]:
         tokens = tokenizer(statement.text, add_special_tokens=False)["input_ids"]

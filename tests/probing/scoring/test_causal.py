@@ -11,7 +11,7 @@ from probing.language_model import Request, Scoring
 from probing.scoring.causal import NODES_PER_ROW, CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
-from tests.probing.scoring.compare import answers, assert_decided, assert_equal, expected_log_probs
+from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
@@ -71,6 +71,46 @@ def test_the_end_token_replaces_a_missing_start_token() -> None:
     tokenizer.bos_token = None
     model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
     assert model.encoder.start == (tokenizer.eos_token_id,)
+
+
+@pytest.mark.parametrize("fast", [True, False], ids=["fast path", "reference"])
+@pytest.mark.parametrize("start", ["auto", "bos", "eos", "none", "17"])
+def test_scores_after_every_start_token_equal_those_of_the_obvious_implementation(start: str, fast: bool) -> None:
+    tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
+    tokenizer.eos_token = "a"
+    base = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    base.use_fast_path = fast
+    model = base.starting(start)
+    bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
+    first = {"auto": bos, "bos": bos, "eos": eos, "none": None, "17": 17}[start]
+    expected = expected_log_probs(REQUESTS, obvious.causal_after(first, model.network, tokenizer))
+    assert bos != eos != 17 != bos
+    assert_equal(answers(model, REQUESTS), expected)
+    assert_decided(answers(model, REQUESTS, Scoring(decide=1)), expected, 1)
+    assert_equal(answers(base, REQUESTS), expected_log_probs(REQUESTS, obvious.causal(model.network, tokenizer)))
+
+
+def test_a_model_with_another_start_token_shares_the_network_and_the_count_of_work() -> None:
+    tokenizer = byte_level_bpe()
+    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    model.check()
+    started = model.starting("none")
+    assert started.network is model.network
+    assert started.usage is model.usage
+    assert "use_fast_path" in vars(started), "the self-check is not made again"
+    assert model.encoder.start
+    assert not started.encoder.start
+
+
+def test_a_filled_blank_and_a_generated_text_follow_the_chosen_start_token() -> None:
+    tokenizer = byte_level_bpe()
+    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    request = (prompt("Chad is in [Y]", ""), ["a"])
+    (usual,), (other,) = (one.fill([request], 3) for one in (model, model.starting("17")))
+    assert usual.log_probs.tolist() != other.log_probs.tolist()
+    positions = model.usage.positions
+    list(model.starting("none").generate(["Chad"], 1))
+    assert model.usage.positions - positions == len(tokenizer("Chad", add_special_tokens=False).input_ids)
 
 
 def prefixes(model: CausalModel, requests: list[Request]) -> set[tuple[int, ...]]:

@@ -1,0 +1,62 @@
+"""Facts about a tokenizer, and the start token that a run's settings choose, found out by trying it."""
+
+from typing import Any
+
+from transformers import PreTrainedTokenizerBase
+
+from probing.errors import BadInput
+from probing.start_token import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, marks_roles
+
+SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+WORD = "Paris"
+SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
+
+
+def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:
+    """Return the id of the start token that a setting chooses (`probing.start_token`), None for no such token.
+
+    Raises `BadInput` if the tokenizer does not have the token.
+    """
+    ids = {BOS: tokenizer.bos_token_id, EOS: tokenizer.eos_token_id}
+    if start == NONE:
+        return None
+    if start == AUTO:
+        return next((int(id_) for id_ in ids.values() if id_ is not None), None)
+    if start in ids:
+        if ids[start] is None:
+            raise BadInput(f"The tokenizer has no {start} token.", f"Leave out --start {start}, or give another token.")
+        return int(ids[start])
+    if int(start) >= len(tokenizer):
+        last = len(tokenizer) - 1
+        raise BadInput(f"The tokenizer has no token {start}.", f"Give an id from 0 to {last}, or bos, eos or none.")
+    return int(start)
+
+
+def facts_of(tokenizer: PreTrainedTokenizerBase, start: StartToken | None) -> TokenizerFacts:
+    """Return the facts about a fast tokenizer."""
+    backend: Any = tokenizer.backend_tokenizer
+    word = backend.normalizer.normalize_str(WORD) if backend.normalizer else WORD
+    first = tokenizer.convert_ids_to_tokens(tokenizer(WORD, add_special_tokens=False).input_ids[:1])
+    special_tokens = {name.removesuffix("_token"): getattr(tokenizer, name, None) for name in SPECIAL_TOKENS}
+    return TokenizerFacts(
+        algorithm=type(backend.model).__name__,
+        vocabulary=len(tokenizer),
+        lower_cases=word == word.lower(),
+        adds_space=any(token.startswith(SPACES) for token in first),
+        special_tokens={name: str(text) for name, text in special_tokens.items() if text},
+        start=start,
+    )
+
+
+def chosen_start(tokenizer: PreTrainedTokenizerBase, policy: str) -> StartToken:
+    """Return the start token that a setting chooses; raise `BadInput` if the tokenizer does not have it."""
+    id_ = start_id(tokenizer, policy)
+    if id_ is None:
+        return StartToken(policy)
+    text = str(tokenizer.convert_ids_to_tokens(id_))
+    names = {tokenizer.eos_token_id: EOS, tokenizer.bos_token_id: BOS}
+    template = tokenizer.chat_template or ""
+    templates = template.values() if isinstance(template, dict) else [template]
+    written = [text, "bos_token"] if id_ == tokenizer.bos_token_id else [text]
+    roles = any(marks_roles(token, part) for token in written for part in templates)
+    return StartToken(policy, id_, text, names.get(id_, ""), roles)
