@@ -20,13 +20,13 @@ def model_column(run: Callable[[Any], Run]) -> Column[Any]:
 
 
 def interval_columns(
-    score: Callable[[Any], Score | None],
+    score: Callable[[Any], object],
     name: str = "",
     title: str = "",
     cell: Callable[[float | None], Cell] = cells.bound,
     shown: bool = True,
 ) -> list[Column[Any]]:
-    """Return the two columns with the ends of the 95 % interval of a row's score.
+    """Return the two columns with the ends of the 95 % interval of a row's score, which has them as `low` and `high`.
 
     `name` and `title` tell the columns of several scores apart; without `shown` only the CSV has them.
     """

@@ -18,6 +18,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
 from leaderboard.probe_pages.pages import Json, ProbePages
+from leaderboard.probe_pages.perplexity_comparison import comparison_sections
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
 from probing.errors import ProbingError
@@ -306,4 +307,5 @@ PAGES = ProbePages(
     model_answer=ModelAnswer((), lambda row: ""),
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
+    comparison_sections=comparison_sections,
 )

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import IO, Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -155,6 +156,13 @@ def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None)
             start, first = start + batch.num_rows, after
             if first == len(ascending):
                 return
+
+
+def frame(run: Run, columns: Sequence[str]) -> pd.DataFrame:
+    """Return these columns of all rows, in stored order."""
+    with opened(run) as file:
+        table: pd.DataFrame = pq.ParquetFile(file).read(list(columns)).to_pandas()
+        return table
 
 
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:

@@ -48,7 +48,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "live": run.state in OPEN,
         "working": run.state in WORKING,
         "progress": progress(run),
-        "comparable": bool(run.artefact and run.benchmark.correctness.column),
+        "comparable": bool(run.artefact),
         "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
         "record": provenance(run),
         "skipped": skipped(run),

@@ -21,6 +21,9 @@ DIFFERENCE_COLUMNS = [
     *SIDE_BOUNDS,
 ]
 
+# The names of compared results, in their order; as many can be compared at once.
+RESULT_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
 # The rows of each result, by the result's name.
 ResultRows = Mapping[str, pd.DataFrame]
 
@@ -46,8 +49,12 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
         raise BadInput(
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
-    counted = {name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()}
-    keys, *others = (rows[ROW_KEY] for rows in counted.values())
+    return shared_rows({name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()})
+
+
+def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
+    """Return, for each result, the rows that all results have, in the order of the first one."""
+    keys, *others = (rows[ROW_KEY] for rows in results.values())
     for other in others:
         keys = keys.merge(other, on=ROW_KEY)
     if keys.empty:
@@ -55,7 +62,7 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
             "The results have no item in common.",
             "Compare results on the same relations; those of specificity must share answers that are single tokens.",
         )
-    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in counted.items()}
+    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
 
 
 def compare(
@@ -81,9 +88,13 @@ def compare(
                 figures = _paired(_group_items(pairs, table), correctness.macro, generator)
                 bounds = _side_bounds(figures) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
                 rows.append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
-    differences = pd.DataFrame(rows)
-    differences["p_holm"] = differences.groupby("dimension")["p"].transform(holm)
-    return differences[DIFFERENCE_COLUMNS]
+    return with_holm(pd.DataFrame(rows))
+
+
+def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
+    """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
+    corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
+    return corrected[DIFFERENCE_COLUMNS]
 
 
 def holm(p: pd.Series) -> pd.Series:

@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import NO_CORRECTNESS, Correctness
+from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
 from probing.analysis.perplexity import perplexity_scores
+from probing.analysis.perplexity_comparison import compare_perplexities
 from probing.benchmark import Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
 from probing.options import option
 from probing.probes.columns import RowColumns
-from probing.probes.probe import Probe, Row
+from probing.probes.probe import Probe, Row, shared_tags
 from probing.settings import Settings
 from probing.template import Prompt
 
@@ -120,6 +121,14 @@ class Perplexity(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return perplexity_scores(rows)
+
+    @classmethod
+    def compare(cls, results: ResultRows) -> pd.DataFrame:
+        return compare_perplexities(results, shared_tags(cls, results))
+
+    @classmethod
+    def compared_columns(cls) -> list[str]:
+        return ["true", "perplexity", "statement"]
 
 
 def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from probing.analysis.comparison import CORRECT, Correctness
+from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
 from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
@@ -42,6 +42,19 @@ class Probe(ABC):
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return tidy scores of stored rows."""
 
+    @classmethod
+    def compare(cls, results: ResultRows) -> pd.DataFrame:
+        """Compare each further result with the first on what they share, overall and by every tag that all have.
+
+        The columns are those of `comparison.compare`.
+        """
+        return compare(results, shared_tags(cls, results), cls.correctness)
+
+    @classmethod
+    def compared_columns(cls) -> list[str]:
+        """Return the columns that a comparison reads beside the key and the tags."""
+        return [cls.correctness.column] if cls.correctness.column else []
+
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""
         return pd.DataFrame(rows)
@@ -58,6 +71,12 @@ class Probe(ABC):
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
     """Return those of the columns that are tags, in their order."""
     return [column for column in columns if column not in probe.columns]
+
+
+def shared_tags(probe: type[Probe], results: ResultRows) -> list[str]:
+    """Return the tags that all results have, in the order of the first one."""
+    first, *others = (tag_columns(probe, rows.columns) for rows in results.values())
+    return [tag for tag in first if all(tag in tags for tags in others)]
 
 
 def declared_options(kind: type[Probe]) -> Mapping[str, Option]:

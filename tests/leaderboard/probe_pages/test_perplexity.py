@@ -99,14 +99,6 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
     assert float(rows["baseline/chance"]["superiority"]) == 0.5
 
 
-def test_two_such_runs_cannot_be_compared_item_by_item(client: Client, measured: Run, graph: Benchmark) -> None:
-    assert "Compare with another" not in client.get(f"/runs/{measured.pk}/").content.decode()
-    other = make.run(make.model("org/other"), graph, Run.State.FINISHED, artefact=measured.artefact)
-    answer = client.get(f"/compare/?m={measured.pk}&m={other.pk}")
-    assert answer.status_code == 400
-    assert "no right answers to compare" in answer.content.decode()
-
-
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
     found = {section.name: section for section in benchmark_sections(wn18rr)}
     assert list(found) == [
