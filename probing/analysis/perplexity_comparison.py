@@ -32,6 +32,7 @@ def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataF
     or worse among those of the other kind. `first_low` to `second_high`: Newcombe's interval of each superiority.
     Groups with fewer than two true or two false sentences are left out.
     """
+    _check_columns(results)
     shared = shared_rows(results)
     first = next(iter(shared.values()))
     true = first["true"].to_numpy(dtype=bool)
@@ -47,6 +48,15 @@ def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataF
         for dimension, group, part in groups
     ]
     return with_holm(pd.DataFrame(rows))
+
+
+def _check_columns(results: ResultRows) -> None:
+    """Raise `BadInput` where a result is of another probe."""
+    if any(not {"true", "perplexity"} <= set(rows.columns) for rows in results.values()):
+        raise BadInput(
+            "Not all of these results have perplexities of true and false sentences.",
+            "Compare results of the probe perplexity with each other.",
+        )
 
 
 def _comparable_groups(rows: pd.DataFrame, true: Bools, dimensions: list[str]) -> list[tuple[str, str, Ints]]:

@@ -2,7 +2,8 @@
 
 import argparse
 
-from probing.command_line.program import print_by_dimension
+from probing.command_line.program import print_scores
+from probing.probes import probe_named
 from probing.results.result import Result
 
 
@@ -15,4 +16,6 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
-    print_by_dimension(result.scores)
+    for remark in probe_named(result.record["probe"]).remarks:
+        print(remark)
+    print_scores(result.scores)

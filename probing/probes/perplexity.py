@@ -1,7 +1,7 @@
 """Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
-from probing.analysis.perplexity import perplexity_scores
+from probing.analysis.perplexity import TOKENIZER_NOTE, perplexity_scores
 from probing.analysis.perplexity_comparison import compare_perplexities
 from probing.benchmark import Relation
 from probing.errors import BadInput, NonFiniteScores
@@ -61,6 +61,7 @@ class Perplexity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
+    remarks: ClassVar[Sequence[str]] = (TOKENIZER_NOTE,)
     by: By = option("token", "what the log-probability of a sentence is divided by")
     public_code: bool = option(False, "compute it as the paper's public code does")
 

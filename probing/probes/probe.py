@@ -25,6 +25,7 @@ class Probe(ABC):
     `columns`: the declared columns of the rows; any further column is a tag.
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
+    `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
 
     name: ClassVar[str]
@@ -32,6 +33,7 @@ class Probe(ABC):
     columns: ClassVar[frozenset[str]]
     correctness: ClassVar[Correctness] = CORRECT
     fixed: ClassVar[Mapping[str, Any]] = {}
+    remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
 from leaderboard.stored import benchmarks
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
@@ -118,6 +119,11 @@ def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Ru
     tidy = scores.where(scores.notna(), None).to_dict("records")
     Score.objects.bulk_create(Score(run=done, **score) for score in tidy)
     return done
+
+
+def tidy_scores(of: Run) -> pd.DataFrame:
+    """Return the stored scores of a run as a table."""
+    return pd.DataFrame(of.scores.order_by("pk").values(*SCORE_COLUMNS))
 
 
 def reversed_items(of: Run) -> Run:
