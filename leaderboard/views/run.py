@@ -27,6 +27,7 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
+REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -49,7 +50,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "working": run.state in WORKING,
         "progress": progress(run),
         "comparable": bool(run.artefact),
-        "command": command(run) if run.provenance == Run.Provenance.MEASURED else "",
+        "command": command(run) if run.provenance in REPRODUCIBLE else "",
         "record": provenance(run),
         "skipped": skipped(run),
         "phases": phases(run),
