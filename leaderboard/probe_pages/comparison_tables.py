@@ -95,7 +95,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
 
     def first_cell(row: ComparedRun) -> Cell:
         if row.against_first is None:
-            return cells.text("first")
+            return Cell(row.key, "this one")
         numbers = [str(other.run.pk) for other in rows if other is not row]
         return Cell(row.key, "make first", _with_runs(query, [str(row.run.pk), *numbers]))
 
@@ -109,7 +109,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
             *interval_columns(lambda row: row.overall, shown=False),
             *_against_first_columns(),
             *([source_column(lambda row: row.run)] if reported else []),
-            Column("result", "Compared with", first_cell, "All differences are differences from the first run."),
+            Column("result", "First run", first_cell, "All differences are differences from the first run."),
         ],
         rows=rows,
         sortable=False,
@@ -120,16 +120,20 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
 def _against_first_columns() -> list[Column[ComparedRun]]:
     """Return the columns of a run's overall difference from the first one, which has none itself."""
 
-    def signed(name: str, kind: str = "number") -> Callable[[ComparedRun], Cell]:
-        return lambda row: cells.signed(row.against_first[name] if row.against_first else None, kind)
+    def signed(row: ComparedRun, name: str) -> Cell:
+        return cells.signed(row.against_first[name] if row.against_first else None)
+
+    def interval(row: ComparedRun) -> Cell:
+        low, high = signed(row, "low"), signed(row, "high")
+        return replace(low, text=f"{low.text} to {high.text}", kind="bound") if row.against_first else low
 
     def p_value(name: str) -> Callable[[ComparedRun], Cell]:
         return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
 
     return [
-        Column("difference", "Difference", signed("difference"), align="number"),
-        Column("difference_low", "95 % low", signed("low", "bound"), align="number bound"),
-        Column("difference_high", "95 % high", signed("high", "bound"), align="number bound"),
+        Column("difference", "Difference", lambda row: signed(row, "difference"), align="number"),
+        Column("difference_low", "95 % interval", interval, align="number bound"),
+        Column("difference_high", "", lambda row: signed(row, "high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
         Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number"),
     ]
@@ -285,8 +289,10 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
         return cells.text(row["subject"], href=href, lang=row.get("language", ""))
 
     def right(row: Row) -> Cell:
-        keys, names = ([getattr(run, name) for run in _chosen(runs, row["right"])] for name in ("key", "name"))
-        return Cell(", ".join(keys) or "none", ", ".join(names) or "none")
+        right_runs = _chosen(runs, row["right"])
+        names = ", ".join(run.name for run in right_runs) or "none"
+        text = names if len(runs) <= CROSSED_RUNS else f"{len(right_runs)} of {len(runs)}"
+        return Cell(", ".join(run.key for run in right_runs) or "none", text, note=names)
 
     return Table(
         name="disagreements",
@@ -297,7 +303,7 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
             Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),
-            Column("right", "Right", right, shown=len(runs) <= CROSSED_RUNS),
+            Column("right", "Right", right),
         ],
         rows=rows,
         sortable=False,
