@@ -90,26 +90,27 @@ def is_certain(row: Row) -> bool:
 def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Table[ComparedRun]:
     """Return the runs with their overall values and differences from the first; a link makes another run the first."""
 
-    def run_cell(row: ComparedRun) -> Cell:
-        return Cell(row.run.name, row.name, row.run.get_absolute_url(), row.run.name)
+    def name_cell(row: ComparedRun) -> Cell:
+        return cells.text(row.name, row.run.get_absolute_url(), row.run.name)
 
-    def first_cell(row: ComparedRun) -> Cell:
+    def place_cell(row: ComparedRun) -> Cell:
         if row.against_first is None:
-            return Cell(row.key, "this one")
+            return cells.text(row.key)
         numbers = [str(other.run.pk) for other in rows if other is not row]
-        return Cell(row.key, "make first", _with_runs(query, [str(row.run.pk), *numbers]))
+        return cells.text(row.key, _with_runs(query, [str(row.run.pk), *numbers]), "Make this run the first.")
 
     reported = any(row.run.provenance != Run.Provenance.MEASURED for row in rows)
     return Table(
         name="runs",
         caption="The runs, and their differences from the first one",
         columns=[
-            Column("run", "Run", run_cell, align="head"),
+            Column("name", "Run", name_cell, align="head"),
+            Column("run", "", lambda row: cells.text(row.run.name), shown=False),
             Column("value", metric, lambda row: cells.score(*row.overall), align="score"),
             *interval_columns(lambda row: row.overall, shown=False),
             *_against_first_columns(),
             *([source_column(lambda row: row.run)] if reported else []),
-            Column("result", "First run", first_cell, "All differences are differences from the first run."),
+            Column("result", "Place", place_cell, "Differences are from the first run; select a place to change it."),
         ],
         rows=rows,
         sortable=False,
@@ -124,15 +125,18 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
         return cells.signed(row.against_first[name] if row.against_first else None)
 
     def interval(row: ComparedRun) -> Cell:
-        low, high = signed(row, "low"), signed(row, "high")
-        return replace(low, text=f"{low.text} to {high.text}", kind="bound") if row.against_first else low
+        if row.against_first is None:
+            return Cell(None, cells.NO_VALUE, kind="bound")
+        text = f"[{signed(row, 'low').text}, {signed(row, 'high').text}]"
+        return Cell(text, text, kind="bound")
 
     def p_value(name: str) -> Callable[[ComparedRun], Cell]:
         return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
 
     return [
         Column("difference", "Difference", lambda row: signed(row, "difference"), align="number"),
-        Column("difference_low", "95 % interval", interval, align="number bound"),
+        Column("interval", "95 % interval", interval, align="number bound"),
+        Column("difference_low", "", lambda row: signed(row, "low"), shown=False),
         Column("difference_high", "", lambda row: signed(row, "high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
         Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number"),
@@ -177,11 +181,8 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
 
 
 def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: str) -> Table[Row]:
-    names = {run.key: run for run in runs}
+    by_key = {run.key: run for run in runs}
     more_than_two = len(runs) > 2
-
-    def name(row: Row) -> Cell:
-        return Cell(row["result"], names[row["result"]].name)
 
     return Table(
         name="differences",
@@ -189,8 +190,9 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
             Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
-            Column("result", "Run", name, shown=more_than_two),
-            Column("run", "", lambda row: cells.text(names[row["result"]].run.name), shown=False),
+            Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
+            Column("result", "", lambda row: cells.text(row["result"]), shown=False),
+            Column("run", "", lambda row: cells.text(by_key[row["result"]].run.name), shown=False),
             Column("n", "Items", lambda row: cells.items(row["n"]), align="number"),
             Column("first", runs[0].name, lambda row: cells.number(row["first"]), align="number"),
             Column(
@@ -288,11 +290,13 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
         href = reverse("item", args=[runs[0].run.pk, row["relation"], row["template"], row["index"]])
         return cells.text(row["subject"], href=href, lang=row.get("language", ""))
 
-    def right(row: Row) -> Cell:
-        right_runs = _chosen(runs, row["right"])
-        names = ", ".join(run.name for run in right_runs) or "none"
-        text = names if len(runs) <= CROSSED_RUNS else f"{len(right_runs)} of {len(runs)}"
-        return Cell(", ".join(run.key for run in right_runs) or "none", text, note=names)
+    def right_names(row: Row) -> Cell:
+        right = _chosen(runs, row["right"])
+        names = ", ".join(run.name for run in right) or "none"
+        return cells.text(names if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=names)
+
+    def right_keys(row: Row) -> Cell:
+        return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
 
     return Table(
         name="disagreements",
@@ -303,7 +307,8 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
             Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),
-            Column("right", "Right", right),
+            Column("right_names", "Right", right_names),
+            Column("right", "", right_keys, shown=False),
         ],
         rows=rows,
         sortable=False,

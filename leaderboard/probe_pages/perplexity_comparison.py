@@ -52,7 +52,8 @@ def _summary_table(names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
         name="ranks",
         caption="Mean ranks of true and of false sentences, and correlations of ranks",
         columns=[
-            Column("result", "Run", lambda row: Cell(row["result"], by_key[row["result"]]), align="head"),
+            Column("name", "Run", lambda row: cells.text(by_key[row["result"]]), align="head"),
+            Column("result", "", lambda row: cells.text(row["result"]), shown=False),
             column("true", "Mean rank, true"),
             column("false", "Mean rank, false"),
             column("correlation", f"Correlation with {names[0]}", first),

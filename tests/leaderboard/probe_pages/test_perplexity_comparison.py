@@ -93,4 +93,5 @@ def test_no_number_of_the_comparison_changes_with_the_scale_of_the_perplexities(
     same = make.stored_items(make.model("org/cubed"), graph, scaled.assign(perplexity=scaled["perplexity"] ** 3))
     shown = [csv_rows(client, address([runs[0], other]), "differences") for other in (runs[1], same)]
     for one, other in zip(*shown, strict=True):
-        assert {**one, "run": ""} == {**other, "run": ""}
+        names = {"run": "", "name": ""}
+        assert {**one, **names} == {**other, **names}
