@@ -8,6 +8,7 @@ from leaderboard.views import api, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
 from leaderboard.views.compare import compare_view
+from leaderboard.views.compare_api import compare_json
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
@@ -54,6 +55,7 @@ v1 = [
     path("runs/<number:pk>", api.run_json),
     path("runs/<number:pk>/scores", api.scores_json),
     path("runs/<number:pk>/items", api.items_json),
+    path("compare", compare_json),
     path("submit", api.submit_json),
     path("submissions/<str:token>", api.submission_json),
     path("submissions/<str:token>/cancel", api.cancel_json),

@@ -3,7 +3,7 @@
 (() => {
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
-  const NAME = 22; // longest name of a row in a narrow chart, in letters
+  const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
   const drawn = new Set();
   let loading = null;
 
@@ -55,15 +55,16 @@
     return own.length <= NAME ? own : `${own.slice(0, NAME / 2)}…${own.slice(-NAME / 2)}`;
   }
 
-  function fitted(layout, width) {
-    for (const axis of width < NARROW ? [layout.xaxis, layout.yaxis] : []) axis.ticktext = axis.ticktext?.map(short);
-    return layout;
+  function shorten(data, layout) {
+    for (const axis of [layout.xaxis, layout.yaxis]) axis.ticktext = axis.ticktext?.map(short);
+    for (const trace of data) trace.name &&= short(trace.name);
   }
 
   async function draw(plot) {
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
     const Plotly = await plotly();
-    await Plotly.react(plot, data, fitted(layout, plot.clientWidth), { displayModeBar: false, responsive: true });
+    if (plot.clientWidth < NARROW) shorten(data, layout);
+    await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true });
     if (drawn.has(plot)) return;
     drawn.add(plot);
     plot.on("plotly_click", ({ points }) => {

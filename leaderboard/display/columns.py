@@ -22,7 +22,7 @@ def model_column(run: Callable[[Any], Run]) -> Column[Any]:
 
 
 def interval_columns(
-    score: Callable[[Any], Score | None],
+    score: Callable[[Any], object],
     name: str = "",
     title: str = "",
     cell: Callable[[float | None], Cell] = cells.bound,

@@ -59,6 +59,11 @@ def within(title: str) -> str:
     return title if title[1:2] == "@" else title[:1].lower() + title[1:]
 
 
+def sentence(text: str) -> str:
+    """Return a text with a capital at its start, everything else unchanged."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def language(code: str) -> str:
     """Return a language's English name, or its code if Django does not know it."""
     return str(LANG_INFO.get(code, {}).get("name", code))

@@ -1,5 +1,6 @@
-"""Comparisons of two to four runs on the same items: their differences and their disagreements."""
+"""Comparisons of up to eight runs on the same items: their differences and their disagreements."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,17 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from leaderboard.lists.runs import measured_runs
+from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Run
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
-from probing.analysis.comparison import common_rows, compare
+from probing.analysis.comparison import RESULT_NAMES, common_rows
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
-NAMES = ("first", "second", "third", "fourth")
 ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
@@ -37,7 +37,8 @@ class Comparison:
     """The paired comparison of runs.
 
     `differences`: each further run, by its name, against the first. `right`, of shape (rows, runs): for each row that
-    counts in all runs whether each run is right. `rows`, of the same shape: the number of the row in each run's file.
+    counts in all runs whether each run is right; it has no rows where a probe's answers are not right or wrong. `rows`,
+    of the same shape: the number of the row in each run's file.
     """
 
     differences: list[Row]
@@ -51,28 +52,65 @@ class Comparison:
 
 
 def find_runs(names: Sequence[str], benchmark: str) -> list[Run]:
-    """Return the runs that run numbers or model ids name, on one benchmark that all of them have.
+    """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
 
-    Raises `BadInput` if a name has no finished run, or if no benchmark is common to all.
+    Raises `BadInput` if a name has no finished run, or if no version is common to all.
     """
-    if len(names) > len(NAMES):
-        raise BadInput(f"Only {len(NAMES)} runs can be compared.", f"Leave out all but {len(NAMES)}.")
+    if len(names) > len(RESULT_NAMES):
+        raise BadInput(
+            f"Only {len(RESULT_NAMES)} runs can be compared.", f"Leave out {len(names) - len(RESULT_NAMES)} of them."
+        )
     candidates = [_candidates(name, benchmark) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
         for runs in product(*on_benchmark):
             if len({run.pk for run in runs}) == len(runs):
                 return list(runs)
-    raise BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
+    raise _nothing_in_common(candidates)
+
+
+def _nothing_in_common(candidates: Sequence[Sequence[Run]]) -> BadInput:
+    """Return the error that says whether the benchmarks differ, or only their versions."""
+    slugs = set.intersection(*({run.benchmark.slug for run in runs} for runs in candidates))
+    versions = sorted({str(run.benchmark) for runs in candidates for run in runs if run.benchmark.slug in slugs})
+    if len(versions) > 1:
+        return BadInput(
+            f"These runs are on different versions of a benchmark: {', '.join(versions)}.",
+            "Choose runs on the same version, as other versions ask other items.",
+        )
+    return BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
 
 
 def _candidates(name: str, benchmark: str) -> list[Run]:
-    measured = measured_runs().exclude(artefact="")
-    runs = measured.filter(pk=name) if name.isdecimal() else measured.filter(model__hub_id=name)
+    runs = runs_with_items().filter(pk=name) if name.isdecimal() else runs_with_items().filter(model__hub_id=name)
     candidates = list(runs.filter(benchmark__slug=benchmark) if benchmark else runs)
     if not candidates:
         raise BadInput(f"There is no finished run {name!r}.", "Choose from the list.")
     return candidates
+
+
+def short_names(runs: Sequence[Run]) -> list[str]:
+    """Return a name of each run that is as short as telling the runs apart allows.
+
+    It is the model's name without its organisation, with the run's settings where another run has the same, then with
+    the organisation, and in the end with the run's number.
+    """
+    forms: list[Callable[[Run], str]] = [
+        _own_name,
+        lambda run: f"{_own_name(run)} ({run.variant})" if run.variant else _own_name(run),
+        lambda run: run.name,
+        lambda run: f"{run.name}, run {run.pk}",
+    ]
+    names = [""] * len(runs)
+    for form in forms:
+        texts = [form(run) for run in runs]
+        times = Counter(texts)
+        names = [name or (text if times[text] == 1 else "") for name, text in zip(names, texts, strict=True)]
+    return names
+
+
+def _own_name(run: Run) -> str:
+    return run.model.hub_id.rpartition("/")[-1]
 
 
 def records(frame: pd.DataFrame) -> list[Row]:
@@ -82,36 +120,44 @@ def records(frame: pd.DataFrame) -> list[Row]:
 
 def compared(*numbers: int) -> Comparison:
     """Return the comparison of runs by their numbers."""
+    return compared_results(*stored_results(numbers))
+
+
+def stored_results(numbers: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the runs by their numbers, each with the folder of its result, which never changes."""
     folders = dict(Run.objects.filter(pk__in=numbers).values_list("pk", "artefact"))
-    return compared_results(*((number, folders[number]) for number in numbers))
+    return [(number, folders[number]) for number in numbers]
 
 
 @lru_cache(maxsize=32)
 def compared_results(*stored: tuple[int, str]) -> Comparison:
-    """Return the comparison of runs by their numbers and the folders of their results, which never change."""
+    """Return the comparison of runs by their numbers and the folders of their results."""
     numbers = [number for number, _ in stored]
-    runs = Run.objects.in_bulk(numbers)
-    correctness = runs[numbers[0]].benchmark.correctness
-    results = {
-        name: _correctness_rows(runs[number], correctness.column) for name, number in zip(NAMES, numbers, strict=False)
-    }
-    dimensions = [name for name in results["first"].columns if name not in {*ROW_KEY, correctness.column, "row"}]
-    shared = common_rows(results, correctness.column)
+    runs = Run.objects.select_related("benchmark").in_bulk(numbers)
+    results = compared_rows([runs[number] for number in numbers])
+    probe = probe_named(runs[numbers[0]].benchmark.probe)
+    differences, column = records(probe.compare(results)), probe.correctness.column
+    if not column:
+        nothing = np.empty((0, len(runs)), dtype=np.int64)
+        return Comparison(differences, nothing.astype(bool), nothing)
+    numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in results.items()}
+    shared = common_rows(numbered, column).values()
     return Comparison(
-        records(compare(shared, dimensions, correctness)),
-        np.stack([rows[correctness.column] for rows in shared.values()], axis=1),
-        np.stack([rows["row"] for rows in shared.values()], axis=1),
+        differences,
+        np.stack([rows[column] for rows in shared], axis=1),
+        np.stack([rows["number"] for rows in shared], axis=1),
     )
 
 
-def _correctness_rows(run: Run, correctness: str) -> pd.DataFrame:
-    """Read what a comparison needs: the keys, the correctness, the tags, and the number of each row in its file."""
-    columns = item_rows.names(run)
-    if correctness not in columns:
-        raise BadInput("These runs have no right answers to compare.", "Compare their scores on the leaderboard.")
-    tags = tag_columns(probe_named(run.benchmark.probe), columns)
-    numbers = item_rows.find(run, item_rows.ItemFilter())
-    return pd.DataFrame(item_rows.rows(run, numbers, [*ROW_KEY, correctness, *tags])).assign(row=numbers)
+def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
+    """Read what a comparison needs, by the names of results: keys, compared columns and tags, in the files' order."""
+    return {name: _compared_rows(run) for name, run in zip(RESULT_NAMES, runs, strict=False)}
+
+
+def _compared_rows(run: Run) -> pd.DataFrame:
+    probe, columns = probe_named(run.benchmark.probe), item_rows.names(run)
+    needed = [*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns)]
+    return item_rows.frame(run, [name for name in needed if name in columns])
 
 
 def disagreements(

@@ -61,6 +61,16 @@ def measured_runs() -> QuerySet[Run]:
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
+def runs_with_items() -> QuerySet[Run]:
+    """Return every finished run whose items are stored here, the newest first.
+
+    They were measured here or uploaded by a third party.
+    """
+    own = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+    runs = Run.objects.filter(state=State.FINISHED, provenance__in=own).exclude(artefact="")
+    return _with_commits(runs).order_by("-finished", "-pk")
+
+
 def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
     """Annotate each run with `has_other_commits`: its model was measured on its benchmark at other commits as well.
 

@@ -18,8 +18,10 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
 from leaderboard.probe_pages.pages import Json, ProbePages
+from leaderboard.probe_pages.perplexity_comparison import comparison_sections
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
+from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.errors import ProbingError
 
 SIGNIFICANCE = log10(0.05)
@@ -55,10 +57,10 @@ class Distribution(NamedTuple):
     quantiles: Sequence[float]
 
 
-class Repetition(NamedTuple):
-    """The scores of one repetition."""
+class GroupScores(NamedTuple):
+    """The scores of one repetition, or of another group."""
 
-    number: str
+    name: str
     scores: ScoreValues
 
 
@@ -89,8 +91,8 @@ class RunSummary:
 
 
 def run_sections(run: Run) -> list[Section]:
-    """Return the distributions of perplexities and the p-values over repetitions."""
-    return [*_distributions_section(run), *_p_values_section(run)]
+    """Return the distributions of perplexities, their summary by truth, and the p-values over repetitions."""
+    return [*_distributions_section(run), *_truth_section(run), *_p_values_section(run)]
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
@@ -144,6 +146,21 @@ def _distributions_section(run: Run) -> list[Section]:
     return [Section("distributions", title, table, Chart("distributions", title, summary, violins))]
 
 
+def _truth_section(run: Run) -> list[Section]:
+    """Return the perplexities of true and of false sentences, with the reason why they belong to this run only."""
+    rows = scores_by_group(run.scores.filter(dimension="truth").order_by("pk"))
+    metrics = ("perplexity_median", "perplexity_corpus")
+
+    def column(metric: str) -> Column[GroupScores]:
+        return Column(
+            metric, METRIC_LABELS[metric], lambda row: cells.number(row.scores.get(metric), 1), align="number"
+        )
+
+    columns = [Column[GroupScores]("group", "Sentences", lambda row: cells.text(row.name), align="head")]
+    table = Table("truth", "Perplexity of true and of false sentences", [*columns, *map(column, metrics)], rows)
+    return [Section("truth", table.caption, table, note=TOKENIZER_NOTE)] if rows else []
+
+
 def _quantile_column(percent: int) -> Column[Distribution]:
     def cell(row: Distribution) -> cells.Cell:
         return cells.number(row.quantiles[percent * QUANTILES // 100], 1)
@@ -166,7 +183,7 @@ def perplexities(run: Run) -> list[Distribution]:
 
 def _p_values_section(run: Run) -> list[Section]:
     """Return the section with the p-values of repetitions; nothing where there are none."""
-    rows = repetitions(run.scores.filter(dimension="repetition").order_by("pk"))
+    rows = scores_by_group(run.scores.filter(dimension="repetition").order_by("pk"))
     logarithms = [value for row in rows if (value := _log10_p(row.scores)) is not None]
     if not logarithms:
         return []
@@ -179,12 +196,12 @@ def _p_values_section(run: Run) -> list[Section]:
     return [Section("p-values", title, _repetitions_table(rows), Chart("p-values", title, summary, boxes))]
 
 
-def repetitions(scores: Iterable[Score]) -> list[Repetition]:
-    """Group scores by repetition, in stored order."""
+def scores_by_group(scores: Iterable[Score]) -> list[GroupScores]:
+    """Group scores by repetition, or by the groups of another dimension, in stored order."""
     by_repetition: dict[str, dict[str, float | None]] = {}
     for score in scores:
         by_repetition.setdefault(score.group, {})[score.metric] = score.value
-    return [Repetition(number, values) for number, values in by_repetition.items()]
+    return [GroupScores(name, values) for name, values in by_repetition.items()]
 
 
 def _log10_p(scores: ScoreValues) -> float | None:
@@ -195,15 +212,15 @@ def _log10_p(scores: ScoreValues) -> float | None:
     return log10(value) if value else None
 
 
-def _repetitions_table(rows: Sequence[Repetition]) -> Table[Repetition]:
-    def column(metric: str) -> Column[Repetition]:
+def _repetitions_table(rows: Sequence[GroupScores]) -> Table[GroupScores]:
+    def column(metric: str) -> Column[GroupScores]:
         return Column(metric, METRIC_LABELS[metric], lambda row: _small(row.scores.get(metric)), align="number")
 
     return Table(
         name="p-values",
         caption="p-values over repetitions",
         columns=[
-            Column("repetition", "Repetition", lambda row: cells.text(row.number), align="head"),
+            Column("repetition", "Repetition", lambda row: cells.text(row.name), align="head"),
             column("p_value"),
             Column("log10_p", "log₁₀ p", lambda row: cells.number(_log10_p(row.scores), 1), align="number"),
             *(column(f"p_value{test}") for test in TESTS if test and f"p_value{test}" in rows[0].scores),
@@ -306,4 +323,5 @@ PAGES = ProbePages(
     model_answer=ModelAnswer((), lambda row: ""),
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
+    comparison_sections=comparison_sections,
 )

@@ -33,6 +33,7 @@ ROUTES = (
         "The items of a run, 200 per page.",
         "correct, relation, template, search, any tag, page",
     ),
+    Route("GET", "compare", "A paired comparison of two to eight runs on the same items.", "m (repeated), benchmark"),
     Route(
         "POST",
         "submit",

@@ -32,6 +32,7 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
+REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -44,7 +45,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     special = {section.name for section in sections}
     sections += [dimension_section(run, pages, name, groups[name]) for name in groups if name not in special]
     details = folds(run, scores, request.GET)
-    command_line = command(run) if run.provenance == Run.Provenance.MEASURED else ""
+    command_line = command(run) if run.provenance in REPRODUCIBLE else ""
     context = {
         "run": run,
         "pages": pages,
@@ -56,7 +57,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "live": run.state in OPEN,
         "working": run.state in WORKING,
         "progress": progress(run),
-        "comparable": bool(run.artefact and run.benchmark.correctness.column),
+        "comparable": bool(run.artefact),
         "command": command_line,
         "tokens": tokens_in_words(run.provenance_record),
         "harness": harness_command({**run.provenance_record, "settings": run.settings}) if command_line else None,

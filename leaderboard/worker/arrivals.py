@@ -1,11 +1,11 @@
-"""Checks of the rows and the record that a worker elsewhere sends for a part.
+"""Checks of the rows and the record that a worker elsewhere sends for a part, or a third party for a whole run.
 
 What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
 with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import compress
@@ -26,6 +26,7 @@ from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
 from probing.probes.parts import asked
 from probing.results.joining import PartResult
+from probing.results.result import join
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
@@ -81,7 +82,35 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     """
     facts = _checked_record(part, record)
     relation, expected = _expected(part, facts["model"]["kind"])
-    table = _read(rows, len(expected))
+    frame = _checked_rows(part, _read(rows, len(expected)), relation, expected)
+    return PartResult(frame, facts | {"worker": part.worker})
+
+
+def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str) -> PartResult:
+    """Return the rows of a whole run and their record, each of its parts checked as `checked` does.
+
+    The rows come in the order of the parts.
+    """
+    run, items = parts[0].run, sum(part.items for part in parts)
+    facts = _checked_record(RunPart(run=run, items=items), record)
+    table, frames, start = _read(rows, items), [], 0
+    for part in parts:
+        relation, expected = _expected(part, facts["model"]["kind"])
+        own = _without_foreign(table.slice(start, part.items), expected)
+        frames.append(_checked_rows(part, own, relation, expected))
+        start += part.items
+    return PartResult(join(frames), facts)
+
+
+def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
+    """Leave out the columns that only other parts have, which are empty in this one."""
+    return table.select(
+        [name for name in table.column_names if name in expected or table.column(name).null_count < table.num_rows]
+    )
+
+
+def _checked_rows(part: RunPart, table: pa.Table, relation: Relation, expected: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a part as a frame; raise `RowsRefused` where they differ from what the benchmark gives."""
     frame = _conformed(table, pa.Table.from_pandas(expected, preserve_index=False), expected)
     probe = probe_of(Settings.from_json(part.run.settings))
     for name in expected.columns:
@@ -91,7 +120,7 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     _check_numbers(frame, expected)
     if {"scores", "prediction"} <= set(frame.columns):
         _check_choices(frame, relation)
-    return PartResult(frame, facts | {"worker": part.worker})
+    return frame
 
 
 def _expected(part: RunPart, kind: Kind) -> tuple[Relation, pd.DataFrame]:

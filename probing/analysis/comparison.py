@@ -21,6 +21,9 @@ DIFFERENCE_COLUMNS = [
     *SIDE_BOUNDS,
 ]
 
+# The names of compared results, in their order; as many can be compared at once.
+RESULT_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+
 # The rows of each result, by the result's name.
 ResultRows = Mapping[str, pd.DataFrame]
 
@@ -46,8 +49,12 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
         raise BadInput(
             "These results have no right answers to compare.", "Compare their scores: python -m probing show."
         )
-    counted = {name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()}
-    keys, *others = (rows[ROW_KEY] for rows in counted.values())
+    return shared_rows({name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()})
+
+
+def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
+    """Return, for each result, the rows that all results have, in the order of the first one."""
+    keys, *others = (rows[ROW_KEY] for rows in results.values())
     for other in others:
         keys = keys.merge(other, on=ROW_KEY)
     if keys.empty:
@@ -55,7 +62,7 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
             "The results have no item in common.",
             "Compare results on the same relations; those of specificity must share answers that are single tokens.",
         )
-    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in counted.items()}
+    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
 
 
 def compare(
@@ -70,20 +77,27 @@ def compare(
     on items at random. `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`:
     Wilson's interval of each share; a macro-average over several relations has none.
     """
-    (_, first), *others = common_rows(results, correctness.column).items()
-    rows = []
-    for name, second in others:
-        pairs = first.assign(first=first[correctness.column], second=second[correctness.column])
-        generator = np.random.default_rng(seed)
-        for dimension in [OVERALL, "relation", *dimensions]:
-            is_share = not correctness.macro or dimension == "relation"
-            for group, table in members(pairs, dimension).groupby("group", sort=False):
-                figures = _paired(_group_items(pairs, table), correctness.macro, generator)
+    shared = common_rows(results, correctness.column)
+    first, *others = shared
+    right = shared[first].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
+    generators = {name: np.random.default_rng(seed) for name in others}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in others}
+    for dimension in [OVERALL, "relation", *dimensions]:
+        is_share = not correctness.macro or dimension == "relation"
+        for group, table in members(right, dimension).groupby("group", sort=False):
+            items = _group_items(right, table, list(shared))
+            for name in others:
+                pair = items[["weight", first, name]].set_axis(["weight", "first", "second"], axis=1)
+                figures = _paired(pair, correctness.macro, generators[name])
                 bounds = _side_bounds(figures) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
-                rows.append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
-    differences = pd.DataFrame(rows)
-    differences["p_holm"] = differences.groupby("dimension")["p"].transform(holm)
-    return differences[DIFFERENCE_COLUMNS]
+                rows[name].append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
+    return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
+
+
+def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
+    """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
+    corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
+    return corrected[DIFFERENCE_COLUMNS]
 
 
 def holm(p: pd.Series) -> pd.Series:
@@ -96,14 +110,14 @@ def holm(p: pd.Series) -> pd.Series:
     return corrected.reindex(p.index)
 
 
-def _group_items(pairs: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
     """Return a group's items, each the weighted sum over its templates.
 
-    Columns `weight`, `first`, `second`; indexed by relation and item.
+    Columns: `weight`, and whether each result of these names is right; indexed by relation and item.
     """
-    rows = pairs.iloc[table["row"]].reset_index(drop=True)
+    rows = right.iloc[table["row"]].reset_index(drop=True)
     weight = table["weight"].reset_index(drop=True)
-    weighted = rows[["first", "second"]].mul(weight, axis=0).assign(weight=weight)
+    weighted = rows[names].mul(weight, axis=0).assign(weight=weight)
     return weighted.groupby([rows["relation"], rows["index"]], sort=False).sum()
 
 

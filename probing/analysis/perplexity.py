@@ -17,6 +17,10 @@ from probing.analysis.two_samples import PValue, cohens_d, difference_tests, sup
 from probing.arrays import Floats
 
 Samples = tuple[Floats, Floats]
+TOKENIZER_NOTE = (
+    "Perplexities depend on how a model's tokenizer divides sentences, so they can be compared within one run only. "
+    "Superiority, Cohen's d and p-values can be compared between models."
+)
 SIGNIFICANCE_LEVEL = 0.05
 
 

@@ -1,50 +1,106 @@
 """The command `compare`: paired differences between results."""
 
 import argparse
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from pathlib import Path
 
+import pandas as pd
+
 import probing
 from probing.analysis import unified
-from probing.analysis.comparison import SIDE_BOUNDS, compare
+from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
+from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
+from probing.benchmark import ROW_KEY
 from probing.command_line.program import print_by_dimension, print_table
 from probing.errors import BadInput
+from probing.files.folders import new_file
 from probing.probes import probe_named
-from probing.probes.probe import tag_columns
+from probing.probes.perplexity import Perplexity
 from probing.results.result import Result
+
+MOST_DISPUTED = 10  # sentences that are printed
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
+    most = len(RESULT_NAMES)
     parser.add_argument(
-        "folders", metavar="DIR", nargs="+", help="folders of results: two, or any number with --unified"
+        "folders", metavar="DIR", nargs="+", help=f"folders of results: two to {most}, or any number with --unified"
     )
     parser.add_argument(
         "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
     )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the differences to a CSV file as well")
     parser.set_defaults(command=compare_results)
 
 
 def compare_results(arguments: argparse.Namespace) -> None:
     folders = dict.fromkeys(str(Path(folder)) for folder in arguments.folders)
-    if len(folders) < 2 or (len(folders) > 2 and not arguments.unified):
-        raise BadInput(
-            f"{len(folders)} results cannot be compared.", "Give two different ones, or more with --unified."
-        )
+    _check_number(len(folders), arguments.unified)
     results = {folder: Result.load(folder) for folder in folders}
-    first, second, *_ = results.values()
-    if any(result.record["benchmark"] != first.record["benchmark"] for result in results.values()):
-        raise BadInput("The results differ in their benchmark.", "Compare results on the same benchmark.")
+    _check_benchmarks(results)
     if arguments.unified:
-        _compare_unified(results)
+        _compare_unified(results, arguments.csv)
         return
-    probe = probe_named(first.record["probe"])
-    dimensions = [name for name in tag_columns(probe, first.items.columns) if name in second.items]
-    table = compare({"first": first.items, "second": second.items}, dimensions, probe.correctness)
-    print(f"first: {_name(first)}   second: {_name(second)}")
-    print_by_dimension(table.drop(columns=["result", *SIDE_BOUNDS]))
-    if smallest := smallest_difference({"first": first.items, "second": second.items}, probe.correctness):
+    named = dict(zip(RESULT_NAMES, results.values(), strict=False))
+    probe = probe_named(named["first"].record["probe"])
+    rows = {name: result.items for name, result in named.items()}
+    table = probe.compare(rows)
+    for (name, result), folder in zip(named.items(), folders, strict=True):
+        print(f"{name}: {_name(result)}, in {folder}")
+    hidden = SIDE_BOUNDS if len(named) > 2 else ["result", *SIDE_BOUNDS]
+    print_by_dimension(table.drop(columns=hidden))
+    if probe is Perplexity:
+        _print_ranks(rows)
+    smallest = smallest_difference(rows, probe.correctness) if probe.correctness.column else None
+    if smallest:
         print(f"\n{sentence(smallest)}")
+    _write_csv(table, folders, arguments.csv)
+
+
+def _check_number(number: int, unified: bool) -> None:
+    if number < 2:
+        raise BadInput(f"{number} results cannot be compared.", "Give two different ones or more.")
+    if number > len(RESULT_NAMES) and not unified:
+        raise BadInput(f"{number} results cannot be compared at once.", f"Give {len(RESULT_NAMES)} at most.")
+
+
+def _check_benchmarks(results: Mapping[str, Result]) -> None:
+    """Raise `BadInput` unless all results are on the same version of a benchmark."""
+    benchmarks = {folder: result.record["benchmark"] for folder, result in results.items()}
+    first_folder, first = next(iter(benchmarks.items()))
+    for folder, other in benchmarks.items():
+        if other.get("digest") != first.get("digest"):
+            raise BadInput(
+                f"The results differ in their benchmark: {_version(first)} in {first_folder}, "
+                f"{_version(other)} in {folder}.",
+                "Compare results on the same version of a benchmark.",
+            )
+
+
+def _version(benchmark: Mapping[str, str]) -> str:
+    return f"{benchmark.get('slug')} {benchmark.get('version')}"
+
+
+def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -> None:
+    """Write the differences, with the folder of each further result."""
+    if path is None:
+        return
+    by_name = dict(zip(RESULT_NAMES, folders, strict=False))
+    table = table.assign(folder=table["result"].map(lambda name: by_name.get(name, name)))
+    with new_file(path) as new:
+        table.to_csv(new, index=False)
+    print(f"\nAll figures, with the interval of either result: {path}")
+
+
+def _print_ranks(rows: ResultRows) -> None:
+    """Print how alike the results order the sentences, and the sentences whose ranks differ most."""
+    ranks = sentence_ranks(rows)
+    print("\nmean ranks of true and of false sentences, from 0 to 1, and correlations of ranks with those of the first")
+    print_table(rank_summary(ranks, list(rows)))
+    print("\nsentences whose ranks differ most")
+    print_table(ranks.head(MOST_DISPUTED).drop(columns=ROW_KEY))
 
 
 def _name(result: Result) -> str:
@@ -53,7 +109,7 @@ def _name(result: Result) -> str:
     return f"{result.record['model']['id']} ({', '.join([result.record['probe'], *options])})"
 
 
-def _compare_unified(results: dict[str, Result]) -> None:
+def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:
     """Print the specificity of a fixed set of models: on the pairs and among the words that all of them have."""
     if any(result.record["probe"] != "specificity" for result in results.values()):
         raise BadInput("Only results of the probe specificity have a unified vocabulary.", "Leave --unified out.")
@@ -75,7 +131,9 @@ def _compare_unified(results: dict[str, Result]) -> None:
         print(f"\n{metric}")
         print_table(part.drop(columns=["metric", "dimension"]))
     print("\ndifference to the first")
-    print_table(compare(rows, [], probe_named("specificity").correctness).drop(columns=SIDE_BOUNDS))
+    differences = compare(rows, [], probe_named("specificity").correctness)
+    print_table(differences.drop(columns=SIDE_BOUNDS))
+    _write_csv(differences, results, csv)
     matrix = unified.correlation(table)
     print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
     print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))

@@ -43,5 +43,21 @@ def print_by_dimension(table: pd.DataFrame) -> None:
         print_table(rows.drop(columns="dimension"))
 
 
+def print_scores(scores: pd.DataFrame) -> None:
+    """Print tidy scores by dimension; several metrics without intervals stand side by side, in one row per group."""
+    for dimension, rows in scores.groupby("dimension", sort=False):
+        print(f"\n{dimension}")
+        if rows["metric"].nunique() > 1 < rows["group"].nunique() and rows[["low", "high"]].isna().all(axis=None):
+            print_table(_side_by_side(rows))
+        else:
+            print_table(rows.drop(columns="dimension"))
+
+
+def _side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
+    values = rows.pivot(index=["group", "n"], columns="metric", values="value")
+    groups = rows[["group", "n"]].drop_duplicates()
+    return values.loc[list(groups.itertuples(index=False)), rows["metric"].unique()].reset_index()
+
+
 def print_table(rows: pd.DataFrame) -> None:
     print(rows.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))

@@ -9,8 +9,8 @@ from probing.analysis.details import detail_tables, needs_full_run, without_deta
 from probing.analysis.harness import harness_words
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
-from probing.command_line.program import print_by_dimension, print_lines, print_table
-from probing.probes import probe_of
+from probing.command_line.program import print_lines, print_scores, print_table
+from probing.probes import probe_named, probe_of
 from probing.results.result import Result
 from probing.results.tokens import TOKENS_FILE, read_tokens
 from probing.settings import Settings
@@ -28,14 +28,14 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
-    for note in result.record.get("benchmark_notes", []):
-        print(note)
+    for remark in [*probe_named(result.record["probe"]).remarks, *result.record.get("benchmark_notes", [])]:
+        print(remark)
     ties = result.scores[result.scores["metric"] == TIES]
     for share, items in zip(ties["value"], ties["n"], strict=True):
         print(ties_in_words(share, items))
     print_lines("Tokens", tokens_in_words(result.record))
     print_lines("The same with lm-evaluation-harness", harness_words(result.record))
-    print_by_dimension(without_details(result.scores))
+    print_scores(without_details(result.scores))
     print(
         "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"
     )

@@ -1,7 +1,7 @@
 """Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -10,14 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import NO_CORRECTNESS, Correctness
-from probing.analysis.perplexity import perplexity_scores, sentence_figures
+from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
+from probing.analysis.perplexity import TOKENIZER_NOTE, perplexity_scores, sentence_figures
+from probing.analysis.perplexity_comparison import compare_perplexities
 from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import Kind, LanguageModel, Scoring
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import Probe, Row
+from probing.probes.probe import Probe, Row, shared_tags
 from probing.settings import Settings
 from probing.start_token import AUTO, NONE
 from probing.template import Prompt
@@ -61,6 +62,7 @@ class Perplexity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
+    remarks: ClassVar[Sequence[str]] = (TOKENIZER_NOTE,)
     by: By = option("token", "what the log-probability of a sentence is divided by")
     public_code: bool = option(False, "compute it as the paper's public code does")
 
@@ -130,6 +132,14 @@ class Perplexity(Probe):
 
     def item_figures(self, rows: pd.DataFrame) -> dict[str, pd.Series]:
         return {self.main_metric: sentence_figures(rows)}
+
+    @classmethod
+    def compare(cls, results: ResultRows) -> pd.DataFrame:
+        return compare_perplexities(results, shared_tags(cls, results))
+
+    @classmethod
+    def compared_columns(cls) -> list[str]:
+        return ["true", "perplexity", "statement"]
 
 
 def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:

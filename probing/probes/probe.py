@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.comparison import CORRECT, Correctness
+from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
@@ -29,6 +29,7 @@ class Probe(ABC):
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
+    `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
 
     name: ClassVar[str]
@@ -37,6 +38,7 @@ class Probe(ABC):
     correctness: ClassVar[Correctness] = CORRECT
     fixed: ClassVar[Mapping[str, Any]] = {}
     harness_protocol: ClassVar[bool] = False
+    remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod
@@ -54,6 +56,19 @@ class Probe(ABC):
     def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
         """Return a sentence for each alternative that rows with these columns do not allow."""
         return []
+
+    @classmethod
+    def compare(cls, results: ResultRows) -> pd.DataFrame:
+        """Compare each further result with the first on what they share, overall and by every tag that all have.
+
+        The columns are those of `comparison.compare`.
+        """
+        return compare(results, shared_tags(cls, results), cls.correctness)
+
+    @classmethod
+    def compared_columns(cls) -> list[str]:
+        """Return the columns that a comparison reads beside the key and the tags."""
+        return [cls.correctness.column] if cls.correctness.column else []
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""
@@ -83,6 +98,12 @@ class Probe(ABC):
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
     """Return those of the columns that are tags, in their order."""
     return [column for column in columns if column not in probe.columns]
+
+
+def shared_tags(probe: type[Probe], results: ResultRows) -> list[str]:
+    """Return the tags that all results have, in the order of the first one."""
+    first, *others = (tag_columns(probe, rows.columns) for rows in results.values())
+    return [tag for tag in first if all(tag in tags for tags in others)]
 
 
 def declared_options(kind: type[Probe]) -> Mapping[str, Option]:

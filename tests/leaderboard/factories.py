@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
 from leaderboard.stored import benchmarks
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
@@ -118,15 +119,25 @@ def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Ru
     return done
 
 
+def tidy_scores(of: Run) -> pd.DataFrame:
+    """Return the stored scores of a run as a table."""
+    return pd.DataFrame(of.scores.order_by("pk").values(*SCORE_COLUMNS))
+
+
 def reversed_items(of: Run) -> Run:
     """Create another run with the same items, stored from last to first."""
     with storages["artefacts"].open(f"{of.artefact}/items.parquet") as file:
         rows = pd.read_parquet(file).iloc[::-1]
-    again = run(of.model, of.benchmark, Run.State.FINISHED, settings=of.settings)
-    again.artefact = f"runs/{again.pk}"
-    storages["artefacts"].save(f"{again.artefact}/items.parquet", ContentFile(rows.to_parquet()))
-    again.save()
-    return again
+    return stored_items(of.model, of.benchmark, rows, settings=of.settings)
+
+
+def stored_items(of: Model, on: Benchmark, rows: pd.DataFrame, **fields: Any) -> Run:
+    """Create a finished run with these rows and no scores."""
+    done = run(of, on, Run.State.FINISHED, **fields)
+    done.artefact = f"runs/{done.pk}"
+    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    done.save()
+    return done
 
 
 @dataclass

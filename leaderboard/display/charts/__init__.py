@@ -2,7 +2,7 @@
 
 from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
-from leaderboard.display.charts.dot_plots import beside, dots, favoured, forest, grouped, headed_dots
+from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.scatter_plots import (
@@ -13,6 +13,7 @@ from leaderboard.display.charts.scatter_plots import (
     powers_against_parameters,
     square,
 )
+from leaderboard.display.charts.series import beside, favoured
 
 __all__ = [
     "Chart",

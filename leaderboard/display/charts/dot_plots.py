@@ -55,7 +55,7 @@ def headed_dots(
     """
     rows = [
         row
-        for head, labels in _labels_by_heading(heads).items()
+        for head, labels in labels_by_heading(heads).items()
         for row in (*([f"<b>{head}</b>"] if head else []), *labels)
     ]
     groups = group_names(points)
@@ -65,30 +65,6 @@ def headed_dots(
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows, names)}
     return figure(traces, 90 + 26 * len(rows), **axes, showlegend=len(groups) > 1)
-
-
-def beside(
-    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> go.Figure:
-    """Plot as `headed_dots` does, but with the groups apart within each row, so that their intervals can be read."""
-    plot = headed_dots(points, heads, title, names)
-    plot.update_traces(orientation="h")
-    for trace in plot.data:
-        trace.update(offsetgroup=trace.name, hovertemplate="%{y}, " + trace.name + ": <b>%{x:.3f}</b><extra></extra>")
-    rows = plot.layout.yaxis
-    downwards = {"categoryarray": rows.categoryarray[::-1], "range": rows.range[::-1]}
-    height = int(1.4 * plot.layout.height)
-    plot.update_layout(scattermode="group", scattergap=0.3, height=height, yaxis=downwards)
-    return plot
-
-
-def favoured(points: Sequence[Point], uniform: float) -> go.Figure:
-    """Plot shares of options, one marker per group, around a line at the share that each has without a preference."""
-    plot = beside(points, {point.label: "" for point in points}, "probability")
-    most = max(point.value if point.high is None else point.high for point in points)
-    plot.update_layout(xaxis={"range": [-0.02 * most, 1.04 * most], "tickformat": ".2~f"})
-    plot.add_vline(x=uniform, line={"color": MUTED, "width": 1, "dash": "dot"})
-    return plot
 
 
 def forest(
@@ -150,7 +126,8 @@ def _group_trace(points: Sequence[Point], group: str, place: int) -> go.Scatter:
     return trace
 
 
-def _labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
+def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the labels of each heading, in their order."""
     by_heading: dict[str, list[str]] = {}
     for label, head in heads.items():
         by_heading.setdefault(head, []).append(label)

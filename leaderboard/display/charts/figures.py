@@ -16,7 +16,12 @@ ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 WRONG, GROUND = "var(--wrong)", "var(--paper)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
 SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")
-SERIES_MARKERS = (("circle", ACCENT), ("diamond-open", INK), ("square", MUTED), ("triangle-up-open", ACCENT))
+SERIES_SYMBOLS = (
+    *("circle", "diamond-open", "square", "triangle-up-open"),
+    *("circle-open", "diamond", "square-open", "triangle-up"),
+)
+# Symbol and colour of each of several series; either alone tells them apart.
+SERIES_MARKERS = tuple((symbol, f"var(--series-{place})") for place, symbol in enumerate(SERIES_SYMBOLS, start=1))
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes of right-to-left letters
 
 Axis = dict[str, Any]

@@ -14,7 +14,7 @@ from leaderboard.display import cells, charts
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.sections import Fold, Section
-from leaderboard.display.tables import Column, Table
+from leaderboard.display.tables import Column, Table, link
 from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run, Score
 from leaderboard.stored import item_rows
@@ -69,6 +69,37 @@ def fold(run: Run, scores: Sequence[Score], query: QueryDict) -> Fold | None:
     relation = chosen if chosen in by_relation else next(iter(by_relation))
     sections = [_relations_section(by_relation), _options_section(run, relation)]
     return Fold(NAME, TITLE, _lead(scores, by_relation), sections)
+
+
+def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
+    """Return how far the answers of compared runs are off in each relation that all have, and the options of one.
+
+    The query string names that relation as `bias`. There is nothing where a run lacks such scores. One query.
+    """
+    by_relation: dict[str, dict[int, Score]] = {}
+    scores = Score.objects.filter(run__in=runs, metric=GOLD_DISTANCE, dimension__in=("relation", VERSIONED))
+    for score in scores.order_by("pk"):
+        by_relation.setdefault(score.group, {})[score.run_id] = score
+    shared = {name: figures for name, figures in by_relation.items() if len(figures) == len(runs)}
+    if not shared:
+        return []
+    chosen = query.get(NAME, "")
+    options = compared_section(runs, chosen if chosen in shared else next(iter(shared)))
+    return [_compared_distances(runs, shared, query), *([options] if options else [])]
+
+
+def _compared_distances(runs: Sequence[Run], shared: Mapping[str, Mapping[int, Score]], query: QueryDict) -> Section:
+    def relation(row: tuple[str, Mapping[int, Score]]) -> Cell:
+        return cells.text(row[0], href=f"{link(query, bias=row[0])}#section-compared-bias")
+
+    def distance(number: int, run: Run) -> Column[tuple[str, Mapping[int, Score]]]:
+        return Column(f"run_{number}", run.name, lambda row: cells.number(row[1][run.pk].value), align="number")
+
+    title = "How far each model's answers are off"
+    columns = [Column("relation", "Relation", relation, align="head")]
+    columns += [distance(number, run) for number, run in enumerate(runs, 1)]
+    table = Table(name="compared-biases", caption=title, columns=columns, rows=list(shared.items()), page_size=10)
+    return Section("compared-biases", title, table, note=RELATIONS_NOTE)
 
 
 def compared_section(runs: Sequence[Run], relation: str) -> Section | None:

@@ -5,15 +5,16 @@ import pandas as pd
 import pytest
 
 from leaderboard.lists.compared_runs import (
-    NAMES,
     Comparison,
     ModelAnswer,
     compared,
     disagreements,
     find_runs,
     records,
+    short_names,
 )
 from leaderboard.models import Benchmark, Run
+from probing.analysis.comparison import RESULT_NAMES
 from probing.errors import BadInput
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -77,8 +78,35 @@ def test_runs_of_different_benchmarks_cannot_be_compared(db: None) -> None:
 
 
 def test_more_runs_than_names_are_an_error() -> None:
-    with pytest.raises(BadInput, match="Only 4 runs"):
-        find_runs(["org/a"] * (len(NAMES) + 1), "")
+    with pytest.raises(BadInput, match="Only 8 runs"):
+        find_runs(["org/a"] * (len(RESULT_NAMES) + 1), "")
+
+
+def test_runs_of_different_versions_cannot_be_compared_and_the_versions_are_named(db: None) -> None:
+    older, newer = make.benchmark(version="v1", current=False), make.benchmark(version="v2")
+    comparable(older, "org/a")
+    comparable(newer, "org/b")
+    with pytest.raises(BadInput, match="different versions of a benchmark: tiny v1, tiny v2"):
+        find_runs(["org/a", "org/b"], "")
+
+
+def test_runs_that_a_third_party_uploaded_can_be_compared(db: None) -> None:
+    tiny = make.benchmark()
+    first, second = comparable(tiny, "org/a"), comparable(tiny, "org/b")
+    Run.objects.filter(pk=second.pk).update(provenance=Run.Provenance.THIRD_PARTY)
+    assert find_runs(["org/a", "org/b"], "") == [first, second]
+
+
+def test_names_of_runs_are_as_short_as_telling_them_apart_allows(db: None) -> None:
+    tiny = make.benchmark(probe="specificity", format="stest")
+    first, other = comparable(tiny, "org/a"), comparable(tiny, "org/b")
+    same_name, again = comparable(tiny, "else/b"), comparable(tiny, "org/a")
+    prompted = comparable(tiny, "org/a")
+    prompted.settings = {"options": {"prompting": "few-shot"}}
+    assert short_names([first, other]) == ["a", "b"]
+    assert short_names([other, same_name]) == ["org/b", "else/b"]
+    assert short_names([first, prompted]) == ["a", f"a ({prompted.variant})"]
+    assert short_names([first, again]) == [f"org/a, run {first.pk}", f"org/a, run {again.pk}"]
 
 
 def test_patterns_are_counted() -> None:

@@ -12,6 +12,7 @@ from leaderboard.lists.runs import (
     models_named,
     recent_failures,
     runs_beside,
+    runs_with_items,
 )
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
@@ -61,6 +62,14 @@ def test_only_measured_runs_that_are_finished_are_measured_runs(tiny: Benchmark)
     make.running(make.model(), tiny)
     older, newer = make.finished(tiny), make.finished(tiny)
     assert list(measured_runs()) == [newer, older]
+
+
+def test_runs_with_items_were_measured_here_or_uploaded_by_a_third_party(tiny: Benchmark) -> None:
+    make.published(tiny)
+    make.finished(tiny)
+    measured = make.finished(tiny, artefact="runs/1")
+    uploaded = make.finished(tiny, artefact="runs/2", provenance=Run.Provenance.THIRD_PARTY)
+    assert list(runs_with_items()) == [uploaded, measured]
 
 
 def test_a_run_tells_its_commit_where_its_model_was_measured_at_another_one(tiny: Benchmark) -> None:

@@ -1,6 +1,7 @@
 """Pages of the perplexity probe: a measured run on the starter graph, beside published figures."""
 
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import published
+from leaderboard.probe_pages.filters import offered_slices
 from leaderboard.probe_pages.perplexity import RunSummary, benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
+from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -58,13 +61,42 @@ def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
 
 
 def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
-    distributions, p_values = run_sections(measured)
+    distributions, _, p_values = run_sections(measured)
     assert {trace.type for trace in distributions.chart.figure.data} == {"violin"}
     assert [trace.type for trace in p_values.chart.figure.data] == ["box", "scatter"]
     assert len(p_values.chart.figure.data[1].x) == 5
     page = client.get(f"/runs/{measured.pk}/")
     assert page.status_code == 200
     assert "Perplexities of true and false statements" in page.content.decode()
+
+
+def test_perplexities_stand_on_the_page_of_their_run_with_the_reason_why_nowhere_else(
+    client: Client, measured: Run
+) -> None:
+    assert TOKENIZER_NOTE in unescape(client.get(f"/runs/{measured.pk}/").content.decode())
+    rows = csv_rows(client, f"/runs/{measured.pk}/", "truth")
+    for row in rows:
+        for metric in ("perplexity_median", "perplexity_corpus"):
+            stored = measured.scores.get(metric=metric, dimension="truth", group=row["group"])
+            assert float(row[metric]) == stored.value
+    assert [row["group"] for row in rows] == ["true", "false"]
+
+
+def test_no_list_of_several_models_has_a_perplexity(client: Client, measured: Run, wn18rr: Benchmark) -> None:
+    again = make.probed(measured.benchmark, make.model("org/other"), FakeModel(), measured.benchmark.settings_with({}))
+    for slug in ("graph", "wn18rr"):
+        rows = client.get(f"/api/v1/leaderboard?benchmark={slug}").json()["rows"]
+        chosen = "&".join(f"columns={slice}" for slice in offered_slices(Benchmark.objects.get(slug=slug)))
+        headers = list(csv_rows(client, f"/?benchmark={slug}&{chosen}")[0])
+        pages = [f"/?benchmark={slug}&{chosen}", f"/benchmarks/{slug}/"]
+        assert rows
+        assert "perplexity" not in " ".join([*headers, *(row["score"]["metric"] for row in rows if row["score"])])
+        for address in pages:
+            columns = re.findall(r'data-column="([^"]*)"', client.get(address).content.decode())
+            assert columns
+            assert not [name for name in columns if "perplexity" in name]
+    address = f"/compare/?m={measured.pk}&m={again.pk}"
+    assert not re.findall(r'data-column="[^"]*perplexity', client.get(address).content.decode())
 
 
 def test_its_tables_are_csv_at_the_same_address(client: Client, measured: Run) -> None:
@@ -97,14 +129,6 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
         stored = measured.scores.get(metric=metric, dimension="overall")
         assert float(rows["org/knows"][metric]) == stored.value
     assert float(rows["baseline/chance"]["superiority"]) == 0.5
-
-
-def test_two_such_runs_cannot_be_compared_item_by_item(client: Client, measured: Run, graph: Benchmark) -> None:
-    assert "Compare with another" not in client.get(f"/runs/{measured.pk}/").content.decode()
-    other = make.run(make.model("org/other"), graph, Run.State.FINISHED, artefact=measured.artefact)
-    answer = client.get(f"/compare/?m={measured.pk}&m={other.pk}")
-    assert answer.status_code == 400
-    assert "no right answers to compare" in answer.content.decode()
 
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:

@@ -1,4 +1,4 @@
-"""/compare/ : by run or by model, two to four of them, and what cannot be compared."""
+"""/compare/ : by run or by model, two to eight of them, and what cannot be compared."""
 
 import pytest
 from django.test import Client
@@ -6,6 +6,7 @@ from django.test import Client
 from leaderboard.lists.compared_runs import compared, disagreements
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.pages import PREDICTION
+from probing.analysis.comparison import RESULT_NAMES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.html_table import Tables
@@ -13,11 +14,16 @@ from tests.leaderboard.views.test_every_page import read_csv
 
 
 @pytest.fixture
-def four(site: Site, small: Benchmark) -> list[Run]:
+def eight(site: Site, small: Benchmark) -> list[Run]:
     more = [
-        make.measured(small, make.model(f"org/{name}"), skill=skill, seed=skill) for name, skill in (("c", 4), ("d", 5))
+        make.measured(small, make.model(f"org/{name}"), skill=place, seed=place) for place, name in enumerate("cdefgh")
     ]
     return [site.first, site.second, *more]
+
+
+@pytest.fixture
+def four(eight: list[Run]) -> list[Run]:
+    return eight[:4]
 
 
 def address(runs: list[Run]) -> str:
@@ -84,17 +90,65 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
     assert sum(int(row["fourth_right"]) + int(row["fourth_wrong"]) for row in agreement) == 12
 
 
-def test_the_dots_of_two_runs_are_differences_and_of_more_are_accuracies(client: Client, four: list[Run]) -> None:
-    two, more = (client.get(address(runs)).content.decode() for runs in (four[:2], four))
-    assert "second minus first" in two
-    assert "second minus first" not in more
-    assert '"offsetgroup": "fourth"' in more
+def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
+    client: Client, eight: list[Run]
+) -> None:
+    for runs, figures in ((eight[:2], 3), (eight[:4], 2), (eight, 1)):
+        page = client.get(address(runs)).content.decode()
+        assert page.count("data-chart=") == figures
+        assert ("second minus first" in page) == (len(runs) == 2)
 
 
-def test_a_fifth_run_is_refused(client: Client, four: list[Run]) -> None:
-    response = client.get(address([*four, four[0]]))
+def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "values")
+    for row in rows:
+        for run, key in zip(eight, RESULT_NAMES, strict=True):
+            stored = run.scores.get(metric="accuracy", dimension=row["dimension"].lower(), group=row["group"])
+            expected = (stored.value, stored.low, stored.high, stored.n)
+            shown = (row[key], row[f"{key}_low"], row[f"{key}_high"], row["n"])
+            assert [float(value) for value in shown] == pytest.approx(expected)
+    assert {row["dimension"] for row in rows} == {"Overall", "Domain", "Cardinality", "Relation"}
+
+
+def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "runs")
+    differences = [row for row in records(client, address(eight), "differences") if row["dimension"] == "Overall"]
+    assert [row["run"] for row in rows] == [run.name for run in eight]
+    assert rows[0]["difference"] == rows[0]["p"] == ""
+    for row, difference in zip(rows[1:], differences, strict=True):
+        assert (row["value"], row["difference"], row["p_holm"]) == (
+            difference["second"],
+            difference["difference"],
+            difference["p_holm"],
+        )
+
+
+def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> None:
+    page = client.get(address(eight[:3])).content.decode()
+    first, second, third = (run.pk for run in eight[:3])
+    turned = f"?m={third}&amp;m={first}&amp;m={second}"
+    assert turned in page
+    rows = records(client, f"/compare/{turned.replace('&amp;', '&')}", "runs")
+    assert [row["run"] for row in rows] == [eight[place].name for place in (2, 0, 1)]
+
+
+def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "agreement")
+    counts = [int(row["answers"]) for row in rows]
+    assert sum(counts) == 12
+    assert counts == sorted(counts, reverse=True)
+    assert set(rows[0].values()) - {rows[0]["answers"]} <= {"right", "wrong"}
+
+
+def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
+    for number, fields in ((2, 4), (4, 5), (7, 8), (8, 8)):
+        assert client.get(address(eight[:number])).content.decode().count('name="m"') == fields
+
+
+def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
+    response = client.get(address([*eight, eight[0]]))
     assert response.status_code == 400
-    assert "Leave out all but 4" in response.content.decode()
+    assert "Leave out 1 of them" in response.content.decode()
 
 
 def test_an_empty_choice_is_none(client: Client, site: Site) -> None:

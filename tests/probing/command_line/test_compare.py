@@ -1,13 +1,21 @@
 """The command compare: paired differences of results, and specificity on a unified vocabulary."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import probing
 from probing.__main__ import main
+from probing.analysis.comparison import RESULT_NAMES
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.errors import BadInput
+from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.perplexity import Perplexity
 from probing.results.result import Result
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -21,6 +29,10 @@ WAYS = {
     "closed": ["--set", "k=1", "--set", "closed=true"],
     "statements": ["--probe", "multiple_choice"],
 }
+
+
+def graph() -> Benchmark:
+    return open_benchmark("graph")
 
 
 def test_compare_prints_paired_differences(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,6 +50,56 @@ def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys:
     assert "two different ones" in complaint(capsys)
 
 
+def test_up_to_eight_results_are_compared_with_the_first(
+    results: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = [shutil.copytree(results[1], tmp_path / f"copy-{number}") for number in range(7)]
+    eight = [results[0], *map(str, more)]
+    capsys.readouterr()
+    assert main(["compare", *eight, "--csv", str(tmp_path / "differences.csv")]) == 0
+    printed = capsys.readouterr().out
+    assert f"eighth: fake/hash (multiple_choice), in {eight[7]}" in printed
+    table = pd.read_csv(tmp_path / "differences.csv")
+    assert list(table["result"].unique()) == list(RESULT_NAMES[1:])
+    assert set(table["folder"]) == set(eight[1:])
+    figures = table.drop(columns=["result", "folder", "p_holm"]).groupby(["dimension", "group"])
+    assert figures.nunique(dropna=False).eq(1).all(axis=None), "copies of one result have equal figures"
+    assert main(["compare", *eight, results[1]]) == 2
+    assert "Give 8 at most" in complaint(capsys)
+
+
+def test_the_csv_file_has_the_numbers_of_the_library(results: list[str], tmp_path: Path) -> None:
+    assert main(["compare", *results, "--csv", str(tmp_path / "differences.csv")]) == 0
+    rows = {name: Result.load(folder).items for name, folder in zip(("first", "second"), results, strict=True)}
+    expected = MultipleChoice.compare(rows)
+    written = pd.read_csv(tmp_path / "differences.csv").drop(columns="folder")
+    pd.testing.assert_frame_equal(written, expected, check_dtype=False)
+
+
+def test_perplexity_results_are_compared_by_superiority_and_ranks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = []
+    for number, known in enumerate(([], [i.subject for r in graph().relations for i in r.items][:200])):
+        use(monkeypatch, FakeModel(knows=known))
+        folders.append(str(tmp_path / str(number)))
+        assert main(["run", "fake", "--benchmark", "graph", "--out", folders[-1]]) == 0
+    capsys.readouterr()
+    assert main(["compare", *folders]) == 0
+    printed = capsys.readouterr().out
+    assert "sentences whose ranks differ most" in printed
+    (overall,) = (line.split() for line in printed.splitlines() if line.split()[:1] == ["all"])
+    for shown, folder in zip(overall[2:4], folders, strict=True):
+        scores = Result.load(folder).scores.set_index(["metric", "dimension"])
+        assert float(shown) == pytest.approx(scores.loc[("superiority", "overall"), "value"], abs=1e-3)
+
+
+def test_a_perplexity_result_is_not_compared_with_one_of_another_probe(results: list[str]) -> None:
+    rows = Result.load(results[0]).items
+    with pytest.raises(BadInput, match="Not all of these results have perplexities"):
+        Perplexity.compare({"first": rows, "second": rows})
+
+
 def test_compare_refuses_results_on_different_benchmarks(
     results: list[str], bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any
 ) -> None:
@@ -45,7 +107,10 @@ def test_compare_refuses_results_on_different_benchmarks(
     use(monkeypatch, FakeModel())
     main(["run", "fake", "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "c")])
     assert main(["compare", results[0], str(tmp_path / "c")]) == 2
-    assert "differ in their benchmark" in complaint(capsys)
+    said = complaint(capsys)
+    versions = [Result.load(folder).record["benchmark"]["version"] for folder in (results[0], tmp_path / "c")]
+    assert "differ in their benchmark" in said
+    assert all(version in said for version in versions)
 
 
 def test_compare_unified_shows_common_pairs_words_and_tests(
@@ -125,8 +190,8 @@ def test_filling_the_mask_is_compared_with_a_closed_answer_space(
 ) -> None:
     capsys.readouterr()
     assert main(["compare", answered_in_three_ways["open"], answered_in_three_ways[other]]) == 0
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head.count("(cloze, k=1") + head.count("(multiple_choice)") == 2
-    (figures,) = [line.split() for line in lines if "P36" in line]
+    *heads, lines = capsys.readouterr().out.split("\n", 2)
+    assert ["(cloze, k=1" in head or "(multiple_choice)" in head for head in heads] == [True, True]
+    (figures,) = [line.split() for line in lines.splitlines() if "P36" in line]
     first, second = (Result.load(Path(answered_in_three_ways[name])).items["correct"] for name in ("open", other))
     assert [float(each) for each in figures[1:4]] == [4, first.mean(), second.mean()]

@@ -36,14 +36,6 @@ def test_headed_dots_have_a_legend_where_there_are_several_groups(groups: list[s
     assert plot.layout.showlegend is legend
 
 
-def test_groups_beside_each_other_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
-    points = [Point(label, 0.5, group=group) for group in ("first", "second") for label in HEADS]
-    plot = charts.beside(points, HEADS, "P@1", NAMES)
-    assert [trace.offsetgroup for trace in plot.data] == ["first", "second"]
-    assert plot.layout.yaxis.categoryarray[0] == "<b>Arab and West</b>"
-    assert plot.layout.yaxis.range[0] > plot.layout.yaxis.range[1]
-
-
 def test_a_forest_plot_fills_the_dots_of_named_groups_only() -> None:
     points = [Point("a", -0.2, group="significant"), Point("b", 0.1)]
     plot = charts.forest(points, {"a": "", "b": ""}, "second minus first")

@@ -70,3 +70,13 @@ def test_compared_runs_stand_beside_each_other(site: Site) -> None:
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
     assert compared_section([site.first, site.second], "P17") is None
+
+
+def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:
+    address = f"/compare/?m={site.first.pk}&m={site.second.pk}"
+    rows = csv_rows(client, address, "compared-biases")
+    assert {row["relation"] for row in rows} == {"P30", "P36"}
+    stored = site.second.scores.get(metric="bias_gold_distance", dimension="relation", group="P36").value
+    (distance,) = [float(row["run_2"]) for row in rows if row["relation"] == "P36"]
+    assert distance == pytest.approx(stored)
+    assert {row["option"] for row in csv_rows(client, f"{address}&bias=P36", "compared-bias")} == {"Oslo", "Cairo"}

@@ -1,0 +1,99 @@
+"""The charts of a comparison that every probe has: values and differences by group, and relation by relation."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from leaderboard.display import charts, labels
+from leaderboard.display.charts import Chart, Point
+from leaderboard.probe_pages.comparison_tables import ComparedRun, GroupValues, is_certain
+from leaderboard.stored.item_rows import Row
+
+MOST_GROUPS = 40  # of a chart; the tables have all
+SCATTERED_RUNS = 4  # more than that many runs cannot be told apart in a cloud of dots
+
+
+def comparison_charts(
+    runs: Sequence[ComparedRun], values: Sequence[GroupValues], differences: Sequence[Row], metric: str
+) -> list[Chart]:
+    """Return the charts that so many runs can have. `metric` is its title within a sentence."""
+    groups = charted(values)
+    figures = [_values_chart(runs, groups, metric)]
+    if len(runs) == 2:
+        names = {(group.dimension, group.group) for group in groups}
+        shown = [row for row in differences if (row["dimension"], row["group"]) in names]
+        figures.append(_differences_chart(runs, shown))
+    if len(runs) <= SCATTERED_RUNS:
+        figures.append(_relations_chart(runs, differences, metric))
+    return figures
+
+
+def charted(values: Sequence[GroupValues]) -> list[GroupValues]:
+    """Return the groups that a chart shows: overall, and whole dimensions while there is room for them.
+
+    Relations are shown only where there is no tag to divide items by.
+    """
+    has_tags = any(group.dimension not in ("overall", "relation") for group in values)
+    by_dimension: dict[str, list[GroupValues]] = {}
+    for group in values:
+        if not (has_tags and group.dimension == "relation"):
+            by_dimension.setdefault(group.dimension, []).append(group)
+    chosen: list[GroupValues] = []
+    for groups in by_dimension.values():
+        if len(chosen) + len(groups) <= MOST_GROUPS:
+            chosen += groups
+    return chosen
+
+
+def _labels(groups: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the names of groups, with the dimension where two dimensions have a group of that name."""
+    times = Counter(group for _, group in groups)
+    return [group if times[group] == 1 else f"{group} ({dimension})" for dimension, group in groups]
+
+
+def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str) -> Chart:
+    names = _labels([(group.dimension, group.group) for group in groups])
+    heads = {name: labels.dimension(group.dimension) for name, group in zip(names, groups, strict=True)}
+    points = [
+        Point(name, *group.values[place], group=run.name)
+        for place, run in enumerate(runs)
+        for name, group in zip(names, groups, strict=True)
+    ]
+    best = max(runs, key=lambda run: run.overall.value)
+    summary = f"Overall, {best.name} is the best with {best.overall.value:.3f}. Lines are 95 % intervals."
+    title = labels.sentence(f"{metric} by group")
+    return Chart("values", title, summary, charts.beside(points, heads, metric))
+
+
+def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row]) -> Chart:
+    names = _labels([(row["dimension"], row["group"]) for row in rows])
+    heads = {name: labels.dimension(row["dimension"]) for name, row in zip(names, rows, strict=True)}
+    points = [
+        Point(name, row["difference"], row["low"], row["high"], group="certain" if is_certain(row) else "")
+        for name, row in zip(names, rows, strict=True)
+    ]
+    first, second = (run.name for run in runs)
+    certain = sum(map(is_certain, rows))
+    summary = (
+        f"Overall, {second} differs from {first} by {rows[0]['difference']:+.3f}. Filled dots are significant after "
+        f"Holm's correction: {certain} of {len(rows)}."
+    )
+    return Chart("groups", "Difference by group", summary, charts.forest(points, heads, f"{second} minus {first}"))
+
+
+def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], metric: str) -> Chart:
+    names = {run.key: run.name for run in runs}
+    rows = [row for row in differences if row["dimension"] == "relation"]
+    points = [Point(row["group"], row["second"], x=row["first"], group=names[row["result"]]) for row in rows]
+    other = runs[1].name if len(runs) == 2 else "the others"
+    figure = charts.square(points, f"{metric} of {runs[0].name}", f"{metric} of {other}")
+    return Chart("relations", "Relation by relation", " ".join(_better(runs, rows)), figure)
+
+
+def _better(runs: Sequence[ComparedRun], rows: Sequence[Row]) -> list[str]:
+    better: dict[str, list[bool]] = {run.key: [] for run in runs[1:]}
+    for row in rows:
+        better[row["result"]].append(row["second"] > row["first"])
+    return [
+        f"{run.name} is better than {runs[0].name} on {sum(better[run.key])} of {len(better[run.key])} relations."
+        for run in runs[1:]
+    ]

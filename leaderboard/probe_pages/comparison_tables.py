@@ -1,0 +1,341 @@
+"""The tables of a comparison that every probe has: its runs, their values and differences by group, their agreement."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import isnan
+from typing import NamedTuple
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell
+from leaderboard.display.columns import interval_columns, source_column
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
+from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
+from leaderboard.lists.scores import place
+from leaderboard.models import Run
+from leaderboard.stored.item_rows import Row
+from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
+
+SIGNIFICANT = 0.05
+DISAGREEMENTS_PER_PAGE = 20
+HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
+CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
+
+
+class Interval(NamedTuple):
+    """A value with its 95 % interval, if it has one."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ComparedRun:
+    """A run of a comparison: what the comparison calls it, a short name, and its overall figures.
+
+    `against_first` is its overall difference from the first run; the first run has none.
+    """
+
+    key: str
+    name: str
+    run: Run
+    overall: Interval
+    against_first: Row | None = None
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """The values of all runs in one group, in the order of the runs."""
+
+    dimension: str
+    group: str
+    n: float
+    values: Sequence[Interval]
+
+
+def compared_runs(runs: Sequence[Run], differences: Sequence[Row]) -> list[ComparedRun]:
+    """Return the runs with their overall figures."""
+    overall = [row for row in differences if row["dimension"] == "overall"]
+    rows: list[Row | None] = [None, *overall]
+    values = [_side(overall[0], "first"), *(_side(row, "second") for row in overall)]
+    return [ComparedRun(*of_run) for of_run in zip(RESULT_NAMES, short_names(runs), runs, values, rows, strict=False)]
+
+
+def group_values(differences: Sequence[Row]) -> list[GroupValues]:
+    """Return the values of all runs by group: overall, then tags, then relations."""
+    by_group: dict[tuple[str, str], list[Row]] = {}
+    for row in differences:
+        by_group.setdefault((row["dimension"], row["group"]), []).append(row)
+    groups = [
+        GroupValues(*name, rows[0]["n"], [_side(rows[0], "first"), *(_side(row, "second") for row in rows)])
+        for name, rows in by_group.items()
+    ]
+    return sorted(groups, key=lambda group: (group.dimension != "overall", place(group.dimension)))
+
+
+def _side(row: Row, side: str) -> Interval:
+    low, high = (None if isnan(row[f"{side}_{end}"]) else row[f"{side}_{end}"] for end in ("low", "high"))
+    return Interval(row[side], low, high)
+
+
+def is_certain(row: Row) -> bool:
+    """Tell whether a difference is significant after Holm's correction."""
+    return bool(row["p_holm"] < SIGNIFICANT)
+
+
+def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Table[ComparedRun]:
+    """Return the runs with their overall values and differences from the first; a link makes another run the first."""
+
+    def name_cell(row: ComparedRun) -> Cell:
+        return cells.text(row.name, row.run.get_absolute_url(), row.run.name)
+
+    def place_cell(row: ComparedRun) -> Cell:
+        if row.against_first is None:
+            return cells.text(row.key)
+        numbers = [str(other.run.pk) for other in rows if other is not row]
+        return cells.text(row.key, _with_runs(query, [str(row.run.pk), *numbers]), "Make this run the first.")
+
+    reported = any(row.run.provenance != Run.Provenance.MEASURED for row in rows)
+    return Table(
+        name="runs",
+        caption="The runs, and their differences from the first one",
+        columns=[
+            Column("name", "Run", name_cell, align="head"),
+            Column("run", "", lambda row: cells.text(row.run.name), shown=False),
+            Column("value", metric, lambda row: cells.score(*row.overall), align="score"),
+            *interval_columns(lambda row: row.overall, shown=False),
+            *_against_first_columns(),
+            *([source_column(lambda row: row.run)] if reported else []),
+            Column("result", "Place", place_cell, "Differences are from the first run; select a place to change it."),
+        ],
+        rows=rows,
+        sortable=False,
+        cards=True,
+    )
+
+
+def _against_first_columns() -> list[Column[ComparedRun]]:
+    """Return the columns of a run's overall difference from the first one, which has none itself."""
+
+    def signed(row: ComparedRun, name: str) -> Cell:
+        return cells.signed(row.against_first[name] if row.against_first else None)
+
+    def interval(row: ComparedRun) -> Cell:
+        if row.against_first is None:
+            return Cell(None, cells.NO_VALUE, kind="bound")
+        text = f"[{signed(row, 'low').text}, {signed(row, 'high').text}]"
+        return Cell(text, text, kind="bound")
+
+    def p_value(name: str) -> Callable[[ComparedRun], Cell]:
+        return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
+
+    return [
+        Column("difference", "Difference", lambda row: signed(row, "difference"), align="number"),
+        Column("interval", "95 % interval", interval, align="number bound"),
+        Column("difference_low", "", lambda row: signed(row, "low"), shown=False),
+        Column("difference_high", "", lambda row: signed(row, "high"), shown=False),
+        Column("p", "p", p_value("p"), align="number"),
+        Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number"),
+    ]
+
+
+def _with_runs(query: QueryDict, numbers: Sequence[str]) -> str:
+    """Return the address of the page with the same parameters for these runs, in this order."""
+    changed = query.copy()
+    changed.setlist("m", list(numbers))
+    return link(changed, right=None, sort=None, page=None)
+
+
+def values_table(rows: Sequence[GroupValues], runs: Sequence[ComparedRun], metric: str) -> Table[GroupValues]:
+    """Return a row per group with the value of every run; the CSV has the intervals as well."""
+    return Table(
+        name="values",
+        caption=f"{metric} by group",
+        columns=[
+            Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row.dimension))),
+            Column("group", "Group", lambda row: cells.text(row.group), align="head"),
+            Column("n", "Items", lambda row: cells.items(row.n), align="number"),
+            *(column for number, run in enumerate(runs) for column in _value_columns(number, run)),
+        ],
+        rows=rows,
+        page_size=PAGE_SIZE,
+        cards=True,
+    )
+
+
+def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
+    def value(row: GroupValues) -> Interval:
+        return row.values[number]
+
+    def cell(row: GroupValues) -> Cell:
+        return replace(cells.score(*value(row)), bar=None)
+
+    return [
+        Column(run.key, run.name, cell, run.run.name, align="number"),
+        *interval_columns(value, run.key, shown=False),
+    ]
+
+
+def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: str) -> Table[Row]:
+    by_key = {run.key: run for run in runs}
+    more_than_two = len(runs) > 2
+
+    return Table(
+        name="differences",
+        caption=f"Difference from {runs[0].name}",
+        columns=[
+            Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
+            Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
+            Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
+            Column("result", "", lambda row: cells.text(row["result"]), shown=False),
+            Column("run", "", lambda row: cells.text(by_key[row["result"]].run.name), shown=False),
+            Column("n", "Items", lambda row: cells.items(row["n"]), align="number"),
+            Column("first", runs[0].name, lambda row: cells.number(row["first"]), align="number"),
+            Column(
+                "second",
+                f"Its {labels.within(metric)}" if more_than_two else runs[1].name,
+                lambda row: cells.number(row["second"]),
+                align="number",
+            ),
+            *(_bound_column(bound) for bound in SIDE_BOUNDS),
+            Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
+            Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
+            Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
+            Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
+            Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
+            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
+            Column("p_holm", "p, Holm", lambda row: cells.p_value(row["p_holm"]), HOLM, align="number"),
+        ],
+        rows=rows,
+        main=True,
+        page_size=PAGE_SIZE,
+        band=lambda row: "certain" if is_certain(row) else "",
+    )
+
+
+def _bound_column(name: str) -> Column[Row]:
+    return Column(name, "", lambda row: cells.number(None if isnan(row[name]) else row[name]), shown=False)
+
+
+def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> Table[Pattern]:
+    """Return how often each combination of right and wrong answers occurs; each number links to its answers.
+
+    For up to four runs the last run's answers stand beside those of the others. For more, the combinations that occur
+    are listed, the most frequent first.
+    """
+    counts = comparison.counts()
+    if len(runs) > CROSSED_RUNS:
+        return _frequent_patterns(runs, counts, query)
+    last = runs[-1]
+
+    def column(right: bool) -> Column[Pattern]:
+        word = _right_or_wrong(right)
+        return Column(
+            f"{last.key}_{word}",
+            f"{last.name} {word}",
+            lambda row: _count(counts, (*row, right), query),
+            align="number",
+        )
+
+    return Table(
+        name="agreement",
+        caption="Right and wrong answers, counted over items and templates",
+        columns=[*(_pattern_column(place, run) for place, run in enumerate(runs[:-1])), column(True), column(False)],
+        rows=list(product((True, False), repeat=len(runs) - 1)),
+        sortable=False,
+    )
+
+
+def _frequent_patterns(runs: Sequence[ComparedRun], counts: Mapping[Pattern, int], query: QueryDict) -> Table[Pattern]:
+    return Table(
+        name="agreement",
+        caption="Right and wrong answers, counted over items and templates, the most frequent first",
+        columns=[
+            Column("answers", "Answers", lambda row: _count(counts, row, query), align="number"),
+            *(_pattern_column(place, run) for place, run in enumerate(runs)),
+        ],
+        rows=sorted(counts, key=lambda pattern: -counts[pattern]),
+        sortable=False,
+        page_size=DISAGREEMENTS_PER_PAGE,
+    )
+
+
+def _count(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
+    digits = "".join(str(int(right)) for right in pattern)
+    address = link(query, right=digits, **{"disagreements-page": None})
+    return replace(cells.number(counts.get(pattern, 0)), href=f"{address}#table-disagreements")
+
+
+def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:
+    return Column(
+        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[place]), word, kind=_mark(row[place]))
+    )
+
+
+def _right_or_wrong(right: bool) -> str:
+    return "right" if right else "wrong"
+
+
+def _mark(right: bool) -> str:
+    """Return the kind of cell that marks an answer as right or wrong."""
+    return "yes" if right else "no"
+
+
+def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None) -> Table[Row]:
+    def subject(row: Row) -> Cell:
+        href = reverse("item", args=[runs[0].run.pk, row["relation"], row["template"], row["index"]])
+        return cells.text(row["subject"], href=href, lang=row.get("language", ""))
+
+    def right_names(row: Row) -> Cell:
+        right = _chosen(runs, row["right"])
+        names = ", ".join(run.name for run in right) or "none"
+        return cells.text(names if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=names)
+
+    def right_keys(row: Row) -> Cell:
+        return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
+
+    return Table(
+        name="disagreements",
+        caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
+        columns=[
+            Column("subject", "Subject", subject, align="head"),
+            Column("relation", "Relation", lambda row: cells.text(row["relation"])),
+            Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
+            Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
+            *(_answer_column(place, run) for place, run in enumerate(runs)),
+            Column("right_names", "Right", right_names),
+            Column("right", "", right_keys, shown=False),
+        ],
+        rows=rows,
+        sortable=False,
+        page_size=DISAGREEMENTS_PER_PAGE,
+        cards=True,
+        empty="There are no such answers.",
+    )
+
+
+def _answer_column(place: int, run: ComparedRun) -> Column[Row]:
+    def cell(row: Row) -> Cell:
+        right = row["right"][place]
+        answer = row["answers"][place] or _right_or_wrong(right)
+        return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
+
+    return Column(run.key, run.name, cell)
+
+
+def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
+    wrong = [not right for right in pattern]
+    parts = [
+        f"{word}: {', '.join(run.name for run in _chosen(runs, choice))}"
+        for word, choice in (("right", pattern), ("wrong", wrong))
+        if any(choice)
+    ]
+    return labels.sentence("; ".join(parts))
+
+
+def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
+    return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]

@@ -1,0 +1,168 @@
+"""Results of third parties: those that the library wrote are imported as they are, and everything else is refused."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.core.files.storage import storages
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from leaderboard.models import Benchmark, Model, Run
+from leaderboard.stored import benchmarks
+from leaderboard.worker.third_party import import_result
+from probing.catalog import CATALOG, EMBEDDED, open_benchmark
+from probing.errors import ProbingError
+from probing.results.result import ITEMS, RECORD, SCORES, Result
+from probing.runner import run as measure
+from tests.conftest import BearFolder
+from tests.e2e.every_probe import Pupil
+from tests.fakes import FAKE_CARD
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+
+pytestmark = pytest.mark.django_db
+SOURCE = "Example University"
+CARD = replace(FAKE_CARD, id="org/elsewhere", kind="causal", parameters=125_000_000)
+
+
+def measured(content: Any, out: Path, **chosen: Any) -> Path:
+    """A result folder as the library writes it."""
+    measure(Pupil(card=CARD), content, out=out, **chosen)
+    return out
+
+
+@pytest.fixture
+def result(small: Benchmark, tmp_path: Path) -> Path:
+    return measured(benchmarks.read(small), tmp_path / "result", templates=(0,))
+
+
+@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.archive])
+def test_results_of_every_probe_are_imported_with_equal_rows_and_scores(slug: str, tmp_path: Path) -> None:
+    benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+    content = open_benchmark(slug)
+    probe = CATALOG[slug].probe
+    # What is false stands behind what is true.
+    limit = None if probe == "perplexity" else 4
+    folder = measured(content, tmp_path / "result", probe=probe, limit=limit)
+    run = import_result(folder, SOURCE)
+    own = Result.load(folder)
+    with storages["artefacts"].open(f"{run.artefact}/{ITEMS}") as file:
+        pd.testing.assert_frame_equal(pd.read_parquet(file), own.items)
+    assert (run.state, run.provenance, run.reference) == ("finished", "third-party", SOURCE)
+    expected = own.scores.set_index(["metric", "dimension", "group"])["value"]
+    stored = {(score.metric, score.dimension, score.group): score.value for score in run.scores.all()}
+    assert len(stored) == len(expected)
+    for name, value in stored.items():
+        assert value == pytest.approx(expected[name], rel=1e-9, nan_ok=True) or pd.isna(expected[name])
+
+
+def test_the_run_stands_unranked_on_the_leaderboard_and_says_where_it_comes_from(client: Client, result: Path) -> None:
+    run = import_result(result, SOURCE, "https://example.org/")
+    (row,) = [row for row in csv_rows(client, "/?benchmark=small") if row["model"] == CARD.id]
+    assert row["rank"] == ""
+    assert row["provenance"] == f"uploaded by a third party: {SOURCE}"
+    page = client.get(run.get_absolute_url()).content.decode()
+    assert "imported here" in page
+    assert SOURCE in page
+
+
+def test_it_can_be_compared_with_a_run_that_was_measured_here(client: Client, small: Benchmark, result: Path) -> None:
+    here, there = make.measured(small, make.model("org/here"), skill=2, templates=(0,)), import_result(result, SOURCE)
+    rows = csv_rows(client, f"/compare/?m={here.pk}&m={there.pk}", "runs")
+    assert [row["provenance"] for row in rows] == ["measured here", f"uploaded by a third party: {SOURCE}"]
+
+
+def test_it_stands_beside_a_measurement_of_the_same_and_belongs_to_its_model(small: Benchmark, result: Path) -> None:
+    model = make.model(CARD.id, commit=CARD.commit)
+    here = make.measured(small, model, skill=2, templates=(0,))
+    there = import_result(result, SOURCE)
+    assert there.model == model
+    assert there.pk != here.pk
+
+
+def test_the_scores_of_the_folder_are_not_believed(result: Path) -> None:
+    written = pd.read_csv(result / SCORES)
+    written.assign(value=1.0).to_csv(result / SCORES, index=False)
+    assert import_result(result, SOURCE).scores.get(metric="accuracy", dimension="overall").value < 1
+
+
+def test_the_same_result_is_imported_once(result: Path) -> None:
+    run = import_result(result, SOURCE)
+    with pytest.raises(ProbingError, match=f"here already, as run {run.pk}"):
+        import_result(result, SOURCE)
+    assert import_result(result, "somebody else").pk != run.pk
+
+
+def test_another_version_of_the_benchmark_is_named(bear_folder: BearFolder, result: Path, tmp_path: Path) -> None:
+    here = Benchmark.objects.get(slug="small")
+    Benchmark.objects.filter(pk=here.pk).update(digest="1" * 64)
+    version = json.loads((result / RECORD).read_text())["benchmark"]["version"]
+    with pytest.raises(ProbingError, match=f"on small {version}, which is not here .*{here.version}"):
+        import_result(result, SOURCE)
+
+
+def test_another_probe_is_not_mixed_in(bear_folder: BearFolder, small: Benchmark, tmp_path: Path) -> None:
+    folder = measured(benchmarks.read(small), tmp_path / "result", probe="similarity")
+    with pytest.raises(ProbingError, match="measured with the probe similarity"):
+        import_result(folder, SOURCE)
+
+
+def items(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        change(pd.read_parquet(folder / ITEMS)).to_parquet(folder / ITEMS, index=False)
+
+    return spoil
+
+
+def record(**changes: Any) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        values = json.loads((folder / RECORD).read_text())
+        (folder / RECORD).write_text(json.dumps({**values, **changes}))
+
+    return spoil
+
+
+SPOILED: dict[str, Callable[[Path], None]] = {
+    "there are 5 rows for 6 items": items(lambda rows: rows.iloc[1:]),
+    "'relation' differs": items(lambda rows: rows.assign(relation="P30")),
+    "'index' differs": items(lambda rows: rows.iloc[[1, 0, *range(2, len(rows))]]),
+    "the columns are not relation": items(lambda rows: rows.drop(columns="relation")),
+    "the columns are not": items(lambda rows: rows.assign(extra=1)),
+    "'subject' differs": items(lambda rows: rows.assign(subject="Atlantis")),
+    "does not follow from its scores": items(lambda rows: rows.assign(correct=~rows["correct"])),
+    "not a readable Parquet file": lambda folder: (folder / ITEMS).write_bytes(b"PAR1"),
+    "is not a result": lambda folder: (folder / ITEMS).unlink(),
+    "cannot be read": lambda folder: (folder / RECORD).write_text("{"),
+    "'device' of their record": record(device=None),
+    "number of items": record(items_done=7),
+    "Unknown setting nothing": record(settings={"nothing": 1}),
+    "is too large": lambda folder: (folder / RECORD).write_text(" " * (10**6 + 1)),
+    "names its model '/home/somebody/model'": record(model={"id": "/home/somebody/model"}),
+    "is not the record": record(model=[]),
+}
+
+
+@pytest.mark.parametrize("reason", SPOILED)
+def test_what_no_measurement_gives_is_refused_and_leaves_nothing(result: Path, reason: str) -> None:
+    SPOILED[reason](result)
+    with pytest.raises(ProbingError, match=reason):
+        import_result(result, SOURCE)
+    assert not Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY).exists()
+    assert not Model.objects.filter(hub_id=CARD.id).exists()
+
+
+def test_the_command_imports_a_folder_and_takes_a_name_for_the_model(
+    result: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(model={**json.loads((result / RECORD).read_text())["model"], "id": "/home/somebody/model"})(result)
+    with pytest.raises(CommandError, match="--model org/name"):
+        call_command("import_result", str(result), "--source", SOURCE)
+    call_command("import_result", str(result), "--source", SOURCE, "--model", "org/named")
+    run = Run.objects.get(provenance=Run.Provenance.THIRD_PARTY)
+    assert run.model.hub_id == "org/named"
+    assert run.get_absolute_url() in capsys.readouterr().out
