@@ -1,14 +1,12 @@
 """Removal of secrets: tokens, passwords in addresses, and values that their names announce."""
 
-import secrets
-
 import pytest
 
 from probing.redaction import without_assigned_secrets, without_secrets
 
 
 @pytest.mark.parametrize(
-    "secret", ["hf_0123456789abcdef", "sk-0123456789", "ghp_0123456789", "user:word@host", secrets.token_urlsafe(32)]
+    "secret", ["hf_0123456789abcdef", "sk-0123456789", "ghp_0123456789", "user:word@host", "Zk3-" * 10 + "abc"]
 )
 def test_what_looks_like_a_secret_is_hidden(secret: str) -> None:
     text = without_secrets(f"get https://{secret} now")
