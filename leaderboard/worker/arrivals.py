@@ -189,11 +189,15 @@ def _check_numbers(frame: pd.DataFrame, expected: pd.DataFrame) -> None:
     """Raise `RowsRefused` unless there is one finite score for each option, and no number is infinite."""
     for name in frame.columns:
         for cell, pattern in zip(frame[name], expected[name], strict=True):
-            is_list = isinstance(cell, np.ndarray | list)
-            if name in PER_OPTION and not (is_list and len(cell) == len(pattern)):
+            per_option = name in PER_OPTION and _holds_list(pattern)
+            if per_option and not (_holds_list(cell) and len(cell) == len(pattern)):
                 raise RowsRefused.because(f"a list of {name!r} has another length than the options")
             if not _finite(cell, missing=name not in ("scores", "unconditional")):
                 raise RowsRefused.because(f"the column {name!r} holds values that are not finite")
+
+
+def _holds_list(cell: Any) -> bool:
+    return isinstance(cell, np.ndarray | list)
 
 
 def _finite(cell: Any, *, missing: bool) -> bool:

@@ -31,7 +31,9 @@ def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     if request.param == "imported first":
         call_command("load_published", verbosity=0)
     assert benchmarks.current("trex") == trex
-    return cloze_run(trex, make.model("org/measured", kind="masked"))
+    run = cloze_run(trex, make.model("org/measured", kind="masked"))
+    call_command("rank", verbosity=0)
+    return run
 
 
 def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Client) -> None:

@@ -42,10 +42,10 @@ def test_a_folder_of_models_that_is_a_file_is_a_problem(settings: DjangoSettings
 
 
 def test_results_without_a_run_are_orphans(site: Site) -> None:
-    artefacts.storage().save("runs/4711/items.parquet", ContentFile(b""))
+    artefacts.storage().save("runs/gone/items.parquet", ContentFile(b""))
     finding = only(list(files.orphans()))
     assert finding.state == "warning"
-    assert "runs/4711" in finding.message and f"runs/{site.first.pk}" not in finding.message
+    assert "runs/gone" in finding.message and f"runs/{site.first.pk}" not in finding.message
 
 
 def test_missing_results_and_benchmarks_are_named(site: Site, data: Path) -> None:
