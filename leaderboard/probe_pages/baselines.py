@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists.runs import finished_runs
-from leaderboard.lists.scores import overall_scores
+from leaderboard.lists.scores import OVERALL
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored.chance import BASELINE_IDS, HUB_ID
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
@@ -23,11 +22,11 @@ WORDS: Mapping[str, tuple[str, str]] = {
 
 
 def baselines_section(benchmark: Benchmark) -> list[Section]:
-    """Return the section; none for a benchmark without options to guess from. Two queries."""
-    runs = finished_runs(benchmark).filter(provenance=Run.Provenance.BASELINE, model__hub_id__in=WORDS)
-    by_id = {run.model.hub_id: run for run in runs}
-    scores = overall_scores(by_id.values(), lambda on: on.main_metric)
-    rows = [(by_id[name], scores[by_id[name].pk]) for name in WORDS if name in by_id and by_id[name].pk in scores]
+    """Return the section; none for a benchmark without options to guess from. One query."""
+    runs = Run.objects.filter(benchmark=benchmark, provenance=Run.Provenance.BASELINE, model__hub_id__in=WORDS)
+    overall = Score.objects.filter(run__in=runs, dimension=OVERALL.dimension, metric=benchmark.main_metric)
+    by_id = {score.run.model.hub_id: score for score in overall.select_related("run__model")}
+    rows = [(by_id[name].run, by_id[name]) for name in WORDS if name in by_id]
     return [Section("baselines", TITLE, _table(rows))] if rows else []
 
 

@@ -60,8 +60,9 @@ def _sections(run: Run, query: QueryDict) -> list[Section]:
     """Return the run's sections and breakdowns, except for relations and templates, which its own page has."""
     pages = pages_of(run.benchmark)
     groups = breakdowns(run.scores.order_by("pk"), pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    dimensions = [dimension_section(run, pages, name, groups[name]) for name in groups if name not in LAST]
-    return [*probe_sections(run, pages, query), *dimensions]
+    sections = probe_sections(run, pages, query)
+    elsewhere = {*LAST, *(section.name for section in sections)}
+    return [*sections, *(dimension_section(run, pages, name, groups[name]) for name in groups if name not in elsewhere)]
 
 
 def runs_table(runs: list[Run]) -> Table[RunScore]:

@@ -93,7 +93,7 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
     client: Client, eight: list[Run]
 ) -> None:
-    for runs, figures in ((eight[:2], 3), (eight[:4], 2), (eight, 1)):
+    for runs, figures in ((eight[:2], 4), (eight[:4], 3), (eight, 2)):
         page = client.get(address(runs)).content.decode()
         assert page.count("data-chart=") == figures
         assert ("second minus first" in page) == (len(runs) == 2)

@@ -10,6 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.views.run import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.html_table import Tables
@@ -30,6 +31,8 @@ def same(shown: str, value: str) -> bool:
         return True
     if shown.startswith("published: "):
         return value.startswith("published: ")
+    if match := re.fullmatch(r"(\d+) of \d+", shown):
+        return match[1] == value
     if shown == "< 0.001":
         return float(value) < 0.001
     if match := re.fullmatch(r"([\d.]+) ([KMBT])", shown):
@@ -56,7 +59,8 @@ def test_every_table_equals_its_csv(client: Client, site: Site, subtests: pytest
                 full = read_csv(client, f"{address}{joined}format=csv&table={name}")
                 places = [full[0].index(name) for name in rows[0]]
                 assert places == sorted(places)
-                for shown, everything in zip(rows[1:], full[1:], strict=True):
+                assert len(rows) == len(full) or len(rows) == 1 + PAGE_SIZE < len(full)
+                for shown, everything in zip(rows[1:], full[1:], strict=False):
                     values = [everything[place] for place in places]
                     assert [(s, v) for s, v in zip(shown, values, strict=True) if not same(s, v)] == []
 
