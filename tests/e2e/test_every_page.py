@@ -110,6 +110,7 @@ def expect_no_violation(page: Page, site: str, addresses: list[str], subtests: p
     for address in addresses:
         with subtests.test(address):
             page.goto(address)
+            page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
             for plot in page.locator("[data-chart]").all():
                 plot.scroll_into_view_if_needed()
                 drawing = plot.locator(".main-svg").first
@@ -194,6 +195,7 @@ def test_a_keyboard_reaches_content_and_sorting(page: Page) -> None:
 
 def test_the_chosen_colours_stay_and_charts_follow(page: Page, addresses: list[str]) -> None:
     page.goto(addresses[3])
+    page.locator("[data-chart=chart-domain]").scroll_into_view_if_needed()
     label = page.locator("[data-chart=chart-domain] .ytick text").first
     before = label.evaluate("text => text.style.fill")
     page.get_by_label("Colours").select_option("dark")

@@ -18,6 +18,7 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
     page.get_by_role("link", name="Go to run").click()
     expect(page.get_by_role("heading", name="By domain")).to_be_visible(timeout=2 * MINUTE)
     expect(page.locator("#chart-domain")).to_be_attached()
+    page.locator("[data-chart=chart-domain]").scroll_into_view_if_needed()
     expect(page.locator("[data-chart=chart-domain] .main-svg").first).to_be_visible()
 
     page.goto("/?benchmark=small")

@@ -67,7 +67,8 @@ def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> No
     own, settings = declared_options(probe), {name for name in offered if name in SETTINGS}
     assert not own.keys() & SETTINGS.keys(), "a name would have two meanings"
     assert offered.keys() == own.keys() | settings
-    assert {"templates", "dtype"} <= settings <= {"templates", "pll", "reduction", "dtype"} - probe.fixed.keys()
+    every_probe = {"templates", "dtype", "start"}
+    assert every_probe <= settings <= {*every_probe, "pll", "reduction", "protocol"} - probe.fixed.keys()
 
 
 def test_a_probe_without_options_says_so() -> None:
@@ -86,7 +87,6 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
 def test_each_option_names_its_type_and_its_choices() -> None:
     declared = {name: (option.value_type, option.choices) for name, option in declared_options(Few).items()}
     assert declared == {
-        "generic_subjects": (str, ()),
         "prompting": (str, ("vanilla", "few-shot")),
         "k": (int, ()),
         "weight": (float, ()),
