@@ -19,10 +19,14 @@ from tests.conftest import BearFolder
 ROOT = Path(__file__).parents[3]
 
 
+# Values of settings that take text, but not any text.
+OTHERS = {"probe": "ranking", "start": "eos"}
+
+
 def other_value(option: Option) -> Any:
     """A value other than the default one."""
-    if option.name == "probe":
-        return "ranking"
+    if option.name in OTHERS:
+        return OTHERS[option.name]
     if option.choices:
         return next(choice for choice in option.choices if choice != option.default)
     value = {str: "other", int: 7, float: 0.25}[option.value_type]
