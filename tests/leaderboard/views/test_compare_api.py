@@ -18,6 +18,7 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
 FIGURES = DIFFERENCE_COLUMNS[3:]
+pytestmark = pytest.mark.django_db  # one test asks for its runs by name, which hides that it needs the database
 
 
 @pytest.fixture
