@@ -136,6 +136,12 @@ class Benchmark:
                 return relation
         raise BadInput(f"Relation {label} has no item {index}.", "Choose one that is there.")
 
+    def items_by_key(self) -> dict[tuple[str, int], tuple[Relation, Item]]:
+        """Map the label of a relation and the index of an item, as rows have them, to both."""
+        return {
+            (relation.label, item.index): (relation, item) for relation in self.relations for item in relation.items
+        }
+
     def _named(self, name: str, among: Sequence[Relation]) -> Sequence[Relation]:
         relations = [relation for relation in among if name in (relation.id, relation.label)]
         if not relations:

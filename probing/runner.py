@@ -25,7 +25,7 @@ from probing.language_model import DType, LanguageModel, Usage
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, asked, narrowed, parts, skipped
+from probing.probes.parts import Part, asked_relation, narrowed, parts, skipped
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
@@ -105,7 +105,7 @@ def probe_part(
     start = start or Start(datetime.now(UTC), 0.0)
     settings.refuse_kind(model.card.kind)
     model = model.starting(settings.start)
-    relation = asked(benchmark, settings, part.relation)
+    relation = asked_relation(benchmark, settings, part.relation)
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()

@@ -49,5 +49,5 @@ def shown_difference(benchmark: Benchmark) -> dict[str, Any]:
     """
     if benchmark.smallest_difference:
         return dict(benchmark.smallest_difference)
-    known = benchmark.correctness.column and benchmark.items
-    return as_json(assumed_difference(benchmark.items)) if known else {}
+    tells_right = benchmark.correctness.column and benchmark.items
+    return as_json(assumed_difference(benchmark.items)) if tells_right else {}

@@ -157,12 +157,12 @@ def _rule_columns(name: str, title: str) -> list[Column[ModelPlaces]]:
 
 def _places_chart(rows: Sequence[ModelPlaces], rule: str) -> Chart | None:
     """Return the order of the best models under each normalisation that all of them have, the own rule first."""
-    drawn = rows[:MODELS_DRAWN]
-    rules = [name for name in rows[0].places if all(name in row.places for row in drawn)]
+    charted = rows[:MODELS_DRAWN]
+    rules = [name for name in rows[0].places if all(name in row.places for row in charted)]
     rules.sort(key=lambda name: name != rule)
     if len(rules) < 2:
         return None
-    orders = {name: [row.run.name for row in sorted(drawn, key=lambda row: row.places[name])] for name in rules}
-    moving = sum(len({orders[name].index(row.run.name) for name in rules}) > 1 for row in drawn)
-    words = f"{moving} of {len(drawn)} models have another place under some normalisation than under the own rule."
+    orders = {name: [row.run.name for row in sorted(charted, key=lambda row: row.places[name])] for name in rules}
+    moving = sum(len({orders[name].index(row.run.name) for name in rules}) > 1 for row in charted)
+    words = f"{moving} of {len(charted)} models have another place under some normalisation than under the own rule."
     return Chart(NORMALISATION, "Order of the models by normalisation", words, charts.bumps(orders))

@@ -12,7 +12,7 @@ from leaderboard.stored.scores import replace_scores
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
 from probing.benchmark import Benchmark as Content
 from probing.probes import probe_named
-from probing.probes.parts import asked, parts
+from probing.probes.parts import asked_relation, parts
 from probing.probes.probe import make
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -63,6 +63,6 @@ def _scores(content: Content, settings: Settings) -> pd.DataFrame:
     rows = [
         row
         for part in parts(content, settings)
-        for row in probe.rows(model, asked(content, settings, part.relation), part.template, settings)
+        for row in probe.rows(model, asked_relation(content, settings, part.relation), part.template, settings)
     ]
     return probe.scores(probe.frame(rows))

@@ -24,7 +24,7 @@ from probing.language_model import Kind, OptionScores, Request, Scoring
 from probing.measuring.rows import UnfitRows, read_table
 from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
-from probing.probes.parts import asked
+from probing.probes.parts import asked_relation
 from probing.results.joining import PartResult
 from probing.results.result import join
 from probing.settings import Settings
@@ -127,7 +127,7 @@ def _expected(part: RunPart, kind: Kind) -> tuple[Relation, pd.DataFrame]:
     """Return the part's relation, and its rows as a model without answers gives them."""
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
-    relation = asked(content, settings, part.relation)
+    relation = asked_relation(content, settings, part.relation)
     probe = probe_of(settings)
     return relation, probe.frame(list(probe.rows(Unanswering(kind), relation, part.template, settings)))
 

@@ -113,8 +113,8 @@ def _claimed_model(card: Mapping[str, Any], hub_id: str) -> Model:
     if model := rows.filter(source=Model.Source.HUB).first() or rows.first():
         return model
     facts = {field: card.get(field) or None for field in ("kind", "architecture", "parameters")}
-    known = {field: value for field, value in facts.items() if value is not None}
-    return Model(hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, **known)
+    stated = {field: value for field, value in facts.items() if value is not None}
+    return Model(hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, **stated)
 
 
 def _with_model(record: Mapping[str, Any], model: Model) -> dict[str, Any]:

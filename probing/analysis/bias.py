@@ -71,10 +71,10 @@ def bias_scores(rows: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=SCORE_COLUMNS)
     summary = bias_summary(answer_bias(rows))
     names, dimension = space_names(rows), space_dimension(rows.columns)
-    known = rows.assign(**{dimension: names})[names.isin(summary.index)]
-    by_row = {metric: names[known.index].map(values) for metric, values in summary.items()}
+    summarised = rows.assign(**{dimension: names})[names.isin(summary.index)]
+    by_row = {metric: names[summarised.index].map(values) for metric, values in summary.items()}
     tables = [
-        mean(known[values.notna()], str(metric), values.dropna(), place)
+        mean(summarised[values.notna()], str(metric), values.dropna(), place)
         for metric, values in by_row.items()
         if values.notna().any()
         for place in (OVERALL, dimension)
@@ -169,13 +169,13 @@ def _figures(table: pd.DataFrame) -> Mapping[str, float]:
     bias, gold, uniform, predicted, generic = (
         table[name].to_numpy(dtype=float) for name in ("bias", "gold", "uniform", "predicted", "generic")
     )
-    known = not np.isnan(generic).any()
+    has_generic = not np.isnan(generic).any()
     return {
         GOLD_DISTANCE: total_variation(bias, gold),
         UNIFORM_DISTANCE: total_variation(bias, uniform),
         ENTROPY: normalised_entropy(bias),
         GOLD_ENTROPY: normalised_entropy(gold),
         PREDICTION_DISTANCE: total_variation(predicted, gold),
-        GENERIC_DISTANCE: total_variation(generic, uniform) if known else np.nan,
-        GENERIC_ENTROPY: normalised_entropy(generic) if known else np.nan,
+        GENERIC_DISTANCE: total_variation(generic, uniform) if has_generic else np.nan,
+        GENERIC_ENTROPY: normalised_entropy(generic) if has_generic else np.nan,
     }

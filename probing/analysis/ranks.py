@@ -88,9 +88,9 @@ class PairedComparison:
 
 def item_values(rows: pd.DataFrame, values: pd.Series) -> pd.Series:
     """Return each item's mean over its templates, indexed by relation and item; rows without a value do not count."""
-    known = values.notna()
-    keys = [rows.loc[known, "relation"].astype(str), rows.loc[known, "index"]]
-    return values[known].astype(float).groupby(keys, sort=True).mean()
+    present = values.notna()
+    keys = [rows.loc[present, "relation"].astype(str), rows.loc[present, "index"]]
+    return values[present].astype(float).groupby(keys, sort=True).mean()
 
 
 def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.DataFrame:

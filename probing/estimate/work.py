@@ -13,7 +13,7 @@ from probing.errors import BadInput
 from probing.estimate.counting_model import CountingModel, VerbLoad
 from probing.language_model import Kind, Verb
 from probing.probes import probe_of
-from probing.probes.parts import Part, asked
+from probing.probes.parts import Part, asked_relation
 from probing.settings import Settings
 
 # The size of half a sample: so many items, or as many as make so many statements.
@@ -46,7 +46,7 @@ def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Ki
     Counts a sample of the items in two halves; each item beyond the sample takes what one of the second half added.
     Raises `BadInput` where the probe cannot ask the part, as its prompts are made.
     """
-    relation = asked(benchmark, settings, part.relation)
+    relation = asked_relation(benchmark, settings, part.relation)
     probe, items = probe_of(settings), relation.items
 
     def ask(counter: CountingModel, some: Sequence[Item]) -> int:

@@ -213,7 +213,7 @@ class MultipleChoice(Probe):
 
     def _row_lengths(self, rows: pd.DataFrame, benchmark: Benchmark) -> Iterator[TextLengths]:
         """Yield the lengths of the texts of each row's options."""
-        items = {(rel.label, item.index): (rel, item) for rel in benchmark.relations for item in rel.items}
+        items = benchmark.items_by_key()
         for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
             relation, item = items[label, index]
             yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))

@@ -33,7 +33,7 @@ def narrowed(benchmark: Benchmark, settings: Settings) -> Benchmark:
     return benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
 
 
-def asked(benchmark: Benchmark, settings: Settings, relation: str) -> Relation:
+def asked_relation(benchmark: Benchmark, settings: Settings, relation: str) -> Relation:
     """Return the relation of this id with those items only that a run with these settings asks."""
     chosen = benchmark.select([relation], settings.limit, sample=settings.sample, seed=settings.seed)
     return chosen[relation]

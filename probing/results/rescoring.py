@@ -31,7 +31,7 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
 
     Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
     """
-    items = _items(benchmark)
+    items = benchmark.items_by_key()
     cells = [
         probe.tag_cells(*items[row["relation"], row["index"]], {str(name): cell for name, cell in row.items()})
         for row in rows.to_dict("records")
@@ -48,13 +48,6 @@ def all_scores(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> 
     probe = probe_of(settings)
     tables = [probe.scores(rows), probe.alternatives(rows, benchmark, settings)]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
-
-
-def _items(benchmark: Benchmark) -> dict[tuple[str, int], tuple[Relation, Item]]:
-    """Map the label of a relation and the index of an item to both."""
-    return {
-        (relation.label, item.index): (relation, item) for relation in benchmark.relations for item in relation.items
-    }
 
 
 def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
@@ -121,7 +114,7 @@ def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Setti
         check_complete(result.items, benchmark, settings)
     except Incomplete as error:
         raise other(error.message.removesuffix(".")) from error
-    items = _items(benchmark)
+    items = benchmark.items_by_key()
     for row in result.items.to_dict("records"):
         relation, item = items[row["relation"], row["index"]]
         if column := _other_column({str(name): cell for name, cell in row.items()}, relation, item):
