@@ -149,7 +149,11 @@ def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     """Keep folders and plain files, without what tells of this machine."""
     if not (member.isfile() or member.isdir()):
         return None
-    return member.replace(uid=0, gid=0, uname="", gname="", mode=0o755 if member.isdir() else 0o644)
+    # Set here and not by `member.replace`, which would copy the archive with all members before this one.
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    member.mode = 0o755 if member.isdir() else 0o644
+    return member
 
 
 @for_workers("POST")

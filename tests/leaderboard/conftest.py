@@ -70,6 +70,15 @@ def small(db: Any, bear_folder: BearFolder) -> Benchmark:
 
 
 @pytest.fixture
+def starter(transactional_db: None) -> Benchmark:
+    """The starter benchmark with 31 parts of ten items, so that a run takes long enough to be interrupted."""
+    benchmark, _ = benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")
+    benchmark.settings = {"limit": 10}
+    benchmark.save()
+    return benchmark
+
+
+@pytest.fixture
 def pairs(db: Any) -> Benchmark:
     """The starter pairs, imported."""
     return benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0]

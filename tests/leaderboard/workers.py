@@ -12,7 +12,7 @@ from urllib.parse import quote
 from django.conf import settings
 from django.db import connection
 
-PATIENCE = 60  # seconds
+PATIENCE = 180  # seconds, enough where many processes share the machine
 
 
 def environment() -> dict[str, str]:

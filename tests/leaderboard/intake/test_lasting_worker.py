@@ -15,11 +15,9 @@ from leaderboard.intake import queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
 from tests.hub.local_hub import Hub
 from tests.leaderboard.intake.test_embedded import kill_server
-from tests.leaderboard.workers import until, worker
+from tests.leaderboard.workers import PATIENCE, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,23 +32,15 @@ def state(run: Run) -> str:
     return Run.objects.get(pk=run.pk).state
 
 
-@pytest.fixture
-def starter(transactional_db: None) -> Benchmark:
-    benchmark, _ = benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")
-    benchmark.settings = {"limit": 10}
-    benchmark.save()
-    return benchmark
-
-
 def test_a_worker_outlasts_its_server_and_measures_the_next_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
     with worker("default", "--name", "a") as process:
         until(lambda: "a" in registered())
         kill_server(data)
-        until(lambda: "a" in registered(), 20)
+        until(lambda: "a" in registered())
         run = submit("org/causal", small).run
         until(lambda: state(run) == Run.State.FINISHED)
         process.terminate()
-        output = process.communicate(timeout=30)[0]
+        output = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, output
     assert "Traceback" not in output
     assert not queue.reachable()
@@ -62,8 +52,8 @@ def test_a_worker_restores_a_queue_that_was_emptied(small: Benchmark, local_hub:
         django_rq.get_connection().flushall()
         run = Run.objects.get(pk=submit("org/causal", small).run.pk)
         django_rq.get_connection().flushall()
-        until(lambda: "a" in registered(), 20)
-        until(lambda: state(run) == Run.State.FINISHED, 45)
+        until(lambda: "a" in registered())
+        until(lambda: state(run) == Run.State.FINISHED)
 
 
 def test_a_stopped_worker_gives_its_part_back_at_once(local_hub: Hub, starter: Benchmark) -> None:
@@ -71,7 +61,7 @@ def test_a_stopped_worker_gives_its_part_back_at_once(local_hub: Hub, starter: B
     with worker("default") as process:
         until(lambda: run.parts.filter(done=True).exists())
         process.terminate()
-        output = process.communicate(timeout=20)[0]
+        output = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, output
     assert not run.parts.filter(lease_until__isnull=False).exists()
     assert not run.parts.filter(done=False, attempts__gt=0).exists()
@@ -89,7 +79,7 @@ def test_a_killed_worker_leaves_no_process_and_no_file(local_hub: Hub, starter: 
         assert not [child for child in below if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
         assert [path for path in (data / "scratch").iterdir() if path.is_dir()]
         with worker("default", "--burst") as second:
-            second.communicate(timeout=60)
+            second.communicate(timeout=PATIENCE)
         assert not [path for path in (data / "scratch").iterdir() if path.is_dir()]
 
 
@@ -107,7 +97,7 @@ def test_a_worker_outlasts_a_locked_database(
         time.sleep(5)
         other.execute("ROLLBACK")
         other.close()
-        output = process.communicate(timeout=120)[0]
+        output = process.communicate(timeout=PATIENCE)[0]
     assert state(run) == Run.State.FINISHED, output
     assert "Traceback" not in output
     assert set(run.parts.values_list("attempts", flat=True)) == {1}

@@ -18,15 +18,11 @@ from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
 from leaderboard.stored import artefacts, benchmarks
-from probing.catalog import EMBEDDED
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
-from tests.leaderboard.workers import kill, manage, until, worker
+from tests.leaderboard.workers import PATIENCE, kill, manage, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-SHORT = {"limit": 10}  # 31 parts of the starter benchmark, each taking a moment
 
 
 def jobs(lane: str = "default") -> list[tuple[str, list[object]]]:
@@ -269,7 +265,7 @@ def test_of_the_runs_that_wait_one_after_the_other_is_tried_again_soon(small: Be
 def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/causal", small).run  # no queue server yet: the worker starts it and enqueues the run
     with worker("--burst") as process:
-        output = process.communicate(timeout=60)[0]
+        output = process.communicate(timeout=PATIENCE)[0]
     run.refresh_from_db()
     assert (run.state, process.returncode) == (Run.State.FINISHED, 0), output
     assert not queue.reachable()
@@ -286,24 +282,16 @@ def test_a_killed_workers_run_is_finished_by_the_next(
     assert len(done) < run.parts.count(), "it was killed too late"
     run.parts.filter(done=False, lease_until__isnull=False).update(lease_until=timezone.now())
     with worker("--burst") as second:
-        output = second.communicate(timeout=120)[0]
+        output = second.communicate(timeout=PATIENCE)[0]
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, output
     assert {pk: run.parts.get(pk=pk).attempts for pk in done} == done
-    whole = probe(str(tiny_models["org/causal"]), benchmarks.read(starter), **SHORT, progress=False)
+    whole = probe(str(tiny_models["org/causal"]), benchmarks.read(starter), **starter.settings, progress=False)
     stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, whole.items, check_exact=False, atol=1e-4)
 
 
-@pytest.fixture
-def starter(transactional_db: None) -> Benchmark:
-    """The starter benchmark, so that a run takes long enough to be interrupted."""
-    benchmark, _ = benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")
-    benchmark.settings = SHORT
-    benchmark.save()
-    return benchmark
-
-
+@pytest.mark.slow
 def test_four_workers_share_a_run_with_the_result_of_one(
     local_hub: Hub, starter: Benchmark, tiny_models: dict[str, Path]
 ) -> None:
@@ -314,7 +302,7 @@ def test_four_workers_share_a_run_with_the_result_of_one(
             workers.enter_context(worker("--name", name))
         until(lambda: len(queue.RQWorker.all(connection=django_rq.get_connection())) == 4)
         run = submit("org/masked", starter).run
-        until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED, 180)
+        until(lambda: Run.objects.get(pk=run.pk).state == Run.State.FINISHED)
     assert set(run.parts.values_list("worker", flat=True)) == set("abcd")
     assert set(run.parts.values_list("attempts", flat=True)) == {1}
     run.refresh_from_db()
@@ -328,7 +316,7 @@ def test_four_workers_share_a_run_with_the_result_of_one(
 def test_a_worker_without_redis_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9")
     process = manage("rqworker")
-    output = process.communicate(timeout=60)[0]
+    output = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 1
     assert "REDIS_URL" in output
     assert "Traceback" not in output

@@ -182,6 +182,13 @@ def test_a_benchmark_arrives_whole(worker: Worker, small: Benchmark, tmp_path: P
     assert worker.get("benchmarks/0.tar.gz").status_code == 404
 
 
+def test_a_benchmark_of_many_files_is_packed_at_once(worker: Worker, starter: Benchmark) -> None:
+    with tarfile.open(fileobj=io.BytesIO(worker.get(f"benchmarks/{starter.digest}.tar.gz").getvalue())) as archive:
+        members = archive.getmembers()
+    assert len(members) > 30
+    assert {(member.uid, member.gid, member.uname, member.gname) for member in members} == {(0, 0, "", "")}
+
+
 def test_a_run_that_is_measured_elsewhere_is_finished_here(worker: Worker, run: Run, enqueued: list[int]) -> None:
     for _ in range(2):
         assert enqueued == []
