@@ -29,8 +29,8 @@ browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 		|| echo "No chromium: the browser tests will be skipped."
 
-test: install browser  ## run all tests (COVERAGE=1: and fail if they cover too little)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup tests \
+test: install browser  ## run the tests (SLOW=1: the slow ones, too; COVERAGE=1: fail if they cover too little)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
 chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=folder)

@@ -53,7 +53,11 @@ def outcome(hub_id: str, benchmark: Benchmark) -> str:
     return run.code
 
 
-@pytest.mark.parametrize("name", ZOO)
+SLOW = {"slow hub"}  # waits until the hub has been slow for too long
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in ZOO]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_hostile_repository_ends_with_its_code(
     name: str, tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
 ) -> None:

@@ -89,6 +89,7 @@ def test_uploads_that_trickle_leave_the_site_answering(served: tuple[str, psutil
             assert seconds_of_a_page(url) < 10
 
 
+@pytest.mark.slow
 def test_downloads_of_a_large_run_need_constant_memory(served: tuple[str, psutil.Process]) -> None:
     url, process = served
     run = f"{url}/runs/{RUN}"

@@ -21,6 +21,8 @@ HOSTILE = (
     "-", "--model", "NaN", "2026-13-45", "2026-02-30T25:61", "\r\nSet-Cookie: a=b", "<script>alert(1)</script>",
     "' OR 1=1 --", "{{7*7}}", "../../etc/passwd", "a" * 7000, "\U0010ffff", "(a+)+$", "true", "null", "[]", "all",
 )  # fmt: skip
+SHORT = 150  # characters, so that a value for every parameter makes no query string that is refused as too long
+LONG = [value for value in HOSTILE if len(value) > SHORT]
 RAW_QUERIES = (
     "page=%ff%fe",
     "%00=1",
@@ -107,13 +109,13 @@ def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, su
             for query in RAW_QUERIES:
                 expect_no_error(visitor, address, QUERY_STRING=query)
             for hostile in HOSTILE:
-                expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile[:150]))}")
+                expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile[:SHORT]))}")
 
 
 @pytest.mark.parametrize("name", ["page", "sort", "m", "search", "benchmark"])
 def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, name: str) -> None:
     for address in addresses(site):
-        for hostile in HOSTILE:
+        for hostile in LONG:
             expect_no_error(visitor, f"{address}?{name}={quote(hostile)}")
 
 

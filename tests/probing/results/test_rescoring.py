@@ -247,6 +247,7 @@ def bear_sized() -> Benchmark:
     )
 
 
+@pytest.mark.slow
 def test_a_result_as_large_as_bear_takes_seconds(tmp_path: Path) -> None:
     benchmark = bear_sized()
     assert benchmark.size == 7731
