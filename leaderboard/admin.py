@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
-from leaderboard.stored.ranks import refresh_ranks
+from leaderboard.stored.ranks import refresh_standings
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -60,7 +60,7 @@ class RunAdmin(ReadOnly, Runs):
         benchmarks = list(Benchmark.objects.filter(runs__in=queryset).distinct())
         queryset.delete()
         for benchmark in benchmarks:
-            refresh_ranks(benchmark)
+            refresh_standings(benchmark)
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, runs: QuerySet[Run]) -> None:

@@ -25,6 +25,7 @@ from leaderboard.intake import check_queue
 from leaderboard.intake.lasting_worker import LastingWorker
 from leaderboard.models import Run, RunEvent, RunPart
 from leaderboard.stored import artefacts
+from leaderboard.stored.ranks import refresh_standings, unranked_benchmarks
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 
 log = logging.getLogger(__name__)
@@ -135,6 +136,12 @@ def remove_leftovers() -> None:
         artefacts.remove_leftovers(run)
 
 
+def refresh_missing_ranks() -> None:
+    """Rank the runs whose worker was killed after it had finished them."""
+    for benchmark in unranked_benchmarks():
+        refresh_standings(benchmark)
+
+
 class Worker(LastingWorker):
     """The site's worker, which makes no process for a wake-up without work, and enqueues lost runs again."""
 
@@ -148,6 +155,7 @@ class Worker(LastingWorker):
             patiently(requeue_lost, RETRY_AFTER)
             patiently(try_longest_waiting)
             patiently(remove_leftovers)
+            patiently(refresh_missing_ranks)
         connection.close()  # the process of the next job must not inherit it
 
     def execute_job(self, job: Job, queue: Queue) -> None:

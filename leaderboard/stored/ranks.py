@@ -13,6 +13,7 @@ from django.db import transaction
 from leaderboard.models import Benchmark, Run
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
 from leaderboard.stored import item_rows
+from leaderboard.stored.smallest_differences import store_smallest_difference
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
 from probing.settings import Settings
@@ -36,6 +37,23 @@ def _item_set(run: Run, index: pd.Index) -> ItemSet:
         items[relation].append(item)
     digest = hashlib.sha256(json.dumps(items).encode()).hexdigest()
     return ItemSet.objects.get_or_create(benchmark=run.benchmark, digest=digest, defaults={"items": items})[0]
+
+
+def refresh_standings(benchmark: Benchmark, beside: int | None = None) -> int:
+    """Compute again what depends on all measured runs of a version: their ranks, and the smallest difference.
+
+    Returns how many runs have a rank. `beside` is that of `refresh_ranks`.
+    """
+    ranked = refresh_ranks(benchmark, beside)
+    store_smallest_difference(benchmark)
+    return ranked
+
+
+def unranked_benchmarks() -> list[Benchmark]:
+    """Return the versions with a finished run that was never ranked, as its worker was killed after finishing it."""
+    finished = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
+    unranked = finished.filter(item_figures__isnull=False, ranks__isnull=True)
+    return list(Benchmark.objects.filter(runs__in=unranked).distinct())
 
 
 def refresh_ranks(benchmark: Benchmark, beside: int | None = None) -> int:

@@ -15,7 +15,6 @@ from leaderboard.lists import runs as run_lists
 from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
-from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
@@ -24,6 +23,7 @@ from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.views.forms import ItemsForm
 from leaderboard.views.page import submitter
 from leaderboard.views.submission import submission_of, unlisted

@@ -13,13 +13,13 @@ from leaderboard.display.columns import interval_columns, model_column, score_po
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark, benchmarks
 from leaderboard.lists.scores import Slice, best_by_group, best_scores, slice_scores
-from leaderboard.lists.smallest_differences import shown_difference
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_section
 from leaderboard.probe_pages.published_sections import published_sections, published_tables
 from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.benchmarks import read
+from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.views.page import show, switch_links
 from probing import catalog
 from probing.benchmark import Item, Relation

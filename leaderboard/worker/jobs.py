@@ -26,11 +26,10 @@ from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
 from leaderboard.intake import hub, queue
-from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.models import Model, Run, RunPart, Score
 from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
-from leaderboard.stored.ranks import refresh_ranks, store_figures
+from leaderboard.stored.ranks import refresh_standings, store_figures
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import verification
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
@@ -265,8 +264,7 @@ def aggregate(run: Run) -> None:
     folder = artefacts.store_result(run, result)
     if patiently(finish, run, result, folder):
         artefacts.remove_leftovers(run)
-        patiently(refresh_ranks, run.benchmark, beside=run.pk)
-        patiently(store_smallest_difference, run.benchmark)
+        patiently(refresh_standings, run.benchmark, beside=run.pk)
     else:
         artefacts.remove_folder(folder)
 

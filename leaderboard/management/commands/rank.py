@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
-from leaderboard.stored.ranks import refresh_ranks, restore_figures
+from leaderboard.stored.ranks import refresh_standings, restore_figures
 
 
 class Command(PlainCommand):
@@ -14,7 +13,6 @@ class Command(PlainCommand):
     def run(self, **options: Any) -> None:
         for benchmark in Benchmark.objects.filter(runs__provenance="measured").distinct().order_by("slug", "version"):
             without_items = restore_figures(benchmark)
-            self.say(f"{benchmark}: {refresh_ranks(benchmark)} runs ranked.")
-            store_smallest_difference(benchmark)
+            self.say(f"{benchmark}: {refresh_standings(benchmark)} runs ranked.")
             for run in without_items:
                 self.say(f"{run} (run {run.pk}) has no stored items; its places come from its interval alone.")

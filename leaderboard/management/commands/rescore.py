@@ -5,11 +5,10 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from leaderboard.lists.smallest_differences import store_smallest_difference
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, chance
-from leaderboard.stored.ranks import refresh_ranks
+from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.rescoring import rescore
 from probing.errors import BadInput, ProbingError
 
@@ -38,8 +37,7 @@ class Command(PlainCommand):
                 changed |= {former, run.benchmark}
                 self.say(f"Run {run.pk}, {run.name}: {' '.join(sentences)}")
         for version in changed:
-            refresh_ranks(version)
-            store_smallest_difference(version)
+            refresh_standings(version)
         if number is None:
             for version in Benchmark.objects.filter(pk__in={run.benchmark_id for run in runs}).exclude(path=""):
                 chance.store_chance(version, benchmarks.read(version), version.settings_with({}))

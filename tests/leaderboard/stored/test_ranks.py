@@ -8,11 +8,12 @@ import pytest
 from django.core.files.storage import storages
 from django.test import Client
 
+from leaderboard.intake.queue import refresh_missing_ranks
 from leaderboard.lists.standings import LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
 from leaderboard.stored import ranks
-from leaderboard.stored.ranks import refresh_ranks, restore_figures, store_figures
+from leaderboard.stored.ranks import refresh_ranks, restore_figures, store_figures, unranked_benchmarks
 from probing.analysis.ranks import item_values, rank_table
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -43,6 +44,15 @@ def with_items(on: Benchmark, name: str, right: int, items: int = 400) -> Run:
 @pytest.fixture
 def tiny() -> Benchmark:
     return make.benchmark()
+
+
+def test_a_run_whose_worker_was_killed_before_ranking_is_ranked_later(tiny: Benchmark) -> None:
+    with_items(tiny, "good", 300)
+    with_items(tiny, "poor", 100)
+    assert unranked_benchmarks() == [tiny]
+    refresh_missing_ranks()
+    assert [places for _, places in sorted(ranked(tiny).items())] == ["1", "2"]
+    assert unranked_benchmarks() == []
 
 
 def test_stored_ranks_are_those_of_the_results(site: Site) -> None:

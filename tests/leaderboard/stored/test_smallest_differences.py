@@ -6,9 +6,9 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.lists import smallest_differences
-from leaderboard.lists.smallest_differences import shown_difference, store_smallest_difference
 from leaderboard.models import Benchmark, Run
+from leaderboard.stored import smallest_differences
+from leaderboard.stored.smallest_differences import shown_difference, store_smallest_difference
 from probing.analysis.power import assumed_difference, smallest_difference
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site

@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from leaderboard.lists.runs import measured_runs
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemsMissing
@@ -17,7 +16,9 @@ NEWEST_RUNS = 20  # whose pairs are compared, so that the time does not grow wit
 def store_smallest_difference(benchmark: Benchmark) -> None:
     """Compute the smallest difference from the newest runs with the usual settings, and store it."""
     column = benchmark.correctness.column
-    runs = measured_runs().filter(benchmark=benchmark).exclude(artefact="") if column else []
+    measured = Run.objects.filter(benchmark=benchmark, provenance=Run.Provenance.MEASURED, state=Run.State.FINISHED)
+    with_items = measured.exclude(artefact="").select_related("model", "benchmark").order_by("-finished", "-pk")
+    runs = with_items if column else []
     newest = [run for run in runs if not run.settings_group][:NEWEST_RUNS]
     results = {run.pk: rows for run in newest if (rows := _rows(run, column)) is not None}
     difference = smallest_difference({str(pk): rows for pk, rows in results.items()}, benchmark.correctness)
