@@ -151,6 +151,18 @@ class RunQuerySet(models.QuerySet["Run"]):
             run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
         )
 
+    def claim_finish(self, run: "Run") -> bool:
+        """Lease a run whose parts are all done to the worker that finishes it; return False if another has it."""
+        now = timezone.now()
+        free = models.Q(finishing_until=None) | models.Q(finishing_until__lt=now)
+        return bool(self.filter(free, pk=run.pk).update(finishing_until=now + LEASE))
+
+    def renew_finish(self, run: "Run") -> None:
+        self.filter(pk=run.pk).exclude(finishing_until=None).update(finishing_until=timezone.now() + LEASE)
+
+    def release_finish(self, run: "Run") -> None:
+        self.filter(pk=run.pk).update(finishing_until=None)
+
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again. Its finished parts and its events are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
@@ -197,6 +209,7 @@ class Run(models.Model):
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
     submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
     lane = models.CharField(max_length=20, default="default", help_text="the queue that it waits in")
+    finishing_until = models.DateTimeField(null=True, blank=True, help_text="lease of the worker that finishes it")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)

@@ -74,8 +74,8 @@ def turns(lane: str) -> list[OpenTurn]:
 def _started(lane: str, now: datetime) -> list[OpenTurn]:
     """Return the runs that a worker has begun, with the number of workers that they have now.
 
-    Between its first move and its first leased part, and while it computes the scores, a worker holds no lease. Then
-    it has the run for as long as a lease lasts.
+    Between its first move and its first leased part, a worker holds no lease. Then it has the run for as long as a
+    lease lasts. While it finishes the run, it holds a lease of the whole run.
     """
     undone = Q(parts__done=False)
     runs = Run.objects.filter(lane=lane, state__in=STARTED).annotate(
@@ -83,10 +83,11 @@ def _started(lane: str, now: datetime) -> list[OpenTurn]:
         leased=Count("parts", undone & Q(parts__lease_until__gt=now)),
         recent=Exists(RunEvent.objects.filter(run=OuterRef("pk"), time__gt=now - LEASE)),
     )
-    fields = ("pk", "submitter", "created", "state", "undone", "leased", "recent")
+    fields = ("pk", "submitter", "created", "state", "undone", "leased", "recent", "finishing_until")
     started = []
-    for pk, submitter, created, state, undone_parts, leased, recent in runs.values_list(*fields):
-        held = recent and state != Run.State.SCORING
+    for pk, submitter, created, state, undone_parts, leased, recent, finishing_until in runs.values_list(*fields):
+        finishing = finishing_until is not None and finishing_until > now
+        held = finishing or (recent and state == Run.State.DOWNLOADING)
         workers = leased or int(held)
         free = undone_parts > leased or (not undone_parts and not held)
         started.append(OpenTurn(pk, submitter, created.timestamp(), True, workers, free))

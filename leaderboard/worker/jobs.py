@@ -123,7 +123,7 @@ def waited_enough(run: Run, error: ProbingError) -> bool:
 
 
 def work_on(run: Run) -> None:
-    """Measure part after part while one is free; the worker that finds all of them done finishes the run."""
+    """Measure part after part while one is free; one worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
         while leased.take(claim(run)):
             try:
@@ -134,7 +134,7 @@ def work_on(run: Run) -> None:
                     raise
                 log.warning("Run %s: %s", run.pk, crash)
                 leased.lose()
-        if not patiently(run.parts.filter(done=False).exists):
+        if not patiently(run.parts.filter(done=False).exists) and leased.take_finish(run):
             measure_again(run, leased)
             aggregate(run)
 

@@ -1,4 +1,4 @@
-"""Leases: a worker keeps the claim to its part for as long as its process lives."""
+"""Leases: a worker keeps its part, or the run that it finishes, for as long as its process lives."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 from django.db import connection
 
-from leaderboard.models import RunPart
+from leaderboard.models import Run, RunPart
 from leaderboard.stored.retry import UNAVAILABLE, patiently
 
 INTERVAL = 2  # seconds between two renewals of a lease
@@ -17,10 +17,14 @@ class Ended(Exception):
 
 
 class LeasedPart:
-    """The part that this worker has claimed, if any, and the share of its work that is done."""
+    """The part that this worker has claimed, if any, and the share of its work that is done.
+
+    A worker that has found all parts of a run done claims the run instead, in order to finish it.
+    """
 
     def __init__(self) -> None:
         self.part: RunPart | None = None
+        self.finishing: Run | None = None
         self.share = 0.0
         self.lost = False
 
@@ -28,6 +32,12 @@ class LeasedPart:
         """Make this the part whose lease is kept, and return it."""
         self.part, self.share, self.lost = part, 0.0, False
         return part
+
+    def take_finish(self, run: Run) -> bool:
+        """Claim a run whose parts are all done; return False if another worker finishes it."""
+        if patiently(Run.objects.claim_finish, run):
+            self.finishing = run
+        return self.finishing is not None
 
     def progress(self, share: float) -> None:
         """Note the share of the part's work that is done; raise `Ended` if the part is no longer this worker's."""
@@ -48,7 +58,7 @@ class LeasedPart:
 
 @contextmanager
 def heartbeat() -> Iterator[LeasedPart]:
-    """Keep the leased part in a thread; at the end, give back a part that is not done."""
+    """Keep what is leased in a thread; at the end, give back a part that is not done and a run to be finished."""
     leased, stop = LeasedPart(), Event()
     thread = Thread(target=_keep, args=(leased, stop), daemon=True)
     thread.start()
@@ -57,9 +67,11 @@ def heartbeat() -> Iterator[LeasedPart]:
     finally:
         stop.set()
         thread.join()
-        if leased.part:
-            with suppress(*UNAVAILABLE):  # the lease will run out
+        with suppress(*UNAVAILABLE):  # the lease will run out
+            if leased.part:
                 RunPart.objects.release(leased.part)
+            if leased.finishing:
+                Run.objects.release_finish(leased.finishing)
 
 
 def _keep(leased: LeasedPart, stop: Event) -> None:
@@ -69,6 +81,8 @@ def _keep(leased: LeasedPart, stop: Event) -> None:
             try:
                 if (part := leased.part) and not RunPart.objects.renew(part, int(leased.share * part.items)):
                     leased.lost = part is leased.part
+                if leased.finishing:
+                    Run.objects.renew_finish(leased.finishing)
             except UNAVAILABLE:
                 connection.close()
     finally:

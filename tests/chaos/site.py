@@ -53,12 +53,11 @@ class Site:
             "REDIS_URL": "",
             "TMPDIR": str(self.temporary),
         }
-        web = [sys.executable, "-m", "waitress", f"--listen={self.address.removeprefix('http://')}"]
         self.commands = {
             "worker 1": [*MANAGE, "rqworker", "default", "large"],
             "worker 2": [*MANAGE, "rqworker", "default", "large"],
             "checks": [*MANAGE, "rqworker", "checks"],
-            "web": [*web, "leaderboard.wsgi:application"],
+            "web": [*MANAGE, "serve", f"--listen={self.address.removeprefix('http://')}"],
         }
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._stopping = Event()

@@ -114,15 +114,29 @@ def test_a_run_whose_worker_is_lost_waits_again(benchmark: Benchmark) -> None:
     assert next_pk() == run.pk
 
 
-@pytest.mark.parametrize("state", ["downloading", "aggregating"])
-def test_a_worker_without_a_lease_keeps_its_run_as_long_as_a_lease_lasts(benchmark: Benchmark, state: str) -> None:
-    run = queued(benchmark, state=state, parts=1)
-    run.parts.update(done=state == "aggregating")
-    event = RunEvent.objects.create(run=run, state=state)
+def test_a_worker_without_a_lease_keeps_its_run_as_long_as_a_lease_lasts(benchmark: Benchmark) -> None:
+    run = queued(benchmark, state=Run.State.DOWNLOADING, parts=1)
+    event = RunEvent.objects.create(run=run, state="downloading")
     assert not schedule.without_worker("default")
     RunEvent.objects.filter(pk=event.pk).update(time=timezone.now() - LEASE - timedelta(seconds=1))
     assert schedule.without_worker("default") == 1
     assert next_pk() == run.pk
+
+
+@pytest.mark.parametrize("state", ["scoring", "aggregating"])
+def test_one_worker_finishes_a_run_for_as_long_as_it_takes(benchmark: Benchmark, state: str) -> None:
+    run = queued(benchmark, state=state, parts=1)
+    run.parts.update(done=True)
+    assert schedule.without_worker("default") == 1, "nobody finishes it yet"
+    assert Run.objects.claim_finish(run)
+    assert not Run.objects.claim_finish(run)
+    assert not schedule.has_work("default")
+    Run.objects.update(finishing_until=timezone.now() - timedelta(seconds=1))
+    assert next_pk() == run.pk, "its worker was lost"
+    assert Run.objects.claim_finish(run)
+    Run.objects.release_finish(run)
+    Run.objects.renew_finish(run)
+    assert schedule.has_work("default"), "its worker gave up"
 
 
 def test_a_worker_leaves_a_shared_run_for_one_that_waits(benchmark: Benchmark) -> None:

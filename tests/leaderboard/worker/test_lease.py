@@ -22,7 +22,7 @@ def test_it_keeps_the_lease_and_shows_the_progress(run: Run) -> None:
         leased.take(RunPart.objects.claim(run, "a"))
         run.parts.update(lease_until=timezone.now())
         leased.progress(0.8)
-        until(lambda: run.parts.get().items_done == 3, 5)
+        until(lambda: run.parts.get().items_done == 3)
         assert run.parts.get().lease_until > timezone.now()
 
 
@@ -31,6 +31,17 @@ def test_it_gives_back_the_leased_part_when_something_goes_wrong(run: Run) -> No
         leased.take(RunPart.objects.claim(run, "a"))
         raise ZeroDivisionError
     assert (run.parts.get().lease_until, run.parts.get().attempts) == (None, 0)
+
+
+def test_it_keeps_the_run_that_it_finishes(run: Run) -> None:
+    with lease.heartbeat() as leased:
+        assert leased.take_finish(run)
+        with lease.heartbeat() as other:
+            assert not other.take_finish(run)
+        soon = timezone.now()
+        Run.objects.filter(pk=run.pk).update(finishing_until=soon)
+        until(lambda: Run.objects.get(pk=run.pk).finishing_until > soon)
+    assert Run.objects.get(pk=run.pk).finishing_until is None
 
 
 def test_a_worker_without_a_part_keeps_no_lease(run: Run) -> None:
