@@ -35,7 +35,7 @@ def interval_columns(score: Callable[[Any], object], name: str = "") -> list[Col
 
 
 def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
-    """Return the column that tells runs of one model apart; a page drops it where no run differs from the usual settings.
+    """Return the column that tells runs of one model apart, which pages drop where all have the usual settings.
 
     A start token that also marks roles in the model's chat template is named beside the settings.
     """

@@ -1,10 +1,12 @@
 """Titles for the short names that scores are stored under; a name without a title here is made readable."""
 
+import re
 from collections.abc import Sequence
 
 from django.conf.locale import LANG_INFO
 
 from leaderboard.models import Run
+from probing.analysis.crossed import CROSSED
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -43,6 +45,16 @@ ABOUT = {
     "tie_group": "ranks",
     "value": "what-is",
 }
+
+
+def column_name(*words: str) -> str:
+    """Return the name of a CSV column: small letters, digits and hyphens, with an underscore for everything else."""
+    return re.sub(r"[^\w-]+", "_", "_".join(words)).strip("_").lower()
+
+
+def group_column(dimension: str, group: str) -> str:
+    """Return the name of the CSV column of a group, such as `domain_arts`; crossed groups name their tags themselves."""
+    return column_name(group) if dimension in CROSSED else column_name(dimension, group)
 
 
 def dimension(name: str) -> str:

@@ -105,7 +105,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
         caption="The runs, and their differences from the first one",
         columns=[
             Column("name", "Run", name_cell, align="head"),
-            Column("run", "", lambda row: cells.text(row.run.name), shown=False),
+            Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
             Column("value", metric, lambda row: cells.score(*row.overall), align="score"),
             *interval_columns(lambda row: row.overall),
             *_against_first_columns(),
@@ -190,7 +190,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
             Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
             Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
             Column("result", "", lambda row: cells.text(row["result"]), shown=False),
-            Column("run", "", lambda row: cells.text(by_key[row["result"]].run.name), shown=False),
+            Column("run", "", lambda row: cells.number(by_key[row["result"]].run.pk), shown=False),
             Column("n", "Items", lambda row: cells.items(row["n"]), align="number"),
             Column("first", runs[0].name, lambda row: cells.number(row["first"]), align="number"),
             Column(

@@ -154,7 +154,8 @@ def models_table(scores: list[Score]) -> Table[Score]:
 
 
 def models_chart(title: str, scores: list[Score]) -> Chart:
-    points = score_points((s.run.name, s) for s in scores)
+    addresses = {s.run.name: s.run.get_absolute_url() for s in scores}
+    points = score_points(((s.run.name, s) for s in scores), addresses.__getitem__)
     return Chart(
         "models",
         f"{title} by model",

@@ -106,4 +106,4 @@ def _metric_label(benchmark: Benchmark) -> str:
 
 
 def _run_link(row: RunScore) -> cells.Cell:
-    return cells.text(f"run {row.run.pk}", href=row.run.get_absolute_url())
+    return cells.Cell(row.run.pk, f"run {row.run.pk}", href=row.run.get_absolute_url())

@@ -1,4 +1,4 @@
-"""Reads the tables of a page as a browser would show them, without what is only read out."""
+"""Reads the tables of a page as a browser would show them, without half-widths and what is only read out."""
 
 from html.parser import HTMLParser
 
@@ -26,7 +26,7 @@ class Tables(HTMLParser):
             self._rows[-1].append("")
             self._in_cell = True
         elif tag == "span":
-            self._is_hidden = given.get("class") == "visually-hidden"
+            self._is_hidden = given.get("class") in ("visually-hidden", "half")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th"):
