@@ -32,6 +32,7 @@ class NumberConverter(IntConverter):
 register_converter(NumberConverter, "number")
 
 handler400 = "leaderboard.serving.errors.bad_request"
+handler404 = "leaderboard.views.not_found.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
 
 runs = [

@@ -1,9 +1,11 @@
-// Draws each chart when it comes near the viewport. Colours and fonts come from the stylesheet, so all charts are
-// drawn again when the colour scheme changes.
+// Draws each chart when it comes near the viewport, the others when the browser has nothing else to do, so that all
+// are there when the page is printed. Colours and fonts come from the stylesheet, so all charts are drawn again when
+// the colour scheme changes.
 (() => {
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
+  const SHEET = 660; // width of a chart on paper, in pixels
   const drawn = new Set();
   let loading = null;
 
@@ -60,17 +62,27 @@
     for (const trace of data) trace.name &&= short(trace.name);
   }
 
-  async function draw(plot) {
+  const isAddress = (text) => typeof text === "string" && text.startsWith("/");
+
+  // Draws in one go, as nothing can wait while a page is being printed; Plotly is loaded.
+  function drawNow(plot, width) {
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
-    const Plotly = await plotly();
-    if (plot.clientWidth < NARROW) shorten(data, layout);
-    await Plotly.react(plot, data, layout, { displayModeBar: false, responsive: true });
+    if ((width ?? plot.clientWidth) < NARROW) shorten(data, layout);
+    const options = { displayModeBar: false, responsive: true };
+    window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
     if (drawn.has(plot)) return;
     drawn.add(plot);
+    near.unobserve(plot);
     plot.on("plotly_click", ({ points }) => {
-      const address = points[0].customdata;
-      if (typeof address === "string" && address.startsWith("/")) window.location.assign(address);
+      if (isAddress(points[0].customdata)) window.location.assign(points[0].customdata);
     });
+    plot.on("plotly_hover", ({ points }) => plot.classList.toggle("linked", isAddress(points[0].customdata)));
+    plot.on("plotly_unhover", () => plot.classList.remove("linked"));
+  }
+
+  async function draw(plot) {
+    await plotly();
+    drawNow(plot);
   }
 
   const near = new IntersectionObserver((entries) => {
@@ -92,9 +104,40 @@
     for (const plot of drawn) plot.isConnected ? draw(plot) : drawn.delete(plot);
   }
 
+  // A chart in a closed fold has no width yet: it is drawn when the fold is opened.
+  const waiting = () => [...document.querySelectorAll("[data-chart]")].filter(
+    (plot) => !drawn.has(plot) && plot.clientWidth,
+  );
+
+  function drawWhenIdle() {
+    requestIdleCallback(async () => {
+      const [plot] = waiting();
+      if (!plot) return;
+      await draw(plot);
+      drawWhenIdle();
+    });
+  }
+
+  // Paper is light and narrow.
+  function print() {
+    document.documentElement.dataset.paper = "";
+    for (const plot of document.querySelectorAll("[data-chart]")) if (window.Plotly) drawNow(plot, SHEET);
+  }
+
+  function backToScreen() {
+    delete document.documentElement.dataset.paper;
+    redraw();
+  }
+
   document.body.append(probe, mapStyle);
   watch(document);
-  document.addEventListener("htmx:afterSettle", () => watch(document));
+  window.addEventListener("load", drawWhenIdle);
+  window.addEventListener("beforeprint", print);
+  window.addEventListener("afterprint", backToScreen);
+  document.addEventListener("htmx:afterSettle", () => {
+    watch(document);
+    drawWhenIdle();
+  });
   document.addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

@@ -1,10 +1,12 @@
 """Titles for the short names that scores are stored under; a name without a title here is made readable."""
 
+import re
 from collections.abc import Sequence
 
 from django.conf.locale import LANG_INFO
 
 from leaderboard.models import Run
+from probing.analysis.crossed import CROSSED
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -34,8 +36,58 @@ SETTINGS = {
     "start": "Start token",
 }
 METRICS = {
-    "accuracy_sem": "Template SEM",
+    "accuracy_sem": "Spread over wordings",
 }
+# The headings of docs/methods.md that explain columns, by the columns' names; /methods/ has them as ids.
+ABOUT = {
+    "rank": "what-does-a-rank-such-as-2-to-5-mean",
+    "places": "what-does-a-rank-such-as-2-to-5-mean",
+    "tie_group": "ranks",
+    "value": "what-is-plus-minus",
+    "score": "what-is-plus-minus",
+    "provenance": "what-do-the-circles-mean",
+    "n": "why-can-a-number-of-items-be-a-fraction",
+    "sem": "spread-over-wordings",
+    "accuracy_sem": "spread-over-wordings",
+    "chance": "what-is-chance",
+    "accuracy": "accuracy",
+    "precision_at_5": "precision-at-5",
+    "mean_reciprocal_rank": "precision-at-5",
+    "ties": "ties",
+    "difference": "comparing-runs",
+    "p": "comparing-runs",
+    "p_holm": "comparing-runs",
+    "flips": "template-sensitivity",
+    "confidence": "confidence",
+    "p_at_1": "culture-pairs",
+    "p_at_5": "culture-pairs",
+    "gap": "the-gap",
+    "specificity": "specificity",
+    "naturalness": "factors",
+    "relatedness": "factors",
+    "acc_at_10_either": "acc10",
+    "acc_at_10_fine": "acc10",
+    "superiority": "effect-sizes",
+    "cohens_d": "effect-sizes",
+    "discriminates": "p-values",
+    "in_top_1": "encoders",
+    "in_top_5": "encoders",
+    "in_top_10": "encoders",
+    "in_near_1": "generators",
+    "in_near_5": "generators",
+    "in_near_15": "generators",
+    "settings": "what-a-run-records",
+}
+
+
+def column_name(*words: str) -> str:
+    """Return the name of a CSV column: small letters, digits and hyphens, with an underscore for everything else."""
+    return re.sub(r"[^\w-]+", "_", "_".join(words)).strip("_").lower()
+
+
+def group_column(dimension: str, group: str) -> str:
+    """Return the name of the CSV column of a group, such as `domain_arts`; crossed groups name their tags themselves."""
+    return column_name(group) if dimension in CROSSED else column_name(dimension, group)
 
 
 def dimension(name: str) -> str:

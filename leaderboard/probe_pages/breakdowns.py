@@ -70,7 +70,9 @@ def _metric_column(metric: str, title: str) -> Column[Group]:
 def _groups_chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
     """Return a chart of the main metric; None where it has a value in fewer than two groups."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
-    points = score_points((group.name, group.main) for group in groups)
+    points = score_points(
+        ((group.name, group.main) for group in groups), lambda name: group_url(run.benchmark, dimension, name)
+    )
     if len(points) < 2:
         return None
     by_chance = score_points((group.name, group.scores.get("chance")) for group in groups)

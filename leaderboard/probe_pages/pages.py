@@ -33,13 +33,14 @@ class CountColumn(NamedTuple):
 def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
     """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
     title = title or f"{labels.dimension(part.dimension)}: {part.group}"
+    name = labels.group_column(part.dimension, part.group)
 
     def cell(row: Standing) -> cells.Cell:
         return cells.of_score(row.score(metric, part))
 
     return [
-        Column(str(part), title, cell, align="score"),
-        *interval_columns(lambda row: row.score(metric, part), str(part), shown=False),
+        Column(name, title, cell, align="score"),
+        *interval_columns(lambda row: row.score(metric, part), name),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from leaderboard.display import cells
+from leaderboard.display import cells, labels
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column
@@ -88,10 +88,10 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
         score = row.score(GAP, part)
         return cells.signed(score.value if score else None)
 
-    name = f"{GAP}:{part.group}"
+    name = labels.column_name(GAP, part.group)
     return [
         Column(name, f"Gap: {part.group}", gap, "P@1 of the first culture minus that of the West.", align="number"),
-        *interval_columns(lambda row: row.score(GAP, part), name, shown=False),
+        *interval_columns(lambda row: row.score(GAP, part), name),
     ]
 
 

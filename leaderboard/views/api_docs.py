@@ -1,7 +1,10 @@
-"""/api/ : the routes of the API."""
+"""/api/ : the routes of the API, with answers to some of them."""
 
+import json
+from functools import lru_cache
 from typing import NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -64,4 +67,12 @@ ROUTES = (
 
 
 def api_docs_view(request: HttpRequest) -> HttpResponse:
-    return render(request, "api.html", {"routes": ROUTES, "base": request.build_absolute_uri("/api/v1/")})
+    context = {"routes": ROUTES, "base": request.build_absolute_uri("/api/v1/"), "answers": answers()}
+    return render(request, "api.html", context)
+
+
+@lru_cache(maxsize=1)
+def answers() -> list[tuple[str, str]]:
+    """Return routes with an answer to each, lists cut to one member; a test compares them with real answers."""
+    stored = json.loads((settings.BASE_DIR / "docs" / "api-answers.json").read_text(encoding="utf-8"))
+    return [(route, json.dumps(answer, indent=2, ensure_ascii=False)) for route, answer in stored.items()]

@@ -141,7 +141,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
         caption="Models on this relation, the best first",
         columns=[
             model_column(lambda s: s.run),
-            *settings_column(scores, lambda s: s.run),
+            settings_column(lambda s: s.run),
             Column("value", "Score", cells.of_score, align="score"),
             *interval_columns(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
@@ -154,7 +154,8 @@ def models_table(scores: list[Score]) -> Table[Score]:
 
 
 def models_chart(title: str, scores: list[Score]) -> Chart:
-    points = score_points((s.run.name, s) for s in scores)
+    addresses = {s.run.name: s.run.get_absolute_url() for s in scores}
+    points = score_points(((s.run.name, s) for s in scores), addresses.__getitem__)
     return Chart(
         "models",
         f"{title} by model",

@@ -1,26 +1,71 @@
-"""/methods/ : docs/methods.md as a page."""
+"""/methods/ : docs/methods.md as a page, with its contents and an address for every heading and bold term."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 # A table that is wider than the screen scrolls without the rest of the page, by keyboard as well.
 SCROLLED = '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>'
+IN_CONTENTS = ("h2", "h3")
+
+
+class Heading(NamedTuple):
+    """A heading of the page: its level, its id and its text."""
+
+    level: str
+    id: str
+    text: str
+
+
+class Document(NamedTuple):
+    """The text as HTML, the headings that the contents list, and every id that links can lead to."""
+
+    text: SafeString
+    contents: list[Heading]
+    ids: frozenset[str]
 
 
 def methods_view(request: HttpRequest) -> HttpResponse:
-    return render(request, "methods.html", {"text": _text()})
+    return render(request, "methods.html", methods()._asdict())
 
 
 @lru_cache(maxsize=1)
-def _text() -> SafeString:
+def methods() -> Document:
+    """Read docs/methods.md; headings, and paragraphs that begin with a bold term, get ids."""
     source = (settings.BASE_DIR / "docs" / "methods.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("table_open", lambda *_: SCROLLED)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
+    tokens = markdown.parse(source)
+    contents: list[Heading] = []
+    ids: set[str] = set()
+    for opening, inside in zip(tokens, tokens[1:], strict=False):
+        name = _name(opening, inside.children or [])
+        anchor = slugify(name.replace("±", "plus minus"))
+        if not anchor or anchor in ids:
+            continue
+        ids.add(anchor)
+        opening.attrSet("id", anchor)
+        if opening.tag in IN_CONTENTS:
+            contents.append(Heading(opening.tag, anchor, name))
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
-    return SafeString(markdown.render(source))
+    text = SafeString(markdown.renderer.render(tokens, markdown.options, {}))
+    return Document(text, contents, frozenset(ids))
+
+
+def _name(opening: Token, inside: Sequence[Token]) -> str:
+    """Return what a block is called: the text of a heading, or the bold term at the start of a paragraph."""
+    if opening.type == "heading_open":
+        return "".join(token.content for token in inside)
+    # An empty text token stands before the bold one.
+    words = [token for token in inside[:3] if token.content or token.type == "strong_open"]
+    is_term = opening.type == "paragraph_open" and len(words) > 1 and words[0].type == "strong_open"
+    return words[1].content.rstrip(".") if is_term else ""

@@ -84,7 +84,7 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
             Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
             Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
             Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
-            Column("run", "Works on", _work, align="wide"),
+            Column("runs", "Works on", _work, align="wide"),
             Column("seen", "Last sign of life", lambda row: cells.moment(row.seen)),
         ],
         rows=rows,
@@ -157,7 +157,7 @@ def _work(worker: LiveWorker) -> Cell:
 
 
 def _run(run: Run) -> Cell:
-    return cells.text(_name(run), href=run.get_absolute_url())
+    return Cell(run.pk, _name(run), href=run.get_absolute_url())
 
 
 def _name(run: Run) -> str:

@@ -17,6 +17,8 @@ from leaderboard.display.charts.figures import (
     error_bars,
     figure,
     group_names,
+    intervals,
+    links,
     with_chance_line,
 )
 
@@ -74,7 +76,7 @@ def forest(
     plot = headed_dots(points, heads, title, names)
     for trace, group in zip(plot.data, group_names(points), strict=True):
         marker = {"symbol": "circle" if group else "circle-open", "color": ACCENT}
-        trace.update(marker=marker, hovertemplate="%{y}: <b>%{x:+.3f}</b><extra></extra>")
+        trace.update(marker=marker, hovertemplate="%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>")
     plot.update_layout(xaxis={"range": None, "tickformat": "+.2~f"}, showlegend=False)
     plot.add_vline(x=0, line={"color": MUTED, "width": 1})
     return plot
@@ -89,7 +91,9 @@ def _dot_trace(points: Sequence[Point]) -> go.Scatter:
         cliponaxis=False,
         error_x=error_bars(points),
         name="score",
-        hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
     )
 
 
@@ -115,7 +119,9 @@ def _series_trace(name: str, points: Sequence[Point], place: int) -> go.Scatter:
         error_y=error_bars(points),
         offsetgroup=str(place),
         name=name,
-        hovertemplate="%{x}, " + name.replace("%", "") + ": <b>%{y:.3f}</b><extra></extra>",
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{x}, " + name.replace("%", "") + ": <b>%{y:.3f}</b>%{hovertext}<extra></extra>",
     )
 
 

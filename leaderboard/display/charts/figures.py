@@ -108,6 +108,18 @@ def group_names(points: Sequence[Point]) -> list[str]:
     return list(dict.fromkeys(point.group for point in points))
 
 
+def links(points: Sequence[Point]) -> list[str]:
+    """Return where each point leads, as static/charts.js reads it."""
+    return [point.href for point in points]
+
+
+def intervals(points: Sequence[Point]) -> list[str]:
+    """Return the interval of each point as it stands in its hover, empty without one."""
+    return [
+        "" if point.low is None or point.high is None else f" ({point.low:.3f} to {point.high:.3f})" for point in points
+    ]
+
+
 def error_bars(points: Sequence[Point]) -> dict[str, Any]:
     """Turn the absolute bounds of intervals into Plotly's error bars; a missing bound has a bar of length 0."""
     return {

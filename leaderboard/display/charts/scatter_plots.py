@@ -17,6 +17,8 @@ from leaderboard.display.charts.figures import (
     error_bars,
     figure,
     group_names,
+    intervals,
+    links,
     with_chance_line,
 )
 
@@ -114,7 +116,8 @@ def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
         x=[point.x for point in points],
         y=[point.value for point in points],
         text=[point.label for point in points],
-        customdata=[point.href for point in points],
+        customdata=links(points),
+        hovertext=intervals(points),
         mode="markers",
         marker={
             "size": 10,
@@ -124,5 +127,5 @@ def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
         cliponaxis=False,
         error_y={**error_bars(points), "color": MUTED},
         name=group,
-        hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
+        hovertemplate="%{text}<br><b>%{y:.3f}</b>%{hovertext}<extra></extra>",
     )

@@ -7,7 +7,18 @@ import plotly.graph_objects as go
 
 from leaderboard.display.charts.axes import share_axis
 from leaderboard.display.charts.dot_plots import labels_by_heading
-from leaderboard.display.charts.figures import LINE, MUTED, SERIES_MARKERS, Axis, Point, error_bars, figure, group_names
+from leaderboard.display.charts.figures import (
+    LINE,
+    MUTED,
+    SERIES_MARKERS,
+    Axis,
+    Point,
+    error_bars,
+    figure,
+    group_names,
+    intervals,
+    links,
+)
 
 # Pixels.
 HEADING, LEAST_ROW, SERIES, BETWEEN = 28, 34, 13, 14
@@ -89,5 +100,7 @@ def _trace(points: Sequence[Point], place: int, offset: float, centres: Mapping[
         cliponaxis=False,
         error_x={**error_bars(points), "color": colour},
         name=name,
-        hovertemplate="%{text}, " + name.replace("%", "") + ": <b>%{x:.3f}</b><extra></extra>",
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{text}, " + name.replace("%", "") + ": <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
     )

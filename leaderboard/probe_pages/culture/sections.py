@@ -101,7 +101,8 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     names = run_names(rows)
 
     def run(row: Sides) -> cells.Cell:
-        return cells.text(names.get(row.run.pk, f"run {row.run.pk}"), href=row.run.get_absolute_url())
+        name = names.get(row.run.pk, f"run {row.run.pk}")
+        return cells.Cell(row.run.pk, name, href=row.run.get_absolute_url())
 
     columns = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),

@@ -98,7 +98,7 @@ def test_published_figures_within_five_stand_beside_measured_ones(client: Client
     page = client.get(f"/runs/{run.pk}/").content.decode()
     assert "country of a city" in page
     rows = csv_rows(client, "/?benchmark=geography&columns=fact_type:city_country")
-    assert {row["model"]: row["fact_type:city_country"] for row in rows}["org/printed"] == "0.5"
+    assert {row["model"]: row["fact_type_city_country"] for row in rows}["org/printed"] == "0.5"
 
 
 def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(

@@ -48,7 +48,7 @@ def test_a_metric_has_the_title_of_its_probe_or_else_a_readable_name() -> None:
     pages = ProbePages(metric_labels={"p_at_1": "P@1"})
     assert [pages.metric_label(name) for name in ("p_at_1", "accuracy_sem", "head_size")] == [
         "P@1",
-        "Template SEM",
+        "Spread over wordings",
         "Head size",
     ]
 
@@ -67,11 +67,11 @@ def test_without_related_slices_exactly_the_chosen_ones_are_columns() -> None:
 def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
     columns = slice_columns(Slice("culture_pair", "arab-west"), "p_at_1")
     assert [(column.name, column.shown) for column in columns] == [
-        ("culture_pair:arab-west", True),
-        ("culture_pair:arab-west_low", False),
-        ("culture_pair:arab-west_high", False),
-        ("culture_pair:arab-west_cluster_low", False),
-        ("culture_pair:arab-west_cluster_high", False),
+        ("culture_pair_arab-west", True),
+        ("culture_pair_arab-west_low", False),
+        ("culture_pair_arab-west_high", False),
+        ("culture_pair_arab-west_cluster_low", False),
+        ("culture_pair_arab-west_cluster_high", False),
     ]
     assert columns[0].title == "Culture pair: arab-west"
 

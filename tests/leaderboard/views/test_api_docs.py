@@ -1,12 +1,51 @@
 """/api/ : the routes of the API."""
 
+import json
 import re
+from typing import Any
 
+from django.conf import settings
 from django.test import Client
 
 from leaderboard.urls import v1
 from leaderboard.views import api
 from leaderboard.views.api_docs import ROUTES
+from tests.leaderboard.conftest import Site
+
+ANSWERS = settings.BASE_DIR / "docs" / "api-answers.json"
+
+
+def cut(answer: Any) -> Any:
+    """Cut every list to its first member."""
+    if isinstance(answer, dict):
+        return {name: cut(member) for name, member in answer.items()}
+    return [cut(member) for member in answer[:1]] if isinstance(answer, list) else answer
+
+
+def shape(answer: Any) -> Any:
+    """Return an answer with the kind of each value in its place."""
+    if isinstance(answer, dict):
+        return {name: shape(member) for name, member in answer.items()}
+    if isinstance(answer, list):
+        return [shape(member) for member in answer]
+    return "number" if isinstance(answer, int | float) and not isinstance(answer, bool) else type(answer).__name__
+
+
+def test_the_answers_on_the_page_have_the_fields_of_real_ones(client: Client, site: Site) -> None:
+    first, second = site.first.pk, site.second.pk
+    routes = {
+        "benchmarks": "benchmarks",
+        "leaderboard?benchmark=small": "leaderboard?benchmark=small&provenance=measured",
+        "runs/1/scores": f"runs/{first}/scores",
+        "runs/1/items": f"runs/{first}/items",
+        "compare?m=1&m=2": f"compare?m={first}&m={second}",
+        "runs/999999": "runs/999999",
+    }
+    real = {name: cut(client.get(f"/api/v1/{route}").json()) for name, route in routes.items()}
+    stored = json.loads(ANSWERS.read_text(encoding="utf-8"))
+    assert shape(stored) == shape(real), f"Store this in {ANSWERS.name}:\n{json.dumps(real, indent=2)}"
+    page = client.get("/api/").content.decode()
+    assert all(f"GET {name}" in page.replace("&amp;", "&") for name in routes)
 
 
 def test_exactly_the_routes_that_exist_are_described(client: Client, db: None) -> None:

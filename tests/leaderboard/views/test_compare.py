@@ -113,7 +113,7 @@ def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Clien
 def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client: Client, eight: list[Run]) -> None:
     rows = records(client, address(eight), "runs")
     differences = [row for row in records(client, address(eight), "differences") if row["dimension"] == "Overall"]
-    assert [row["run"] for row in rows] == [run.name for run in eight]
+    assert [row["run"] for row in rows] == [str(run.pk) for run in eight]
     assert rows[0]["difference"] == rows[0]["p"] == ""
     for row, difference in zip(rows[1:], differences, strict=True):
         assert (row["value"], row["difference"], row["p_holm"]) == (
@@ -129,7 +129,7 @@ def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> 
     turned = f"?m={third}&amp;m={first}&amp;m={second}"
     assert turned in page
     rows = records(client, f"/compare/{turned.replace('&amp;', '&')}", "runs")
-    assert [row["run"] for row in rows] == [eight[place].name for place in (2, 0, 1)]
+    assert [row["run"] for row in rows] == [str(eight[place].pk) for place in (2, 0, 1)]
 
 
 def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight: list[Run]) -> None:

@@ -2,17 +2,42 @@
 
 import re
 
+import pytest
 from django.conf import settings
 from django.test import Client
 
-from leaderboard.views.methods import SCROLLED
+from leaderboard.display import labels
+from leaderboard.views.methods import SCROLLED, methods
+from tests.leaderboard.conftest import Site
 
 
-def test_it_has_every_heading_of_the_document(client: Client, db: None) -> None:
+def test_it_has_every_heading_of_the_document_with_an_id(client: Client, db: None) -> None:
     page = client.get("/methods/").content.decode()
     source = (settings.BASE_DIR / "docs" / "methods.md").read_text(encoding="utf-8")
     headings = re.findall(r"^#+ ", source, flags=re.M)
-    assert len(re.findall(r"<h[1-6]>", page)) >= len(headings) > 5
+    ids = re.findall(r'<h[1-6] id="([^"]+)">', page)
+    assert len(ids) == len(set(ids)) == len(headings) > 5
+
+
+def test_the_contents_lead_to_every_section(client: Client, db: None) -> None:
+    page = client.get("/methods/").content.decode()
+    contents = re.findall(r'<li class="h[23]">\s*<a href="#([^"]+)">', page)
+    assert contents == re.findall(r'<h[23] id="([^"]+)">', page)
+
+
+def test_every_link_within_the_document_leads_somewhere() -> None:
+    assert set(re.findall(r'href="#([^"]+)"', methods().text)) <= methods().ids
+
+
+@pytest.mark.parametrize("column", labels.ABOUT)
+def test_the_paragraph_about_a_column_exists(column: str) -> None:
+    assert labels.ABOUT[column] in methods().ids
+
+
+def test_the_help_of_every_column_of_every_page_leads_to_a_paragraph_that_exists(client: Client, site: Site) -> None:
+    for address in site.addresses:
+        links = re.findall(r'href="/methods/#([^"]*)"', client.get(address).content.decode())
+        assert set(links) <= methods().ids, address
 
 
 def test_every_table_scrolls_by_itself(client: Client, db: None) -> None:

@@ -51,7 +51,7 @@ def test_a_worker_is_shown_with_what_it_works_on(client: Client, on: Benchmark) 
     run = make.running(make.model("org/causal"), on)
     RunPart.objects.update(worker="host-1", lease_until=timezone.now() + LEASE)
     (row,) = csv_rows(client, "/status/", "workers")
-    assert (row["worker"], row["lanes"], row["run"]) == ("host-1", "default", "org/causal on Tiny")
+    assert (row["worker"], row["lanes"], row["runs"]) == ("host-1", "default", "org/causal on Tiny")
     assert f'href="/runs/{run.pk}/"' in client.get("/status/").content.decode()
 
 

@@ -1,0 +1,41 @@
+"""Models and benchmarks whose names are near to a text, for pages that do not exist."""
+
+from difflib import get_close_matches
+from urllib.parse import unquote
+
+from django.urls import reverse
+
+from leaderboard.models import Benchmark, Model
+
+SUGGESTIONS = 5
+NEAR = 0.6  # the least similarity, as difflib counts it
+LONGEST = 200  # letters of an address that are compared
+PREFIXES = ("models/", "benchmarks/")
+
+
+def near_names(path: str) -> list[tuple[str, str]]:
+    """Return the names and addresses of models and benchmarks to which an address is near, the nearest first.
+
+    Names are compared without regard to case, models with and without their owner.
+    """
+    text = unquote(path).strip("/").lower()[:LONGEST]
+    for prefix in PREFIXES:
+        text = text.removeprefix(prefix)
+    addresses = _addresses()
+    near = get_close_matches(text, addresses, n=3 * SUGGESTIONS, cutoff=NEAR)
+    return list(dict.fromkeys(addresses[name] for name in near))[:SUGGESTIONS]
+
+
+def _addresses() -> dict[str, tuple[str, str]]:
+    """Map every text under which a model or a benchmark may be sought to its name and its address."""
+    pages = {}
+    for hub_id in Model.objects.order_by("hub_id").values_list("hub_id", flat=True).distinct():
+        org, _, name = hub_id.partition("/")
+        if name:
+            page = (hub_id, reverse("model", args=[org, name]))
+            pages[hub_id.lower()] = page
+            pages.setdefault(name.lower(), page)
+    for benchmark in Benchmark.objects.filter(current=True).order_by("slug"):
+        page = (benchmark.title, benchmark.get_absolute_url())
+        pages[benchmark.slug.lower()] = pages[benchmark.title.lower()] = page
+    return pages
