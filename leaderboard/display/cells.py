@@ -8,11 +8,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from leaderboard.models import Score
+from leaderboard.models import Run, Score
 
-Raw = str | int | float | None
+Raw = str | int | float | bool | None
 NO_VALUE = "–"
 NOT_MEASURED = "not measured"
+PROVENANCES = dict(Run.Provenance.choices)
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class Cell:
     `note` is a tooltip. `kind` is the CSS class of the text. `pieces` is the text in three parts, the middle one
     highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
     a remark, that the page shows as a list in place of the text. `spoken` is read out behind the text, for readers to
-    whom a tooltip is not shown.
+    whom a tooltip is not shown. `half` is half the width of the interval, shown behind the text as "± 0.027". `mark` is
+    the provenance of a score, shown before the text as a filled (measured here) or hollow circle.
     """
 
     value: Raw
@@ -35,15 +39,38 @@ class Cell:
     lang: str = ""
     several: tuple[tuple[str, str], ...] = ()
     spoken: str = ""
+    half: str = ""
+    mark: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the cell has neither a value nor anything else to see or to follow."""
+        return self.value in (None, "") and not (self.href or self.several)
+
+    @property
+    def tooltip(self) -> str:
+        """The note, or the whole of a text that the page may cut."""
+        return self.note or (self.text if len(self.text) > LONGEST else "")
+
+    @property
+    def mark_word(self) -> str:
+        """The mark in words."""
+        return PROVENANCES.get(self.mark, "")
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A dot at `at` and its interval on a line from 0 to 1, in percent of the line's length."""
+    """A dot at `at` and its interval on a line from 0 to 1, in percent of the line's length.
+
+    `least` and `most` are the ends of a second, thin interval, for example over wordings. A tick stands at `chance`.
+    """
 
     at: float
     low: float | None = None
     high: float | None = None
+    least: float | None = None
+    most: float | None = None
+    chance: float | None = None
 
 
 def text(value: str, href: str = "", note: str = "", lang: str = "") -> Cell:
@@ -78,22 +105,45 @@ def items(value: float | None) -> Cell:
     return Cell(value, f"{value:,.0f}" if value == int(value) else f"{value:,.1f}", kind="number")
 
 
-def score(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """Show a score with its interval as a note, and both as a bar if the score is a share between 0 and 1."""
+def score(
+    value: float | None, low: float | None = None, high: float | None = None, chance: float | None = None
+) -> Cell:
+    """Show a score as value ± half-width, its interval as a note, and both as a bar if it is a share from 0 to 1.
+
+    The bar has a tick at `chance`.
+    """
     if value is None:
         return Cell(None, NOT_MEASURED, kind="missing")
-    note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
-    bar = Bar(100 * value, _percentage(low), _percentage(high)) if 0 <= value <= 1 else None
-    rounded = f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}"
-    return Cell(value, _with_minus(rounded), "", note, bar, "score")
+    bar = None
+    if 0 <= value <= 1:
+        bar = Bar(100 * value, _percentage(low), _percentage(high), chance=_percentage(chance))
+    return Cell(value, figure(value), "", interval_note(low, high), bar, "score", half=half_width(low, high))
 
 
-def of_score(row: Score | None) -> Cell:
+def figure(value: float) -> str:
+    """Write a number with three decimals, or as a digit and a power of ten where these would make it zero."""
+    if abs(value) >= 0.0005 or not value:
+        return _with_minus(f"{value:.3f}")
+    digit, power = f"{value:.0e}".split("e")
+    return _with_minus(f"{digit} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
+
+
+def half_width(low: float | None, high: float | None) -> str:
+    """Return half the width of an interval as it stands behind a value, nothing without an interval."""
+    return "" if low is None or high is None else f"± {(high - low) / 2:.3f}"
+
+
+def interval_note(low: float | None, high: float | None) -> str:
+    """Name the ends of an interval, for a tooltip."""
+    return "" if low is None or high is None else f"95 % interval {_minus(low)} to {_minus(high)}"
+
+
+def of_score(row: Score | None, chance: float | None = None) -> Cell:
     """Show a stored score; one without a value was measured, but it or a part of its mean has no countable items."""
     if row is None:
         return score(None)
     if row.value is not None:
-        return _with_clustered(score(row.value, row.low, row.high), row)
+        return _with_clustered(score(row.value, row.low, row.high, chance), row)
     if row.n:
         return Cell(None, "no mean", note="A part of this mean has no countable items.", kind="missing")
     return Cell(None, "no countable items", kind="missing")
@@ -145,9 +195,17 @@ def about_range(low: timedelta, high: timedelta) -> str:
     return f"{first} to {last}"
 
 
-def signed(value: float | None, kind: str = "number") -> Cell:
-    """Show a difference with its sign."""
-    return _no_value(kind) if value is None else Cell(value, _with_minus(f"{value:+.3f}"), kind=kind)
+def signed(value: float | None, kind: str = "number", low: float | None = None, high: float | None = None) -> Cell:
+    """Show a difference with its sign, as value ± half-width where it has an interval."""
+    if value is None:
+        return _no_value(kind)
+    text = _with_minus(f"{value:+.3f}")
+    return Cell(value, text, note=interval_note(low, high), kind=kind, half=half_width(low, high))
+
+
+def of_run(cell: Cell, run: Run) -> Cell:
+    """Mark a score as measured here or published; scores that need no model have no mark."""
+    return cell if run.provenance == Run.Provenance.BASELINE else replace(cell, mark=run.provenance)
 
 
 def p_value(value: float) -> Cell:
@@ -155,18 +213,25 @@ def p_value(value: float) -> Cell:
 
 
 def yes_no(value: bool | None) -> Cell:
-    """Show yes or no, or a dash where the answer is unknown."""
+    """Show yes or no, or a dash where the answer is unknown; CSV gets true or false."""
     if value is None:
         return _no_value()
     answer = "yes" if value else "no"
-    return Cell(answer, answer, kind=answer)
+    return Cell(value, answer, kind=answer)
+
+
+def written(value: Raw) -> str | int | float | None:
+    """Return a value as CSV has it: true and false in lower case."""
+    return str(value).lower() if isinstance(value, bool) else value
 
 
 def stored(value: Any, lang: str = "") -> Cell:
     """Show a value of any type that an items file has; a list shows its members."""
     if isinstance(value, list):
         members = [stored(member, lang) for member in value]
-        return Cell("; ".join(str(cell.value) for cell in members), "; ".join(cell.text for cell in members), lang=lang)
+        return Cell(
+            "; ".join(str(written(cell.value)) for cell in members), "; ".join(cell.text for cell in members), lang=lang
+        )
     if value is None or isinstance(value, bool):
         return yes_no(value)
     return text(value, lang=lang) if isinstance(value, str) else number(value, 2)
@@ -205,6 +270,10 @@ def moment(value: datetime | None) -> Cell:
 
 def _no_value(kind: str = "text") -> Cell:
     return Cell(None, NO_VALUE, kind=kind)
+
+
+def _minus(value: float) -> str:
+    return _with_minus(f"{value:.3f}")
 
 
 def _with_minus(text: str) -> str:

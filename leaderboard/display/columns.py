@@ -21,34 +21,21 @@ def model_column(run: Callable[[Any], Run]) -> Column[Any]:
     return Column("model", "Model", cell, align="head")
 
 
-def interval_columns(
-    score: Callable[[Any], object],
-    name: str = "",
-    title: str = "",
-    cell: Callable[[float | None], Cell] = cells.bound,
-    shown: bool = True,
-) -> list[Column[Any]]:
-    """Return the columns with the ends of the 95 % intervals of a row's score.
+def interval_columns(score: Callable[[Any], object], name: str = "") -> list[Column[Any]]:
+    """Return the columns of the CSV with the ends of the 95 % intervals of a row's score.
 
-    Those of the clustered interval, on relations like these, are in the CSV only. `name` and `title` tell the columns
-    of several scores apart; without `shown` only the CSV has any of them.
+    A page has the half-width behind the score instead. `name` tells the columns of several scores apart.
     """
 
-    def column(end: str, shown: bool) -> Column[Any]:
-        return Column(
-            f"{name}_{end}" if name else end,
-            f"{title}, 95 % {end}" if title else f"95 % {end}",
-            lambda row: cell(getattr(score(row), end, None)),
-            align="number bound",
-            shown=shown,
-        )
+    def column(end: str) -> Column[Any]:
+        named = f"{name}_{end}" if name else end
+        return Column(named, "", lambda row: cells.number(getattr(score(row), end, None)), shown=False)
 
-    bounds = [column("low", shown), column("high", shown)]
-    return [*bounds, column("cluster_low", shown=False), column("cluster_high", shown=False)]
+    return [column(end) for end in ("low", "high", "cluster_low", "cluster_high")]
 
 
-def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Column[Any]]:
-    """Return the column that tells runs of one model apart, or none where no run differs from the usual settings.
+def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
+    """Return the column that tells runs of one model apart; a page drops it where no run differs from the usual settings.
 
     A start token that also marks roles in the model's chat template is named beside the settings.
     """
@@ -58,7 +45,7 @@ def settings_column(rows: Sequence[Any], run: Callable[[Any], Run]) -> list[Colu
             ", ".join(filter(None, [run(row).variant, visible(marked_start(run(row).provenance_record))]))
         )
 
-    return [Column("settings", "Settings", cell)] if any(cell(row).value for row in rows) else []
+    return Column("settings", "Settings", cell)
 
 
 def source_column(run: Callable[[Any], Run], align: str = "") -> Column[Any]:
@@ -71,7 +58,9 @@ def source(run: Run) -> Cell:
     label = run.get_provenance_display().lower()
     if not run.reference:
         return cells.text(label)
-    return Cell(f"{label}: {run.reference}", f"{label}: {_citation(run)}", run.reference_url, run.reference)
+    return Cell(
+        f"{label}: {run.reference}", f"{label}: {_citation(run)}", run.reference_url, run.reference, kind="source"
+    )
 
 
 def _citation(run: Run) -> str:
@@ -83,10 +72,17 @@ def _citation(run: Run) -> str:
     return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(publication.get("year") or "")]))
 
 
-def score_points(scores: Iterable[tuple[str, Score | None]]) -> list[Point]:
-    """Return the points of a chart, given pairs of label and score; scores without a value have none."""
+def score_points(
+    scores: Iterable[tuple[str, Score | None]], href: Callable[[str], str] = lambda label: ""
+) -> list[Point]:
+    """Return the points of a chart, given pairs of label and score; scores without a value have none.
+
+    `href` gives the address to which the point of a label leads, the same as in the table.
+    """
     return [
-        Point(label, score.value, score.low, score.high) for label, score in scores if score and score.value is not None
+        Point(label, score.value, score.low, score.high, href=href(label))
+        for label, score in scores
+        if score and score.value is not None
     ]
 
 

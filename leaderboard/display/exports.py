@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from leaderboard.display.cells import Raw
+from leaderboard.display.cells import Raw, written
 from leaderboard.display.tables import Table, select
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
@@ -26,11 +26,11 @@ class _Echo:
         return line
 
 
-def safe(value: Raw) -> Raw:
-    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers stay as they are."""
+def safe(value: Raw) -> str | int | float:
+    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
-    return "" if value is None else value
+    return "" if value is None else written(value)
 
 
 def has_other_script(text: str) -> bool:

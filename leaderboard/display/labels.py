@@ -34,7 +34,14 @@ SETTINGS = {
     "start": "Start token",
 }
 METRICS = {
-    "accuracy_sem": "Template SEM",
+    "accuracy_sem": "Spread over wordings",
+}
+# The headings of docs/methods.md that explain columns, by the columns' names; /methods/ has them as ids.
+ABOUT = {
+    "rank": "what-does-a-rank-such-as-25-mean",
+    "places": "what-does-a-rank-such-as-25-mean",
+    "tie_group": "ranks",
+    "value": "what-is",
 }
 
 

@@ -6,26 +6,29 @@ prefixed with the table's name where a page has several tables.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import groupby
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.core.paginator import Paginator
 from django.http import QueryDict
 
+from leaderboard.display import labels
 from leaderboard.display.cells import Cell
 
 RowT = TypeVar("RowT")
 PAGE_SIZE = 50
 NEIGHBOURS = 2  # page links on each side of the current page
+FITTING = 3  # columns that fit side by side on a narrow screen
 
 
 @dataclass(frozen=True)
 class Column(Generic[RowT]):
     """A column of a table, named `name` in CSV and in the query string and `title` on the page.
 
-    `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` is the tooltip of the
-    heading, `align` the CSS classes. Only CSV has a column that is not `shown`.
+    `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` explains the heading in a
+    sentence, and `about` is the id of the heading on the page of methods that says more; without one, the column's
+    name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score" for figures. Only
+    CSV has a column that is not `shown`.
     """
 
     name: str
@@ -35,6 +38,17 @@ class Column(Generic[RowT]):
     key: Callable[[RowT], Any] | None = None
     align: str = ""
     shown: bool = True
+    about: str = ""
+
+    @property
+    def paragraph(self) -> str:
+        """The id of the heading on the page of methods that explains the column, empty where none does."""
+        return self.about or labels.ABOUT.get(self.name, "")
+
+    @property
+    def is_head(self) -> bool:
+        """Tell whether the column names the rows."""
+        return "head" in self.align.split()
 
     def order(self, row: RowT) -> Any:
         """Return the value by which the row is sorted, None if it is missing."""
@@ -48,8 +62,9 @@ class Table(Generic[RowT]):
     `name` prefixes the table's parameters in the query string, unless it is the `main` table of its page. `band`
     names the group that a row belongs to: the rows of a band stand together, and sorting keeps the order of the bands.
     `heading` is the text above the rows that share it, empty where they need none; these stand together as well.
-    The band `pinned` is on every page. Narrow screens show each row as a card if `cards` is set. CSV gets `export`
-    instead, where a row of the page stands for several.
+    The band `pinned` is on every page. `order` names the column by which the rows come sorted, as in the query string,
+    so that its heading shows the direction. Narrow screens show each row as a card unless `cards` is off or the table
+    has few columns. CSV gets `export` instead, where a row of the page stands for several.
     """
 
     name: str
@@ -62,14 +77,10 @@ class Table(Generic[RowT]):
     pinned: str | None = None
     empty: str = "There is nothing here yet."
     page_size: int | None = None
-    cards: bool = False
+    cards: bool = True
+    order: str = ""
     sortable: bool = True
     export: "Table[Any] | None" = None
-
-    @cached_property
-    def shown(self) -> list[Column[RowT]]:
-        """The columns that pages have."""
-        return [column for column in self.columns if column.shown]
 
     def parameter(self, word: str) -> str:
         """Return the query string's name of this table's `sort` or `page`."""
@@ -77,15 +88,18 @@ class Table(Generic[RowT]):
 
     def ordered(self, query: QueryDict) -> list[RowT]:
         """Return all rows, sorted within their bands as the query string asks, rows without a value last."""
-        column, descending = self.sorting(query)
+        column, descending = self._column(query.get(self.parameter("sort"), ""))
         if column is None:
             return list(self.rows)
         bands = groupby(self.rows, lambda row: (self.heading(row), self.band(row)))
         return [row for _, rows in bands for row in _missing_last(rows, column.order, descending)]
 
     def sorting(self, query: QueryDict) -> tuple[Column[RowT] | None, bool]:
-        """Return the column that the query string sorts by, if any, and whether it sorts in descending order."""
-        sort = query.get(self.parameter("sort"), "")
+        """Return the column that the rows are sorted by, if any, and whether they are in descending order."""
+        column, descending = self._column(query.get(self.parameter("sort"), ""))
+        return (column, descending) if column else self._column(self.order)
+
+    def _column(self, sort: str) -> tuple[Column[RowT] | None, bool]:
         columns = [column for column in self.columns if self.sortable and column.name == sort.removeprefix("-")]
         return (columns[0] if columns else None, sort.startswith("-"))
 
@@ -135,11 +149,14 @@ class PageLink(NamedTuple):
 class TableView:
     """One page of a table with the links that change the view.
 
-    `total` is the number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the
-    address of the table as CSV.
+    `head` is the column that names the rows. Narrow screens show a card for each row if `cards` is set. `total` is the
+    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the address of the
+    table as CSV.
     """
 
     table: Table[Any]
+    head: Column[Any]
+    cards: bool
     headers: list[Header]
     lines: list[TableLine]
     total: int
@@ -151,17 +168,38 @@ class TableView:
 def view(table: Table[Any], query: QueryDict) -> TableView:
     """Return the page of the table that the query string asks for."""
     rows = select(table, query, all_pages=False)
-    lines = [line for _, under in groupby(rows, table.heading) for line in _lines(table, list(under))]
+    columns = _filled(table, rows)
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
-    empty = all(table.is_pinned(row) for row in table.rows)
-    return TableView(table, _headers(table, query), lines, len(table.rows), empty, csv, _page_links(table, query))
+    return TableView(
+        table,
+        head=next((column for column, _ in columns if column.is_head), columns[0][0]),
+        cards=table.cards and len(columns) > FITTING,
+        headers=[_header(table, query, column) for column, _ in columns],
+        lines=list(_lines(table, rows, columns)),
+        total=len(table.rows),
+        empty=all(table.is_pinned(row) for row in table.rows),
+        csv=csv,
+        pages=_page_links(table, query),
+    )
 
 
-def _lines(table: Table[Any], rows: Sequence[Any]) -> Iterator[TableLine]:
-    """Yield the lines of rows that stand under one heading."""
-    for number, row in enumerate(rows):
-        heading = "" if number else table.heading(row)
-        yield TableLine(heading, table.band(row), [(column, column.cell(row)) for column in table.shown])
+def _filled(table: Table[Any], rows: Sequence[Any]) -> list[tuple[Column[Any], list[Cell]]]:
+    """Return the columns that a page has, with their cells: not those that are empty in all its rows."""
+    columns = [(column, [column.cell(row) for row in rows]) for column in table.columns if column.shown]
+    return [(column, cells) for column, cells in columns if any(not cell.is_empty for cell in cells)] or columns
+
+
+def _lines(
+    table: Table[Any], rows: Sequence[Any], columns: Sequence[tuple[Column[Any], Sequence[Cell]]]
+) -> Iterator[TableLine]:
+    """Yield the lines of the rows; the first row under a heading comes with it."""
+    above = ""
+    for place, row in enumerate(rows):
+        heading = table.heading(row)
+        yield TableLine(
+            heading if heading != above else "", table.band(row), [(column, cells[place]) for column, cells in columns]
+        )
+        above = heading
 
 
 def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
@@ -211,19 +249,16 @@ def link(query: QueryDict, **changes: str | None) -> str:
     return f"?{changed.urlencode()}"
 
 
-def _headers(table: Table[Any], query: QueryDict) -> list[Header]:
-    sorted_by, descending = table.sorting(query)
-    return [_header(table, query, column, descending if column is sorted_by else None) for column in table.shown]
-
-
-def _header(table: Table[Any], query: QueryDict, column: Column[Any], descending: bool | None) -> Header:
-    """Make a heading whose link first sorts numbers from the highest, words from A to Z; None means not sorted by."""
+def _header(table: Table[Any], query: QueryDict, column: Column[Any]) -> Header:
+    """Make a heading whose link first sorts numbers from the highest, words from A to Z."""
     if not table.sortable:
         return Header(column, "", "")
-    first = "-" if {"number", "score"} & set(column.align.split()) else ""
-    prefix = first if descending is None else ("" if descending else "-")
+    sorted_by, descending = table.sorting(query)
+    if column is not sorted_by:
+        direction, prefix = "", "-" if {"number", "score"} & set(column.align.split()) else ""
+    else:
+        direction, prefix = ("descending", "") if descending else ("ascending", "-")
     href = link(query, **{table.parameter("sort"): prefix + column.name, table.parameter("page"): None})
-    direction = "" if descending is None else ("descending" if descending else "ascending")
     return Header(column, href, direction)
 
 

@@ -129,7 +129,7 @@ def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:
             Column("value", "Accuracy", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
             Column("n", "Sentences", lambda row: cells.items(row.score.n), align="number"),
-            *settings_column(rows, lambda row: row.run),
+            settings_column(lambda row: row.run),
             source_column(lambda row: row.run),
         ],
         rows=rows,

@@ -107,7 +107,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
             Column("name", "Run", name_cell, align="head"),
             Column("run", "", lambda row: cells.text(row.run.name), shown=False),
             Column("value", metric, lambda row: cells.score(*row.overall), align="score"),
-            *interval_columns(lambda row: row.overall, shown=False),
+            *interval_columns(lambda row: row.overall),
             *_against_first_columns(),
             *([source_column(lambda row: row.run)] if reported else []),
             Column("result", "Place", place_cell, "Differences are from the first run; select a place to change it."),
@@ -121,26 +121,24 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
 def _against_first_columns() -> list[Column[ComparedRun]]:
     """Return the columns of a run's overall difference from the first one, which has none itself."""
 
-    def signed(row: ComparedRun, name: str) -> Cell:
-        return cells.signed(row.against_first[name] if row.against_first else None)
-
-    def interval(row: ComparedRun) -> Cell:
-        if row.against_first is None:
-            return Cell(None, cells.NO_VALUE, kind="bound")
-        text = f"[{signed(row, 'low').text}, {signed(row, 'high').text}]"
-        return Cell(text, text, kind="bound")
+    def bound(name: str) -> Callable[[ComparedRun], Cell]:
+        return lambda row: cells.signed(row.against_first[name] if row.against_first else None)
 
     def p_value(name: str) -> Callable[[ComparedRun], Cell]:
         return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
 
     return [
-        Column("difference", "Difference", lambda row: signed(row, "difference"), align="number"),
-        Column("interval", "95 % interval", interval, align="number bound"),
-        Column("difference_low", "", lambda row: signed(row, "low"), shown=False),
-        Column("difference_high", "", lambda row: signed(row, "high"), shown=False),
+        Column("difference", "Difference", lambda row: _difference(row.against_first), align="number"),
+        Column("difference_low", "", bound("low"), shown=False),
+        Column("difference_high", "", bound("high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
         Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number"),
     ]
+
+
+def _difference(row: Row | None) -> Cell:
+    """Show a difference from the first run; the first run itself has none."""
+    return cells.signed(row["difference"], low=row["low"], high=row["high"]) if row else cells.number(None)
 
 
 def _with_runs(query: QueryDict, numbers: Sequence[str]) -> str:
@@ -176,7 +174,7 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
 
     return [
         Column(run.key, run.name, cell, run.run.name, align="number"),
-        *interval_columns(value, run.key, shown=False),
+        *interval_columns(value, run.key),
     ]
 
 
@@ -202,9 +200,9 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
                 align="number",
             ),
             *(_bound_column(bound) for bound in SIDE_BOUNDS),
-            Column("difference", "Difference", lambda row: cells.signed(row["difference"]), align="number"),
-            Column("low", "95 % low", lambda row: cells.signed(row["low"], "bound"), align="number bound"),
-            Column("high", "95 % high", lambda row: cells.signed(row["high"], "bound"), align="number bound"),
+            Column("difference", "Difference", _difference, align="number"),
+            Column("low", "", lambda row: cells.signed(row["low"]), shown=False),
+            Column("high", "", lambda row: cells.signed(row["high"]), shown=False),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),
             Column("lost", "Lost", lambda row: cells.number(row["lost"]), align="number"),
             Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),

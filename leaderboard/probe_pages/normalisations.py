@@ -132,7 +132,7 @@ def benchmark_section(benchmark: Benchmark, metric: str, title: str) -> Section 
         caption="Place by normalisation",
         columns=[
             model_column(attrgetter("run")),
-            *settings_column(rows, attrgetter("run")),
+            settings_column(attrgetter("run")),
             *(column for name in scores for column in _rule_columns(name, title)),
         ],
         rows=rows,

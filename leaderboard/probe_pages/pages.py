@@ -39,7 +39,7 @@ def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Stan
 
     return [
         Column(str(part), title, cell, align="score"),
-        *interval_columns(lambda row: row.score(metric, part), str(part), shown=False),
+        *interval_columns(lambda row: row.score(metric, part), str(part)),
     ]
 
 

@@ -71,7 +71,7 @@ def published_table(version: Benchmark, part: Slice = OVERALL) -> Table[Publishe
         caption=TITLE,
         columns=[
             model_column(lambda row: row.run),
-            *settings_column(rows, lambda row: row.run),
+            settings_column(lambda row: row.run),
             *(_metric_column(metric, pages_of(version).metric_label(metric)) for metric in metrics),
             Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
             source_column(lambda row: row.run, align="wide"),

@@ -91,7 +91,7 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
     name = f"{GAP}:{part.group}"
     return [
         Column(name, f"Gap: {part.group}", gap, "P@1 of the first culture minus that of the West.", align="number"),
-        *interval_columns(lambda row: row.score(GAP, part), name, shown=False),
+        *interval_columns(lambda row: row.score(GAP, part), name),
     ]
 
 

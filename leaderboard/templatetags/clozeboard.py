@@ -51,11 +51,6 @@ def wait(value: tuple[timedelta, timedelta] | None) -> str:
 
 
 @register.filter
-def is_empty(cell: Cell) -> bool:
-    return cell.value in (None, "")
-
-
-@register.filter
 def svg_length(percent: float) -> str:
     return f"{percent:.2f}%"
 
@@ -68,8 +63,8 @@ def lang(code: str) -> str:
 
 @register.filter
 def cell_attributes(cell: Cell) -> str:
-    """Return the HTML attributes for the language and the note of a cell, where it has them."""
-    note = format_html('title="{}"', cell.note) if cell.note else ""
+    """Return the HTML attributes for the language and the tooltip of a cell, where it has them."""
+    note = format_html('title="{}"', cell.tooltip) if cell.tooltip else ""
     return format_html("{} {}", lang(cell.lang), note) if cell.lang and note else lang(cell.lang) or note
 
 

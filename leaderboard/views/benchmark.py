@@ -141,7 +141,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
         caption="Models on this relation, the best first",
         columns=[
             model_column(lambda s: s.run),
-            *settings_column(scores, lambda s: s.run),
+            settings_column(lambda s: s.run),
             Column("value", "Score", cells.of_score, align="score"),
             *interval_columns(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),

@@ -69,11 +69,9 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         caption=f"{benchmark.title}: {labels.within(title)} of every model",
         columns=[
             *_model_columns(),
-            *settings_column(board.standings, lambda row: row.run),
+            settings_column(lambda row: row.run),
             *_common_columns(board.standings, pages),
-            Column(
-                filters.metric, title, lambda row: cells.of_score(row.main), "With its 95 % interval.", align="score"
-            ),
+            Column(filters.metric, title, _main_score, "Value ± half the width of its 95 % interval.", align="score"),
             *interval_columns(lambda row: row.main),
             *_spread_column(board.standings),
             *_count_column(pages),
@@ -87,9 +85,14 @@ def _standings_table(filters: LeaderboardFilter, board: Leaderboard) -> Table[St
         heading=lambda row: row.heading,
         pinned="baseline",
         page_size=PAGE_SIZE,
+        order=f"-{filters.metric}",
         cards=True,
         empty="No model passes these filters. Remove one of them, or submit a model.",
     )
+
+
+def _main_score(row: Standing) -> Cell:
+    return cells.of_run(cells.of_score(row.main), row.run)
 
 
 def _band(row: Standing) -> str:

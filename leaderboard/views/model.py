@@ -74,7 +74,7 @@ def runs_table(runs: list[Run]) -> Table[RunScore]:
         columns=[
             Column("run", "Run", _run_link, align="head"),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-            *settings_column(rows, lambda row: row.run),
+            settings_column(lambda row: row.run),
             Column("commit", "Commit", lambda row: cells.text(row.run.model.commit[:7])),
             Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark))),

@@ -36,7 +36,7 @@ def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
             ),
             model_column(lambda row: row.run),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-            *settings_column(rows, lambda row: row.run),
+            settings_column(lambda row: row.run),
             Column(
                 "lane",
                 "Lane",
@@ -78,7 +78,7 @@ def ended_table(runs: list[Run]) -> Table[Run]:
         columns=[
             model_column(lambda run: run),
             Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
-            *settings_column(runs, lambda run: run),
+            settings_column(lambda run: run),
             Column("code", "Code", lambda run: cells.text(run.code or run.state), align="wide"),
             Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
             Column("ended", "Ended", lambda run: cells.moment(run.finished)),

@@ -49,11 +49,11 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
     return [
         Column("first", first, lambda row: cells.of_score(side(0)(row)), align="score"),
         Column("second", second, lambda row: cells.of_score(side(1)(row)), align="score"),
-        Column("gap", "Gap", lambda row: cells.signed(row.difference), f"{first} minus {second}.", align="number"),
+        Column("gap", "Gap", _gap, f"{first} minus {second}.", align="number"),
         Column("p", "p", _p_value, "Two-sided z-test of the gap.", align="number"),
-        *interval_columns(lambda row: row.gap, "gap", "Gap", cells.signed),
-        *interval_columns(side(0), "first", first),
-        *interval_columns(side(1), "second", second),
+        *interval_columns(lambda row: row.gap, "gap"),
+        *interval_columns(side(0), "first"),
+        *interval_columns(side(1), "second"),
         _items_column("first", first, side(0)),
         _items_column("second", second, side(1)),
     ]
@@ -61,6 +61,11 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
 
 def _items_column(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
     return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
+
+
+def _gap(row: Sides) -> cells.Cell:
+    low, high = (row.gap.low, row.gap.high) if row.gap else (None, None)
+    return cells.signed(row.difference, low=low, high=high)
 
 
 def _p_value(row: Sides) -> cells.Cell:

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.display import cells
-from leaderboard.models import Score
+from leaderboard.models import Run, Score
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,8 @@ def test_parameters_have_three_digits_and_a_unit(value: int | None, text: str) -
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(0.6234, "0.623"), (0.0, "0.000"), (6e-21, "6e-21"), (-3e-5, "−3e-05"), (None, "not measured")]
+    ("value", "text"),
+    [(0.6234, "0.623"), (0.0, "0.000"), (6e-21, "6 × 10⁻²¹"), (-3e-5, "−3 × 10⁻⁵"), (None, "not measured")],
 )
 def test_a_score_never_looks_like_a_zero_that_it_is_not(value: float | None, text: str) -> None:
     assert cells.score(value).text == text
@@ -126,9 +127,48 @@ def test_shares_and_progress_have_a_bar_as_long_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(("value", "answer"), [(True, "yes"), (False, "no")])
-def test_an_answer_is_yes_or_no(value: bool, answer: str) -> None:
+def test_an_answer_is_yes_or_no_on_a_page_and_true_or_false_in_csv(value: bool, answer: str) -> None:
     cell = cells.yes_no(value)
-    assert (cell.value, cell.text, cell.kind) == (answer, answer, answer)
+    assert (cell.value, cell.text, cell.kind) == (value, answer, answer)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "half", "note"),
+    [
+        (cells.score(0.439, 0.412, 0.466), "0.439", "± 0.027", "95 % interval 0.412 to 0.466"),
+        (cells.score(0.439), "0.439", "", ""),
+        (cells.signed(-0.1, low=-0.2, high=0.1), "−0.100", "± 0.150", "95 % interval −0.200 to 0.100"),
+        (cells.signed(0.1), "+0.100", "", ""),
+    ],
+)
+def test_an_interval_is_a_half_width_behind_the_value_and_two_ends_in_the_tooltip(
+    cell: cells.Cell, text: str, half: str, note: str
+) -> None:
+    assert (cell.text, cell.half, cell.note) == (text, half, note)
+
+
+@pytest.mark.parametrize(
+    ("provenance", "mark", "word"),
+    [
+        ("measured", "measured", "measured here"),
+        ("published", "published", "published"),
+        ("third-party", "third-party", "uploaded by a third party"),
+        ("baseline", "", ""),
+    ],
+)
+def test_a_score_is_marked_with_where_it_comes_from(provenance: str, mark: str, word: str) -> None:
+    cell = cells.of_run(cells.score(0.5), Run(provenance=provenance))
+    assert (cell.mark, cell.mark_word) == (mark, word)
+
+
+def test_the_tooltip_of_a_text_that_may_be_cut_has_all_of_it() -> None:
+    long = "a" * (cells.LONGEST + 1)
+    assert [cells.text(value).tooltip for value in ("short", long)] == ["", long]
+    assert cells.text(long, note="why").tooltip == "why"
+
+
+def test_a_bar_has_a_tick_at_chance() -> None:
+    assert cells.score(0.5, 0.25, 0.75, 0.2).bar == cells.Bar(50, 25, 75, chance=20)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +196,8 @@ def test_a_missing_value_is_a_dash_and_empty_in_csv(cell: cells.Cell) -> None:
         ("Paris", "Paris", "Paris"),
         (3, 3, "3"),
         (1234.5678, 1234.5678, "1,234.57"),
-        (True, "yes", "yes"),
+        (True, True, "yes"),
+        ([True, False], "true; false", "yes; no"),
         (["Paris", "Rome"], "Paris; Rome", "Paris; Rome"),
         ([0.123456, 2], "0.123456; 2", "0.12; 2"),
         ([], "", ""),

@@ -35,9 +35,9 @@ def test_a_model_links_to_its_run() -> None:
     assert (cell.text, cell.href) == ("org/a", "/runs/7/")
 
 
-def test_an_interval_has_a_column_for_each_end() -> None:
+def test_only_csv_has_a_column_for_each_end_of_an_interval() -> None:
     low, high, *_ = interval_columns(lambda score: score)
-    assert [(column.name, column.title) for column in (low, high)] == [("low", "95 % low"), ("high", "95 % high")]
+    assert [(column.name, column.shown) for column in (low, high)] == [("low", False), ("high", False)]
     assert [column.cell(SCORE).value for column in (low, high)] == [0.4, 0.6]
     assert low.cell(None).value is None
 
@@ -49,16 +49,18 @@ def test_the_clustered_interval_is_in_the_csv_only() -> None:
     assert [column.cell(score).value for column in (low, high)] == [0.3, 0.7]
 
 
-def test_intervals_of_several_scores_are_told_apart_by_name_and_title() -> None:
-    low, *_ = interval_columns(lambda score: score, "gap", "Gap", shown=False)
-    assert (low.name, low.title, low.shown) == ("gap_low", "Gap, 95 % low", False)
+def test_intervals_of_several_scores_are_told_apart_by_name() -> None:
+    assert [column.name for column in interval_columns(lambda score: score, "gap")][:2] == ["gap_low", "gap_high"]
 
 
-def test_settings_are_a_column_only_where_a_run_differs_from_the_usual_ones() -> None:
-    usual, limited = run(), run(settings={"limit": 5})
-    assert settings_column([usual], lambda row: row) == []
-    (column,) = settings_column([usual, limited], lambda row: row)
-    assert [column.cell(row).text for row in (usual, limited)] == ["", "limit 5"]
+def test_settings_are_empty_where_a_run_has_the_usual_ones() -> None:
+    column = settings_column(lambda row: row)
+    assert [column.cell(row).text for row in (run(), run(settings={"limit": 5}))] == ["", "limit 5"]
+
+
+def test_a_point_leads_where_its_label_does() -> None:
+    (point,) = score_points([("a", SCORE)], href=lambda label: f"/{label}/")
+    assert point.href == "/a/"
 
 
 def test_a_run_that_was_measured_here_has_no_citation() -> None:

@@ -16,7 +16,7 @@ def test_settings_without_a_title_are_made_readable() -> None:
 
 def test_dimensions_and_metrics_without_a_title_are_made_readable() -> None:
     assert (labels.dimension("culture_pair"), labels.dimension("head_size")) == ("Culture pair", "Head size")
-    assert (labels.metric("accuracy_sem"), labels.metric("in_top_1")) == ("Template SEM", "In top 1")
+    assert (labels.metric("accuracy_sem"), labels.metric("in_top_1")) == ("Spread over wordings", "In top 1")
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,36 @@ def test_the_heading_of_the_sorted_column_turns_the_order_round(query: str, dire
     assert headers[1].href == href
 
 
+def test_the_order_in_which_rows_come_is_shown_and_can_be_turned_round() -> None:
+    headers = view(models_table(order="-score"), QueryDict("kind=causal")).headers
+    assert [header.direction for header in headers] == ["", "descending"]
+    assert headers[1].href == "?kind=causal&sort=score"
+    assert names(models_table(order="-score").ordered(QueryDict())) == "bcaed"
+
+
+def test_a_page_leaves_out_columns_that_are_empty_in_all_its_rows_and_csv_keeps_them() -> None:
+    table = models_table(rows=[("c", None, ""), ("e", None, "")])
+    assert [header.column.name for header in view(table, QueryDict()).headers] == ["name"]
+    assert [len(row) for row in table.cells(table.rows)] == [3, 3]
+
+
+def test_the_head_column_names_the_rows_and_else_the_first_one() -> None:
+    assert view(models_table(columns=[SCORE, NAME]), QueryDict()).head is NAME
+    assert view(models_table(columns=[SCORE, COMMIT]), QueryDict()).head is SCORE
+
+
+@pytest.mark.parametrize(("columns", "cards", "shown"), [(3, True, False), (4, True, True), (4, False, False)])
+def test_only_a_table_with_many_columns_becomes_cards(columns: int, cards: bool, shown: bool) -> None:
+    table = models_table(columns=[replace(NAME, name=str(number)) for number in range(columns)], cards=cards)
+    assert view(table, QueryDict()).cards is shown
+
+
+def test_a_column_leads_to_the_paragraph_of_its_own_or_of_its_name() -> None:
+    rank = replace(NAME, name="rank")
+    assert (replace(rank, about="ties").paragraph, NAME.paragraph) == ("ties", "")
+    assert rank.paragraph
+
+
 def test_a_page_leaves_out_columns_that_only_csv_has() -> None:
     table = models_table()
     lines = view(table, QueryDict()).lines
