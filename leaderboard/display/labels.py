@@ -8,7 +8,7 @@ from leaderboard.models import Run
 
 DIMENSIONS = {
     "overall": "Overall",
-    "template": "Template",
+    "template": "Wording",
     "relation": "Relation",
     "domain": "Domain",
     "cardinality": "Cardinality",

@@ -92,8 +92,8 @@ def _candidates(name: str, benchmark: str) -> list[Run]:
 def short_names(runs: Sequence[Run]) -> list[str]:
     """Return a name of each run that is as short as telling the runs apart allows.
 
-    It is the model's name without its organisation and with the format of quantised weights, with the run's settings where another run has the same, then with
-    the organisation, and in the end with the run's number.
+    It is the model's name without its organisation and with the format of quantised weights, with the run's settings
+    where another run has the same, then with the organisation, and in the end with the run's number.
     """
     forms: list[Callable[[Run], str]] = [
         _own_name,

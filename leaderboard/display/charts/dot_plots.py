@@ -21,9 +21,19 @@ from leaderboard.display.charts.figures import (
 )
 
 
-def dots(points: Sequence[Point], chance: Mapping[str, float] | None = None, title: str = "") -> go.Figure:
-    """Plot shares in one row per label, with a small tick at the chance level of each label that has one."""
+def dots(
+    points: Sequence[Point],
+    chance: Mapping[str, float] | None = None,
+    title: str = "",
+    wordings: Mapping[str, tuple[float, float]] | None = None,
+) -> go.Figure:
+    """Plot shares in one row per label, with a small tick at the chance level of each label that has one.
+
+    `wordings`: by label, a second, thin interval from the worst wording to the best one.
+    """
     traces = [_dot_trace(points)]
+    if wordings:
+        traces.insert(0, _thin_trace(wordings))
     if ticks := [(chance[point.label], point.label) for point in points if chance and point.label in chance]:
         traces.insert(0, _chance_trace(ticks))
     labels = [point.label for point in points]
@@ -87,9 +97,28 @@ def _dot_trace(points: Sequence[Point]) -> go.Scatter:
         mode="markers",
         marker={"size": 9, "color": ACCENT},
         cliponaxis=False,
-        error_x=error_bars(points),
+        error_x={**error_bars(points), "thickness": 3},
         name="score",
-        hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
+        customdata=[point.href for point in points],
+        text=[_interval(point) for point in points],
+        hovertemplate="%{y}: <b>%{x:.3f}</b>%{text}<extra></extra>",
+    )
+
+
+def _interval(point: Point) -> str:
+    """Return the interval as it stands behind the value in the hover."""
+    return "" if point.low is None or point.high is None else f" ({point.low:.3f} to {point.high:.3f})"
+
+
+def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> go.Scatter:
+    """Return one thin line for each label; a missing value ends a line before the next one begins."""
+    return go.Scatter(
+        x=[value for low, high in ends.values() for value in (low, high, None)],
+        y=[label for label in ends for _ in range(3)],
+        mode="lines",
+        line={"width": 1, "color": ACCENT},
+        name="wordings",
+        hovertemplate="%{y}, worst and best wording: %{x:.3f}<extra></extra>",
     )
 
 
