@@ -35,7 +35,16 @@ def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Seque
     names = group_names(run, dimension, groups)
     in_rows = dimension == "relation" or len(groups) > MOST_CHARTED
     chart = None if in_rows else _groups_chart(run, pages, dimension, groups, names)
-    return Section(dimension, title, _groups_table(run, pages, dimension, groups, names), chart, " ".join(notes))
+    table = _groups_table(run, pages, dimension, groups, names)
+    return Section(dimension, title, _short(table) if in_rows else table, chart, " ".join(notes))
+
+
+def _short(table: Table[Group]) -> Table[Group]:
+    """Return a long table whose page has the main metric only, where it has one; the CSV has all of them."""
+    if not any(column.name == "value" for column in table.columns):
+        return table
+    names = ("group", "value", "n")
+    return replace(table, columns=[replace(part, shown=part.name in names) for part in table.columns])
 
 
 def group_names(run: Run, dimension: str, groups: Sequence[Group]) -> dict[str, str]:

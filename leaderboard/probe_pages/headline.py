@@ -48,7 +48,9 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
 def _place(run: Run, metric: str) -> str:
     """Return the place among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
     own = run.ranks.filter(metric=metric, best__isnull=False).first()
-    return f"{own.places} of {_ranked_like(run, metric)}" if own else ""
+    if own is None:
+        return ""
+    return f"{own.places} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
 
 
 def _ranked_like(run: Run, metric: str) -> int:

@@ -1,6 +1,6 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from leaderboard.lists.runs import OPEN, WORKING
 from leaderboard.lists.scores import breakdowns
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of, reproduction
-from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.probe_pages.breakdowns import dimension_section, relation_names, relation_title
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
@@ -38,6 +38,7 @@ PHASES = (
 )
 DOMAIN = "domain"  # the breakdown that comes first
 QUESTIONS = 10  # that the page shows of a run's items
+HIDDEN = ("rank", "index")  # columns that only the list of all items shows
 ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
 
 
@@ -68,7 +69,8 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
         "switches": switch_links(pages, request.GET),
         "contents": contents(sections, surprising, details, asked is not None, bool(script)),
-        "answers": answer_links(request.GET) if asked else [],
+        "asked": asked is not None,
+        "answers": answer_links(request.GET) if asked and "correct" in {part.name for part in asked.columns} else [],
         "events": list(run.events.all()),
         "live": run.state in OPEN,
         "working": run.state in WORKING,
@@ -127,15 +129,26 @@ def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | Non
     values = item_rows.ends(run)
     filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
     numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
-    columns = pages.item_columns
+    columns, names = pages.item_columns, relation_names(run)
     return Table(
         name="questions",
         caption="The first questions",
-        columns=columns.build(run, values),
+        columns=[_brief(column, names) for column in columns.build(run, values)],
         rows=list(item_rows.rows(run, numbers, columns.listed(values))),
         sortable=False,
         empty="No question passes this filter.",
     )
+
+
+def _brief(column: Column[Row], names: Mapping[str, str]) -> Column[Row]:
+    """Return a column of items as this page shows it: relations by name, and neither ranks nor numbers of questions."""
+    if column.name != "relation":
+        return replace(column, shown=column.shown and column.name not in HIDDEN)
+
+    def cell(row: Row) -> cells.Cell:
+        return replace(column.cell(row), text=relation_title(names, row["relation"]))
+
+    return replace(column, cell=cell)
 
 
 def answer_links(query: QueryDict) -> list[PageLink]:
@@ -187,7 +200,7 @@ def _in_words(name: str, title: str) -> cells.Cell:
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
     """Return sentences that say which items were asked, and in how many of them options were equal."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
-    ties = [ties_in_words(share, items) for share, items in shares if share is not None]
+    ties = [ties_in_words(share, items) for share, items in shares if share]
     return [*run.provenance_record.get("benchmark_notes", []), *skipped(run), *ties]
 
 
