@@ -2,7 +2,8 @@
 
 A relation's true share of right answers is drawn from a beta distribution, and its number of items from the sizes that
 benchmarks have; its items are right at random. `python -m speed.interval_coverage` prints the tables of
-docs/methods.md, for several ways to compute an interval that is clustered by relation.
+docs/methods.md: for several ways to compute an interval that is clustered by relation, and for several ways to compute
+the interval of a mean of relations on the same relations.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import numpy as np
 from scipy.stats import t
 
 from probing.analysis.clustered import cluster_interval, jackknife_error
-from probing.analysis.intervals import percentile_interval, wilson
+from probing.analysis.intervals import mean_of_shares, percentile_interval, wilson
 from probing.arrays import Floats
 
 BOOTSTRAP_DRAWS = 999
@@ -179,6 +180,59 @@ def item_coverage(population: Population, relations: int, templates: int, count:
     return float(np.mean(inside))
 
 
+# Numbers of items of the relations of a macro-average: few or many, alike or very unequal.
+MEANS_OF_FEW = ((8, 8), (100, 10), (8,) * 5, (200, 100, 50, 20, 8), (8,) * 16, (100,) * 23)
+RARE = (0.002, 0.01, 0.05, 0.3)  # shares that all relations of a macro-average have
+
+
+def mover(shares: Floats, items: Floats, generator: np.random.Generator) -> Bounds:
+    """Compute the interval that joins the parts' Wilson intervals as for a sum (Zou and Donner's MOVER)."""
+    bounds = np.array([wilson(share, n) for share, n in zip(shares, items, strict=True)])
+    below, above = np.sqrt(((shares[:, None] - bounds) ** 2).sum(axis=0)) / len(shares)
+    return float(shares.mean() - below), float(shares.mean() + above)
+
+
+def item_bootstrap(shares: Floats, items: Floats, generator: np.random.Generator) -> Bounds:
+    """Compute the percentile interval of a bootstrap that draws the items of each relation again."""
+    hits = generator.binomial(items.astype(int), shares, size=(BOOTSTRAP_DRAWS, len(items)))
+    return percentile_interval((hits / items).mean(axis=1))
+
+
+MEANS: Mapping[str, Callable[[Floats, Floats, np.random.Generator], Bounds]] = {
+    "chosen": lambda shares, items, generator: mean_of_shares(shares, items),
+    "MOVER": mover,
+    "bootstrap": item_bootstrap,
+}
+
+
+def coverage_of_means(sizes: tuple[int, ...], count: int, seed: int = 0) -> dict[str, list[float]]:
+    """Return how often the interval of a macro-average holds the true one, by rule and for each kind of truth.
+
+    The relations have one of the shares `RARE`, or shares spread from 0.02 to 0.98, or 0.01 and 0.99 in turn.
+    """
+    generator, items = np.random.default_rng(seed), np.array(sizes, float)
+    relations = len(sizes)
+    in_turn = np.where(np.arange(relations) % 2, 0.01, 0.99)
+    truths = [*(np.full(relations, share) for share in RARE), np.linspace(0.02, 0.98, relations), in_turn]
+    covered: dict[str, list[float]] = {name: [] for name in MEANS}
+    for truth in truths:
+        drawn = [generator.binomial(items.astype(int), truth) / items for _ in range(count)]
+        for name, method in MEANS.items():
+            bounds = [method(shares, items, generator) for shares in drawn]
+            covered[name].append(float(np.mean([low <= truth.mean() <= high for low, high in bounds])))
+    return covered
+
+
+def _print_means(count: int) -> None:
+    print(f"\nmean of relations, on the same relations\n\n| items by relation | {' | '.join(MEANS)} |")
+    print(f"|{'---|' * (1 + len(MEANS))}")
+    for sizes in MEANS_OF_FEW:
+        covered = coverage_of_means(sizes, count)
+        shares = [f"{100 * np.mean(cases):.1f} ({100 * min(cases):.1f})" for cases in covered.values()]
+        title = ", ".join(map(str, sizes)) if len(set(sizes)) > 1 else f"{len(sizes)} × {sizes[0]}"
+        print(f"| {title} | {' | '.join(shares)} |", flush=True)
+
+
 def _print_clustered(relations: int, count: int) -> None:
     print(f"\n{relations} relations\n\n| relations' accuracies | mean over | sizes | {' | '.join(METHODS)} |")
     print(f"|{'---|' * (3 + len(METHODS))}")
@@ -203,6 +257,7 @@ def main() -> int:
     for population in POPULATIONS:
         shares = [f"{item_coverage(population, 60, templates, arguments.samples):.1%}" for templates in (1, 3)]
         print(f"| {population.name} | {' | '.join(shares)} |", flush=True)
+    _print_means(arguments.samples)
     return 0
 
 

@@ -10,7 +10,7 @@ from probing.analysis.crossed import CROSSED
 
 DIMENSIONS = {
     "overall": "Overall",
-    "template": "Template",
+    "template": "Wording",
     "relation": "Relation",
     "domain": "Domain",
     "cardinality": "Cardinality",

@@ -9,6 +9,7 @@ from django.urls import reverse
 from leaderboard.lists.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.details import DETAIL_METRICS
+from probing.analysis.templates import HIGHEST, LOWEST
 
 
 @dataclass(frozen=True, order=True)
@@ -62,11 +63,15 @@ def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> l
 
 @dataclass(frozen=True)
 class Group:
-    """The scores of one group of a dimension by metric; `main` is the score of the main metric."""
+    """The scores of one group of a dimension by metric; `main` is the score of the main metric.
+
+    `wordings`: the accuracy with the worst and with the best wording, where several were asked.
+    """
 
     name: str
     scores: Mapping[str, Score]
     main: Score | None
+    wordings: tuple[float, float] | None = None
 
 
 def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = ()) -> dict[str, list[Group]]:
@@ -75,14 +80,26 @@ def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = (
     The overall scores, the dimensions in `hidden` and the metrics that have tables of their own are left out.
     """
     by_dimension: dict[str, dict[str, dict[str, Score]]] = {}
+    ends: dict[tuple[str, str, str], float] = {}
     for score in scores:
-        if score.dimension not in (OVERALL.dimension, *hidden) and score.metric not in DETAIL_METRICS:
+        if score.metric in (LOWEST, HIGHEST) and score.value is not None:
+            ends[score.dimension, score.group, score.metric] = score.value
+        elif score.dimension not in (OVERALL.dimension, *hidden) and score.metric not in DETAIL_METRICS:
             by_dimension.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
-    return {name: _groups(metric, name, by_dimension[name]) for name in sorted(by_dimension, key=place)}
+    return {name: _groups(metric, name, by_dimension[name], ends) for name in sorted(by_dimension, key=place)}
 
 
-def _groups(metric: str, dimension: str, scores: Mapping[str, dict[str, Score]]) -> list[Group]:
-    groups = [Group(name, by_metric, by_metric.get(metric)) for name, by_metric in scores.items()]
+def _groups(
+    metric: str,
+    dimension: str,
+    scores: Mapping[str, dict[str, Score]],
+    ends: Mapping[tuple[str, str, str], float],
+) -> list[Group]:
+    def wordings(name: str) -> tuple[float, float] | None:
+        low, high = (ends.get((dimension, name, end)) for end in (LOWEST, HIGHEST))
+        return None if low is None or high is None else (low, high)
+
+    groups = [Group(name, by_metric, by_metric.get(metric), wordings(name)) for name, by_metric in scores.items()]
     return groups if dimension == "template" else sorted(groups, key=_best_first)
 
 
@@ -98,8 +115,9 @@ def dimension_groups(run: Run) -> list[tuple[str, str]]:
 
 
 def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
-    """Return the address of a group's own page: relations have one where the benchmark's files are on this site."""
-    return reverse("relation", args=[benchmark.slug, group]) if dimension == "relation" and benchmark.path else ""
+    """Return the address of a group's own page, which only relations have."""
+    own_page = dimension == "relation" and "/" not in group
+    return reverse("relation", args=[benchmark.slug, group]) if own_page else ""
 
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:

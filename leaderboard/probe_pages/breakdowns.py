@@ -1,6 +1,7 @@
-"""The breakdowns that every probe has: one section per dimension, with a table and a chart of its groups."""
+"""The breakdowns that every probe has: one section per dimension, with a chart of its groups or a bar in each row."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
@@ -10,22 +11,77 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.scores import Group, group_url
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.stored import benchmarks
+from probing.errors import ProbingError
 
 FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
+WORDINGS = "Thick lines: 95 % intervals over items. Thin lines: from the worst wording to the best one."
+MOST_CHARTED = 20  # groups of a chart; a longer list has a bar in each row instead
+PAGE_SIZE = 40
 
 
 def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Section:
-    """Return the section of one dimension; its groups come in the order in which the table has them."""
+    """Return the section of one dimension; its groups come in the order in which the table has them.
+
+    Relations, and other long lists, are rows with the value and its intervals on a line; all others have a chart.
+    """
     title = f"By {labels.dimension(dimension).lower()}"
     macro = run.benchmark.correctness.macro and dimension != "relation"
     notes = ["Each score is the macro-average over the relations that have items in the group."] if macro else []
+    if any(group.wordings for group in groups):
+        notes.append(WORDINGS)
     if any(group.main and group.main.n % 1 for group in groups):
         notes.append(FRACTIONS)
-    table, chart = _groups_table(run, pages, dimension, groups), _groups_chart(run, pages, dimension, groups)
-    return Section(dimension, title, table, chart, " ".join(notes))
+    names = group_names(run, dimension, groups)
+    in_rows = dimension == "relation" or len(groups) > MOST_CHARTED
+    chart = None if in_rows else _groups_chart(run, pages, dimension, groups, names)
+    table = _groups_table(run, pages, dimension, groups, names)
+    return Section(dimension, title, _short(table) if in_rows else table, chart, " ".join(notes))
 
 
-def _groups_table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Table[Group]:
+def _short(table: Table[Group]) -> Table[Group]:
+    """Return a long table whose page has the main metric only, where it has one; the CSV has all of them."""
+    if not any(column.name == "value" for column in table.columns):
+        return table
+    names = ("group", "value", "n")
+    return replace(table, columns=[replace(part, shown=part.name in names) for part in table.columns])
+
+
+def group_names(run: Run, dimension: str, groups: Sequence[Group]) -> dict[str, str]:
+    """Return what a page calls each group: wordings count from 1, and relations have the benchmark's names."""
+    if dimension == "template":
+        return {group.name: wording(group.name) for group in groups}
+    relations = relation_names(run) if dimension == "relation" else {}
+    return {group.name: relation_title(relations, group.name) for group in groups}
+
+
+def wording(number: str | int) -> str:
+    """Return what pages call a template; addresses and CSV have its number, which counts from 0."""
+    return f"Wording {int(number) + 1}" if str(number).isdecimal() else str(number)
+
+
+def relation_names(run: Run) -> Mapping[str, str]:
+    """Return the names in words that the benchmark has for its relations; none without its files or without names."""
+    try:
+        content = benchmarks.read(run.benchmark).relations if run.benchmark.path else ()
+    except ProbingError:
+        return {}
+    return {relation.label: labels.sentence(relation.name) for relation in content if _is_a_name(relation.name)}
+
+
+def _is_a_name(text: str) -> bool:
+    """Tell whether this names a relation; some benchmarks give a sentence with blanks instead."""
+    return bool(text) and not set(text) & set("[]{}")
+
+
+def relation_title(names: Mapping[str, str], name: str) -> str:
+    """Return what pages call a relation or a group: its name in words, or else its own with spaces for underscores."""
+    return names.get(name) or (labels.plain(name) if "_" in name and name == name.lower() else name)
+
+
+def _groups_table(
+    run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group], names: Mapping[str, str]
+) -> Table[Group]:
     """Return a table with a row per group: the main metric with its interval, then every other metric.
 
     The main metric is left out, of the caption as well, where no group has it.
@@ -37,16 +93,21 @@ def _groups_table(run: Run, pages: ProbePages, dimension: str, groups: Sequence[
         name=dimension,
         caption=f"{shown} by {labels.dimension(dimension).lower()}",
         columns=[
-            *_group_columns(run, pages, dimension, groups),
+            *_group_columns(run, pages, dimension, groups, names),
             *(_metric_column(metric, pages.metric_label(metric)) for metric in others),
         ],
         rows=groups,
+        page_size=PAGE_SIZE,
     )
 
 
-def _group_columns(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> list[Column[Group]]:
+def _group_columns(
+    run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group], names: Mapping[str, str]
+) -> list[Column[Group]]:
     def name(group: Group) -> cells.Cell:
-        return cells.text(group.name, href=group_url(run.benchmark, dimension, group.name))
+        shown = names[group.name]
+        note = group.name if shown != group.name else ""
+        return replace(cells.text(group.name, group_url(run.benchmark, dimension, group.name), note), text=shown)
 
     head = Column("group", labels.dimension(dimension), name, align="head")
     if not any(group.main for group in groups):
@@ -54,10 +115,25 @@ def _group_columns(run: Run, pages: ProbePages, dimension: str, groups: Sequence
     title = pages.metric_label(pages.main_metric(run.benchmark))
     return [
         head,
-        Column("value", title, lambda group: cells.of_score(group.main), align="score"),
+        Column("value", title, _score_cell, align="score"),
         *interval_columns(lambda group: group.main),
-        Column("n", "Items", lambda group: cells.items(group.main.n if group.main else None), align="number"),
+        Column("n", "Items", _items_cell, align="number"),
     ]
+
+
+def _score_cell(group: Group) -> cells.Cell:
+    """Show the score with a tick at chance, its interval over items and, thin, the one over wordings."""
+    chance = group.scores.get("chance")
+    cell = cells.of_score(group.main, chance.value if chance else None)
+    if cell.bar is None or group.wordings is None:
+        return cell
+    least, most = (100 * end for end in group.wordings)
+    return replace(cell, bar=replace(cell.bar, least=least, most=most))
+
+
+def _items_cell(group: Group) -> cells.Cell:
+    cell = cells.items(group.main.n if group.main else None)
+    return replace(cell, note=FRACTIONS) if group.main and group.main.n % 1 else cell
 
 
 def _metric_column(metric: str, title: str) -> Column[Group]:
@@ -67,15 +143,18 @@ def _metric_column(metric: str, title: str) -> Column[Group]:
     return Column(metric, title, cell, align="number")
 
 
-def _groups_chart(run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group]) -> Chart | None:
+def _groups_chart(
+    run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group], names: Mapping[str, str]
+) -> Chart | None:
     """Return a chart of the main metric; None where it has a value in fewer than two groups."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
-    points = score_points(
-        ((group.name, group.main) for group in groups), lambda name: group_url(run.benchmark, dimension, name)
-    )
+    addresses = {names[group.name]: group_url(run.benchmark, dimension, group.name) for group in groups}
+    points = score_points(((names[group.name], group.main) for group in groups), addresses.__getitem__)
     if len(points) < 2:
         return None
-    by_chance = score_points((group.name, group.scores.get("chance")) for group in groups)
+    by_chance = score_points((names[group.name], group.scores.get("chance")) for group in groups)
     chance = {point.label: point.value for point in by_chance}
+    wordings = {names[group.name]: group.wordings for group in groups if group.wordings}
     title = f"{main} by {labels.dimension(dimension).lower()}"
-    return Chart(dimension, title, summary(title, points), charts.dots(points, chance, labels.within(main)))
+    figure = charts.dots(points, chance, labels.within(main), wordings)
+    return Chart(dimension, title, summary(title, points), figure)

@@ -25,8 +25,9 @@ TITLES = {
     "prediction_label": "Chosen",
     "correct": "Right",
     "rank": "Rank of answer",
-    "index": "Item",
+    "index": "Question",
 }
+COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
 HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
 
 
@@ -61,6 +62,8 @@ class ItemColumns:
     def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], on_page: bool) -> Column[Row]:
         def cell(row: Row) -> Cell:
             value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
+            if name in COUNTED and isinstance(row[name], int):
+                value = replace(value, text=str(row[name] + 1))
             return replace(value, href=item_url(run, row)) if name == "subject" else value
 
         title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")

@@ -12,6 +12,7 @@ from leaderboard.lists import runs
 from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import wording
 from leaderboard.probe_pages.item_columns import ColumnValues
 from leaderboard.stored.benchmarks import templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
@@ -190,7 +191,8 @@ class ItemsForm(forms.Form):
         templates = range(min(values["template"]), max(values["template"]) + 1)
         groups.setdefault("template", [str(template) for template in templates])
         for name in ("relation", "template", *self.tags):
-            choices = [("", "all"), *((group, group) for group in groups.get(name, []))]
+            titles = {group: wording(group) if name == "template" else group for group in groups.get(name, [])}
+            choices = [("", "all"), *titles.items()]
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
 
     def filter(self) -> ItemFilter:

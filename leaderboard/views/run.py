@@ -1,29 +1,33 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
-import shlex
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
-from leaderboard.display import cells
-from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.display import cells, labels
+from leaderboard.display.sections import Fold, Section
+from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
 from leaderboard.lists.scores import breakdowns
-from leaderboard.models import Model, Run, Score
-from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages import pages_of, reproduction
+from leaderboard.probe_pages.breakdowns import dimension_section, relation_names, relation_title
+from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
+from leaderboard.probe_pages.headline import headline
+from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.harness import harness_command, protocol_words
+from probing.analysis.normalisations import NORMALISATION
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
-from probing.catalog import CATALOG
-from probing.command_line.settings_flags import settings_words
-from probing.settings import Settings
 
 PHASES = (
     Run.State.QUEUED,
@@ -32,46 +36,125 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+DOMAIN = "domain"  # the breakdown that comes first
+QUESTIONS = 10  # that the page shows of a run's items
+HIDDEN = ("rank", "index")  # columns that only the list of all items shows
+ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
+
+
+class Anchor(NamedTuple):
+    """An entry of the page's contents: the id of a heading and a short title of what stands below it."""
+
+    id: str
+    title: str
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     pages = pages_of(run.benchmark)
-    main = pages.main_metric(run.benchmark)
-    groups = breakdowns(scores, main, pages.hidden_dimensions)
-    sections = probe_sections(run, pages, request.GET)
-    special = {section.name for section in sections}
-    sections += [dimension_section(run, pages, name, groups[name]) for name in groups if name not in special]
+    main = headline(run, pages, scores)
+    sections = run_sections(run, pages, scores, request.GET)
+    surprising = surprises.sections(run)
     details = folds(run, scores, request.GET)
-    command_line = command(run) if run.provenance in REPRODUCIBLE else ""
+    asked = questions(run, pages, request.GET)
+    script = reproduction.script(run)
+    record = {**run.provenance_record, "settings": run.settings}
     context = {
         "run": run,
         "pages": pages,
-        "overall": [s for s in scores if s.dimension == "overall" and s.metric not in {TIES, *DETAIL_METRICS}],
+        "headline": main,
+        "others": other_figures(scores, main.score if main else None),
+        "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
-        "main": _overall_score(scores, main),
         "switches": switch_links(pages, request.GET),
+        "contents": contents(sections, surprising, details, asked is not None, bool(script)),
+        "asked": asked is not None,
+        "answers": answer_links(request.GET) if asked and "correct" in {part.name for part in asked.columns} else [],
         "events": list(run.events.all()),
         "live": run.state in OPEN,
         "working": run.state in WORKING,
         "progress": progress(run),
-        "comparable": bool(run.artefact),
-        "command": command_line,
+        "script": script,
+        "facts": reproduction.facts(run),
+        "all_fields": reproduction.all_fields(run),
         "tokens": tokens_in_words(run.provenance_record),
-        "harness": harness_command({**run.provenance_record, "settings": run.settings}) if command_line else None,
+        "harness": harness_command(record) if script else None,
         "protocol": protocol_words(run.settings),
-        "record": provenance(run),
         "notes": run_notes(run, scores),
         "phases": phases(run),
     }
-    folded = [section for fold in details for section in fold.sections]
-    return show(request, "run.html", context, [all_scores(scores)], sections=sections, folded=folded)
+    folded = [*surprising, *(section for fold in details for section in fold.sections)]
+    tables: list[Table[Any]] = [all_scores(scores), *([asked] if asked else [])]
+    return show(request, "run.html", context, tables, sections=sections, folded=folded)
 
 
-def _overall_score(scores: Sequence[Score], metric: str) -> Score | None:
-    return next((score for score in scores if score.dimension == "overall" and score.metric == metric), None)
+def run_sections(run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict) -> list[Section]:
+    """Return the probe's sections and every breakdown, with other normalisations behind that by domain."""
+    groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
+    special = probe_sections(run, pages, query)
+    names = {section.name for section in special}
+    plain = [dimension_section(run, pages, name, groups[name]) for name in groups if name not in names]
+    plain.sort(key=lambda section: section.name != DOMAIN)
+    normalised = [section for section in special if section.name == NORMALISATION]
+    return [*(section for section in special if section not in normalised), *plain[:1], *normalised, *plain[1:]]
+
+
+def contents(
+    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], questions: bool, script: bool
+) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    return [
+        *(Anchor(f"section-{part.name}", labels.sentence(part.title.removeprefix("By "))) for part in sections),
+        *([Anchor("surprises", "Surprises")] if surprising else []),
+        *([Anchor("details", "Behind the figure")] if details else []),
+        *([Anchor("questions", "Questions")] if questions else []),
+        *([Anchor("reproduce", "Reproduce")] if script else []),
+        Anchor("provenance", "Provenance"),
+    ]
+
+
+def other_figures(scores: Sequence[Score], main: Score | None) -> list[Score]:
+    """Return the overall figures beside the main one; those of folds stand there, and ties are a sentence."""
+    left_out = {TIES, "chance", *DETAIL_METRICS}
+    return [
+        score for score in scores if score.dimension == "overall" and score.metric not in left_out and score != main
+    ]
+
+
+def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | None:
+    """Return the first items that pass the filter, None for a run without stored items."""
+    if not run.artefact:
+        return None
+    values = item_rows.ends(run)
+    filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
+    numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
+    columns, names = pages.item_columns, relation_names(run)
+    return Table(
+        name="questions",
+        caption="The first questions",
+        columns=[_brief(column, names) for column in columns.build(run, values)],
+        rows=list(item_rows.rows(run, numbers, columns.listed(values))),
+        sortable=False,
+        empty="No question passes this filter.",
+    )
+
+
+def _brief(column: Column[Row], names: Mapping[str, str]) -> Column[Row]:
+    """Return a column of items as this page shows it: relations by name, and neither ranks nor numbers of questions."""
+    if column.name != "relation":
+        return replace(column, shown=column.shown and column.name not in HIDDEN)
+
+    def cell(row: Row) -> cells.Cell:
+        return replace(column.cell(row), text=relation_title(names, row["relation"]))
+
+    return replace(column, cell=cell)
+
+
+def answer_links(query: QueryDict) -> list[PageLink]:
+    """Return the links that choose which questions are shown: all, or those answered right or wrong."""
+    chosen = query.get("correct", "") if query.get("correct") in ANSWERS else ""
+    return [PageLink(title, link(query, correct=value or None), value == chosen) for value, title in ANSWERS.items()]
 
 
 def phases(run: Run) -> list[tuple[str, str]]:
@@ -92,8 +175,8 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
         name="scores",
         caption="All scores",
         columns=[
-            Column("metric", "Metric", lambda s: cells.text(s.metric)),
-            Column("dimension", "Dimension", lambda s: cells.text(s.dimension)),
+            Column("metric", "Metric", lambda s: _in_words(s.metric, labels.metric(s.metric))),
+            Column("dimension", "Dimension", lambda s: _in_words(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: cells.text(s.group)),
             Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
@@ -109,19 +192,15 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
     )
 
 
-def command(run: Run) -> str:
-    """Return the command line that measures the same."""
-    benchmark = run.benchmark.slug if run.benchmark.slug in CATALOG else f"path/to/{run.benchmark.slug}"
-    words = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", benchmark]
-    words += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
-    words += settings_words(Settings.from_json(run.settings))
-    return shlex.join([*words, "--out", f"run-{run.pk}"])
+def _in_words(name: str, title: str) -> cells.Cell:
+    """Show a name of the CSV as its title."""
+    return replace(cells.text(name, note=name), text=title)
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
     """Return sentences that say which items were asked, and in how many of them options were equal."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
-    ties = [ties_in_words(share, items) for share, items in shares if share is not None]
+    ties = [ties_in_words(share, items) for share, items in shares if share]
     return [*run.provenance_record.get("benchmark_notes", []), *skipped(run), *ties]
 
 
@@ -135,16 +214,3 @@ def skipped(run: Run) -> list[str]:
         f"{', '.join(part['relation'] for part in parts)}."
         for reason, parts in by_reason.items()
     ]
-
-
-def provenance(run: Run) -> list[tuple[str, Any]]:
-    """Return the values of run.json with their names; the names of nested values are joined by dots."""
-    return list(_flat({**run.provenance_record, "items_skipped": skipped(run)}))
-
-
-def _flat(record: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}.")
-        elif value not in (None, "", []):
-            yield f"{prefix}{name}", ", ".join(map(str, value)) if isinstance(value, list) else value

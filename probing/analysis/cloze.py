@@ -1,8 +1,7 @@
 """Cloze rows as tidy scores (methods 5.5): in-top-k and in-near-k, macro-averaged over fact types.
 
-A value is the macro-average over relations (fact types) of the share of their sentences, within a group too. Its
-interval joins the relations' Wilson intervals by the square-root rule for a sum of independent proportions (Zou and
-Donner's MOVER); for a single relation it is Wilson's own. The clustered interval is that of a plain mean of shares.
+A value is the macro-average over relations (fact types) of the share of their sentences, within a group too. Both
+intervals are those of a plain mean of shares.
 """
 
 import numpy as np
@@ -12,7 +11,7 @@ from probing.analysis.accuracy import tidy
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.clustered import cluster_interval
 from probing.analysis.crossed import CELL, CROSSED, with_crossed
-from probing.analysis.intervals import wilson
+from probing.analysis.intervals import mean_of_shares
 from probing.errors import BadInput
 
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
@@ -71,9 +70,6 @@ def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFr
 
 def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float, float, float]:
     """Return value, n, low, high and the clustered low and high of the plain mean of relations' shares."""
-    bounds = np.array([wilson(share, size) for share, size in zip(shares, n, strict=True)])
-    below, above = shares.to_numpy() - bounds[:, 0], bounds[:, 1] - shares.to_numpy()
-    value, weight = float(shares.mean()), 1 / len(shares)
-    low, high = value - weight * np.sqrt((below**2).sum()), value + weight * np.sqrt((above**2).sum())
-    clustered = cluster_interval(shares.to_numpy(dtype=float), np.ones(len(shares)), float(n.sum()))
-    return value, round(float(n.sum()), 9), max(0.0, float(low)), min(1.0, float(high)), *clustered
+    values, numbers = shares.to_numpy(dtype=float), n.to_numpy(dtype=float)
+    clustered = cluster_interval(values, np.ones(len(values)), float(numbers.sum()))
+    return float(values.mean()), round(float(numbers.sum()), 9), *mean_of_shares(values, numbers), *clustered

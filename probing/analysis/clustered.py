@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from probing.analysis.breakdown import members
-from probing.analysis.intervals import wilson
+from probing.analysis.intervals import independent_items, wilson
 from probing.arrays import Floats
 
 NO_INTERVAL = (float("nan"), float("nan"))
@@ -30,8 +30,8 @@ def cluster_interval(shares: Floats, weights: Floats, n: float) -> tuple[float, 
     mean = float(np.clip(parts @ shares, 0, 1))
     deviations = shares - mean
     error = jackknife_error(deviations, parts)
-    independent_items = min(mean * (1 - mean) / error**2, n) if error > 0 else n
-    return wilson(mean, independent_items, float(stdtrit(degrees_of_freedom(deviations, parts), 0.975)))
+    items = min(independent_items(mean, error, n), n)
+    return wilson(mean, items, float(stdtrit(degrees_of_freedom(deviations, parts), 0.975)))
 
 
 def jackknife_error(deviations: Floats, parts: Floats) -> float:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from probing.analysis.breakdown import OVERALL, members
-from probing.analysis.intervals import RESAMPLES, percentile_interval, wilson
+from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
@@ -71,7 +71,8 @@ def compare(
     """Compare each further result with the first on their common rows, overall and in each group.
 
     `first`, `second`: the share that is right in the first and in the further result. `low`, `high`: 95 % percentile
-    interval of their difference from a bootstrap over items, within relations where these weigh equally. `gained`,
+    interval of their difference from a bootstrap over items, within relations where these weigh equally; where all
+    items differ by the same, Tango's (1998) interval for pairs none of which is told apart. `gained`,
     `lost`: items on which the further result is better or worse. `p`: exact McNemar test on them (with several
     templates the sign test on items' means), but for a macro-average over relations a test that swaps the two results
     on items at random. `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`:
@@ -129,6 +130,8 @@ def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) ->
     gained, lost = int((change > 1e-9).sum()), int((change < -1e-9).sum())
     parts = [(change.iloc[part], items["weight"].iloc[part]) for part in strata.indices.values()]
     low, high = percentile_interval(np.mean([_resampled_means(*part, generator) for part in parts], axis=0))
+    if high - low < 1e-9:
+        low, high = _without_spread(float(second - first), np.array([len(part) for part, _ in parts], float))
     shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
     return {
         "n": round(float(items["weight"].sum()), 9),
@@ -161,6 +164,15 @@ def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.
     resampled = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
     means: NDArray[np.float64] = resampled @ kinds[0] / (resampled @ kinds[1])
     return means
+
+
+def _without_spread(difference: float, numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the interval of a difference that every item of a part shows alike; `numbers`: of items, by part.
+
+    A bootstrap would give it no width, although items that were not asked may differ by something else.
+    """
+    half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
+    return max(-1.0, difference - half), min(1.0, difference + half)
 
 
 def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:

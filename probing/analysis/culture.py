@@ -14,7 +14,7 @@ from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportio
 from probing.analysis.breakdown import OVERALL, group_means
 from probing.analysis.clustered import with_clustered
 from probing.analysis.crossed import BY_CULTURE, CULTURE, with_crossed
-from probing.analysis.intervals import Z, newcombe
+from probing.analysis.intervals import independent_items, newcombe, wilson
 from probing.formats.dlama import WEST
 
 WITH_GAP = ("culture_pair", "culture_pair_language", "culture_pair_language_relation")
@@ -81,12 +81,15 @@ def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
 
 
 def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the mean reciprocal rank with the normal interval of a mean, which a single item does not have."""
+    """Return the mean reciprocal rank; its interval is Wilson's for as many items as have a share of the same error."""
     table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
     squares = group_means(rows, values**2, dimension)["value"]
-    n = table["n"].where(table["n"] > 1)
-    error = Z * np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (n - 1))
-    low, high = (table["value"] - error).clip(lower=0), (table["value"] + error).clip(upper=1)
+    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["n"] - 1).clip(lower=1))
+    bounds = [
+        wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
+        for value, error, n in zip(table["value"], errors, table["n"], strict=True)
+    ]
+    low, high = zip(*bounds, strict=True)
     scores = table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)
     return scores.reindex(columns=SCORE_COLUMNS)
 

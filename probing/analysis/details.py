@@ -1,5 +1,6 @@
 """What a figure hides: scores that have tables of their own, apart from the breakdowns of a probe's main figures."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
@@ -32,9 +33,12 @@ class DetailTable(NamedTuple):
     whole: bool = False
 
 
-def detail_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the tidy scores of `DETAIL_METRICS` of rows that rank options."""
-    tables = [template_scores(rows), bias_scores(rows), confidence_scores(rows)]
+def detail_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the tidy scores of `DETAIL_METRICS` of rows that rank options.
+
+    `dimensions`: tags for whose groups the range over wordings is computed.
+    """
+    tables = [template_scores(rows, dimensions), bias_scores(rows), confidence_scores(rows)]
     full = [table for table in tables if len(table)]
     return pd.concat(full, ignore_index=True) if full else pd.DataFrame(columns=SCORE_COLUMNS)
 

@@ -1,12 +1,17 @@
-"""95 % intervals of shares and of their differences."""
+"""95 % intervals of shares, of their means and of their differences; all of them have a width at 0 and at 1."""
 
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.arrays import Floats
+
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 RESAMPLES = 10_000  # of every bootstrap and randomisation test
+# Items that every part of a mean is given beside its own, right as often as all parts together. Without them, a part of
+# which no item or every item is right would seem certain.
+MORE_ITEMS = 4
 
 
 def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, float]:
@@ -20,6 +25,28 @@ def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, flo
     centre = proportion + quantile**2 / (2 * n)
     scale = 1 + quantile**2 / n
     return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def independent_items(mean: float, error: float, n: float) -> float:
+    """Return how many independent items have a share as certain as a mean of values from 0 to 1 with this error.
+
+    `n`: what is returned where the values show no error.
+    """
+    return mean * (1 - mean) / error**2 if error > 0 else n
+
+
+def mean_of_shares(shares: Floats, n: Floats) -> tuple[float, float]:
+    """Return the interval of the plain mean of several parts' shares on other items of the same parts.
+
+    `n`: the number of items of each part. It is Wilson's interval for as many independent items as have the same
+    standard error; for a single part it is Wilson's own. NaN where a part has no items.
+    """
+    if not (n > 0).all() or np.isnan(shares).any():
+        return float("nan"), float("nan")
+    mean, parts = float(np.clip(shares.mean(), 0, 1)), len(shares)
+    towards_mean = (shares * n + MORE_ITEMS * mean) / (n + MORE_ITEMS)
+    error = sqrt(max(0.0, float((towards_mean * (1 - towards_mean) / n).sum()))) / parts
+    return wilson(mean, independent_items(mean, error, parts**2 / float((1 / n).sum())))
 
 
 def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:

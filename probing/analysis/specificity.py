@@ -2,20 +2,19 @@
 
 A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except for
 `specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
-counted. The interval of a relation is Wilson's; that of the macro-average is a bootstrap over pairs within relations,
-and its clustered interval covers other relations like these.
+counted. The interval of a relation is Wilson's; that of the macro-average is that of a plain mean of shares, and its
+clustered interval covers other relations like these.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import ClusteredRow, ScoreRow, tidy
 from probing.analysis.breakdown import ALL, OVERALL
 from probing.analysis.clustered import cluster_interval
-from probing.analysis.intervals import RESAMPLES, percentile_interval, wilson
+from probing.analysis.intervals import mean_of_shares, wilson
 
 NO_PREFERENCE = 0.5  # the share that guessing gets
 
@@ -49,13 +48,13 @@ def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:
 def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[ScoreRow | ClusteredRow]:
     """Yield one score for each relation, then their macro-average, unknown if a relation has no pair that counts."""
     table = hits.astype("Float64").groupby(relation, sort=False).agg(["mean", "count"])
-    values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(int)
-    for group, value, count in zip(table.index, values, counts, strict=True):
-        bounds = wilson(value, count) if count else (np.nan, np.nan)
-        yield metric, "relation", str(group), value, float(count), *bounds
-    n = float(counts.sum())
-    clustered = cluster_interval(values, np.ones(len(values)), n)
-    yield metric, OVERALL, ALL, float(values.mean()), n, *mean_interval(values, counts), *clustered
+    values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(float)
+    for group, value, n in zip(table.index, values, counts, strict=True):
+        bounds = wilson(value, n) if n else (np.nan, np.nan)
+        yield metric, "relation", str(group), value, n, *bounds
+    total = float(counts.sum())
+    clustered = cluster_interval(values, np.ones(len(values)), total)
+    yield metric, OVERALL, ALL, float(values.mean()), total, *mean_of_shares(values, counts), *clustered
 
 
 def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
@@ -64,14 +63,3 @@ def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
     for group, n in counts.items():
         yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan
     yield "chance", OVERALL, ALL, NO_PREFERENCE, float(counts.sum()), np.nan, np.nan
-
-
-def mean_interval(shares: NDArray[np.float64], counts: NDArray[np.int64], seed: int = 0) -> tuple[float, float]:
-    """Return the bootstrap interval of the shares' plain mean when each relation's pairs are drawn again.
-
-    The share of n resampled pairs is a binomial count over n.
-    """
-    if not counts.all():
-        return np.nan, np.nan
-    hits = np.random.default_rng(seed).binomial(counts, shares, size=(RESAMPLES, len(counts)))
-    return percentile_interval((hits / counts).mean(axis=1))

@@ -10,7 +10,7 @@ estimator is the method of moments: the sums of squares of the analysis of varia
 (Henderson's first method).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,23 +19,27 @@ from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, proportion
 from probing.analysis.answer_spaces import by_space, space_dimension, space_names
-from probing.analysis.breakdown import ALL, OVERALL
+from probing.analysis.breakdown import ALL, OVERALL, members
 
 RANGE, FLIPS = "template_range", "template_flips"
+LOWEST, HIGHEST = "template_lowest", "template_highest"
 COMPONENTS = ("relation", "item", "template", "item_template")
 VARIANCE_SHARES = {name: f"variance_share_{name}" for name in COMPONENTS}
-TEMPLATE_METRICS = (RANGE, FLIPS, *VARIANCE_SHARES.values())
+TEMPLATE_METRICS = (RANGE, LOWEST, HIGHEST, FLIPS, *VARIANCE_SHARES.values())
 WORDING_COLUMNS = ["relation", "template", "accuracy", "items"]
+EVEN = 1e-9  # sums of weights that differ by less are equal
 # The columns of rows that `wordings` reads; rows of cultures also need those that name their answer space.
 OUTCOME_COLUMNS = ("relation", "template", "index", "prediction", "correct")
 
 
-def template_scores(rows: pd.DataFrame) -> pd.DataFrame:
+def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
     """Return tidy scores of rows with several templates; none where every item was put with one only.
 
     `template_range`: accuracy of the best template minus that of the worst, overall (where all items were put with each
-    of them) and in each relation. `template_flips`: the share of items that got different predictions, with Wilson's
-    interval. `variance_share_*`: the shares of the components of variance, overall.
+    of them) and in each relation. `template_lowest`, `template_highest`: accuracy of the worst and of the best template
+    overall, in each relation, and in each group of the dimensions. `template_flips`: the share of items that got
+    different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
+    overall.
     """
     several = rows[rows.groupby(["relation", "index"])["template"].transform("size") > 1]
     if several.empty:
@@ -44,6 +48,7 @@ def template_scores(rows: pd.DataFrame) -> pd.DataFrame:
     several = several.assign(**{dimension: space_names(several)})
     tables = [
         _ranges(rows, dimension),
+        *(_ends(rows, name) for name in dict.fromkeys((OVERALL, "relation", *dimensions))),
         *(proportion(several, FLIPS, _flips(several), name) for name in (OVERALL, dimension)),
         _variance_shares(rows),
     ]
@@ -155,6 +160,27 @@ def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=SCORE_COLUMNS)
     value = accuracies.max() - accuracies.min()
     return pd.DataFrame([{"metric": RANGE, "dimension": OVERALL, "group": ALL, "value": value, "n": float(items)}])
+
+
+def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Return the lowest and the highest accuracy that a template has in each group.
+
+    Groups with a single template, or with an item that was not put with each of them, have none.
+    """
+    table = members(rows, dimension)
+    table["template"] = rows["template"].to_numpy()[table["row"]]
+    table["part"] = table["weight"] * rows["correct"].to_numpy(dtype=float)[table["row"]]
+    sums = table.groupby(["group", "template"], sort=False)[["part", "weight"]].sum()
+    sums["share"] = sums["part"] / sums["weight"]
+    groups = sums.groupby(level="group", sort=False)
+    alike = (groups["weight"].max() - groups["weight"].min() < EVEN) & (groups.size() > 1)
+    n = groups["weight"].sum().round(9)
+    scores = [
+        {"metric": metric, "dimension": dimension, "group": str(group), "value": share, "n": n[group]}
+        for metric, shares in ((LOWEST, groups["share"].min()), (HIGHEST, groups["share"].max()))
+        for group, share in shares[alike].items()
+    ]
+    return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)
 
 
 def _variance_shares(rows: pd.DataFrame) -> pd.DataFrame:

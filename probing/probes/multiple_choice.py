@@ -221,7 +221,8 @@ class MultipleChoice(Probe):
 
 def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
     """Return a probe's main scores, then those of the baselines, what the main figures hide, and ties."""
-    tables = [main, baseline_scores(rows, tag_columns(probe, rows.columns)), detail_scores(rows)]
+    tags = tag_columns(probe, rows.columns)
+    tables = [main, baseline_scores(rows, tags), detail_scores(rows, tags)]
     return with_ties(pd.concat([table for table in tables if len(table)], ignore_index=True), rows)
 
 

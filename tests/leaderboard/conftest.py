@@ -14,6 +14,8 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety
 from leaderboard.probe_pages.culture.predictions import predicted
 from leaderboard.probe_pages.culture.sides import versions
+from leaderboard.probe_pages.details.flips import flips
+from leaderboard.probe_pages.details.surprises import extremes
 from leaderboard.probe_pages.perplexity_comparison import ranks
 from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks
@@ -123,7 +125,7 @@ class Site:
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
-    for remembered in (compared_results, predicted, ranks, variety, versions):
+    for remembered in (compared_results, extremes, flips, predicted, ranks, variety, versions):
         remembered.cache_clear()
 
 

@@ -23,9 +23,19 @@ from leaderboard.display.charts.figures import (
 )
 
 
-def dots(points: Sequence[Point], chance: Mapping[str, float] | None = None, title: str = "") -> go.Figure:
-    """Plot shares in one row per label, with a small tick at the chance level of each label that has one."""
+def dots(
+    points: Sequence[Point],
+    chance: Mapping[str, float] | None = None,
+    title: str = "",
+    wordings: Mapping[str, tuple[float, float]] | None = None,
+) -> go.Figure:
+    """Plot shares in one row per label, with a small tick at the chance level of each label that has one.
+
+    `wordings`: by label, a second, thin interval from the worst wording to the best one.
+    """
     traces = [_dot_trace(points)]
+    if wordings:
+        traces.insert(0, _thin_trace(wordings))
     if ticks := [(chance[point.label], point.label) for point in points if chance and point.label in chance]:
         traces.insert(0, _chance_trace(ticks))
     labels = [point.label for point in points]
@@ -89,11 +99,23 @@ def _dot_trace(points: Sequence[Point]) -> go.Scatter:
         mode="markers",
         marker={"size": 9, "color": ACCENT},
         cliponaxis=False,
-        error_x=error_bars(points),
+        error_x={**error_bars(points), "thickness": 3},
         name="score",
         customdata=links(points),
         hovertext=intervals(points),
         hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
+    )
+
+
+def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> go.Scatter:
+    """Return one thin line for each label; a missing value ends a line before the next one begins."""
+    return go.Scatter(
+        x=[value for low, high in ends.values() for value in (low, high, None)],
+        y=[label for label in ends for _ in range(3)],
+        mode="lines",
+        line={"width": 1, "color": ACCENT},
+        name="wordings",
+        hovertemplate="%{y}, worst and best wording: %{x:.3f}<extra></extra>",
     )
 
 

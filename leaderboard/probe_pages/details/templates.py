@@ -1,6 +1,7 @@
 """The fold on template sensitivity: components of variance, and the accuracy of each relation with each template."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,8 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Run, Score
+from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
+from leaderboard.probe_pages.details import flips
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import Row
 from probing.analysis.answer_spaces import VERSIONED, space_dimension
@@ -25,9 +28,9 @@ from probing.errors import ProbingError
 MEANINGS: Mapping[str, tuple[str, str]] = {
     "relation": ("Relation", "Some relations are easier than others."),
     "item": ("Item", "Within a relation, some items are known and some are not, however they are put."),
-    "template": ("Template", "Within a relation, some sentences do worse for all items: a bad wording."),
+    "template": ("Wording", "Within a relation, some sentences do worse for all items: a bad wording."),
     "item_template": (
-        "Item × template",
+        "Item × wording",
         "An item is right with one sentence and wrong with another: luck, or knowledge that is not firm.",
     ),
 }
@@ -36,11 +39,11 @@ VARIANCE_NOTE = (
     "the sentence, and the item in a particular sentence. Of firm knowledge, little goes back to the last two."
 )
 WORDING_NOTE = (
-    "Accuracy of each relation with each of its templates; the relations whose templates differ most come first. "
+    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. "
     "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
     "of a few items is chance."
 )
-FLIPS_HELP = "Share of items whose prediction is not the same with all templates."
+FLIPS_HELP = "Share of items whose prediction is not the same with all wordings."
 Relations = Mapping[str, Relation]  # by the name of the answer space
 
 
@@ -49,7 +52,8 @@ def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
     overall = {score.metric: score for score in scores if score.dimension == "overall"}
     if FLIPS not in overall:
         return None
-    sections = [*_variance_sections(overall), _wording_section(run)]
+    changing = flips.section(run)
+    sections = [*_variance_sections(overall), _wording_section(run), *([changing] if changing else [])]
     return Fold("wording", "Does the wording matter?", _lead(overall), sections)
 
 
@@ -59,7 +63,7 @@ def _lead(overall: Mapping[str, Score]) -> str:
     if RANGE not in overall:
         return f"{flips}."
     points = 100 * (overall[RANGE].value or 0)
-    return f"{flips}; the best template is right {points:.1f} points more often than the worst."
+    return f"{flips}; the best wording is right {points:.1f} points more often than the worst."
 
 
 def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
@@ -85,10 +89,10 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
 def _wording_section(run: Run) -> Section:
     rows = wordings(item_rows.frame(run, [*OUTCOME_COLUMNS, *BY_CULTURE[VERSIONED]]))
     templates = [name for name in rows.columns if name.isdigit()]
-    title = "Accuracy by relation and template"
-    summary = f"{title}: {len(rows)} relations with up to {len(templates)} templates. The table has the same figures."
+    title = "Accuracy by relation and wording"
+    summary = f"{title}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
     figure = charts.deviations(
-        rows["relation"].to_list(), [f"Template {name}" for name in templates], _fields(rows, templates)
+        rows["relation"].to_list(), [wording(name) for name in templates], _fields(rows, templates)
     )
     chart = Chart("wordings", title, summary, figure)
     return Section("wordings", title, _table(run, rows, templates), chart, WORDING_NOTE)
@@ -100,11 +104,12 @@ def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | N
 
 def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:
     dimension = space_dimension(item_rows.names(run))
-    relations = _relations(run, dimension)
+    relations, names = _relations(run, dimension), relation_names(run)
 
     def name(row: Row) -> cells.Cell:
         relation = split_group(dimension, row["relation"])[-1]
-        return cells.text(row["relation"], href=group_url(run.benchmark, "relation", relation))
+        shown = relation_title(names, row["relation"])
+        return replace(cells.text(row["relation"], group_url(run.benchmark, "relation", relation)), text=shown)
 
     def worst(row: Row) -> cells.Cell:
         return cells.text(_worst_wording(row, templates, relations))
@@ -114,10 +119,10 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
 
     return Table(
         name="wordings",
-        caption="Accuracy by relation and template",
+        caption="Accuracy by relation and wording",
         columns=[
             Column("relation", "Relation", name, align="head"),
-            *(Column(f"template_{t}", f"Template {t}", partial(accuracy, t), align="number") for t in templates),
+            *(Column(f"template_{t}", wording(t), partial(accuracy, t), align="number") for t in templates),
             Column("range", "Best − worst", lambda row: cells.number(row["range"]), align="number"),
             Column("flips", "Flips", lambda row: cells.number(row["flips"]), FLIPS_HELP, align="number"),
             Column("items", "Items", lambda row: cells.number(int(row["items"])), align="number"),

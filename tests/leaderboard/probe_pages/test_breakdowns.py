@@ -1,10 +1,11 @@
 """The section that every dimension of a run has: a table and a chart of its groups."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.breakdowns import dimension_section
+from leaderboard.probe_pages.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
 from leaderboard.probe_pages.pages import ProbePages
 
 PAGES = ProbePages(metric_labels={"chance": "Chance"})
@@ -78,8 +79,46 @@ def test_macro_averages_are_explained_except_for_relations() -> None:
     assert dimension_section(run(), PAGES, "domain", groups).note == ""
 
 
-def test_a_relation_links_to_its_page_where_the_files_are_here() -> None:
-    for path, href in (("benchmarks/tiny", "/benchmarks/tiny/relations/P30/"), ("", "")):
-        table = dimension_section(run(path=path), PAGES, "relation", [group("P30", 0.5)]).table
-        assert table
-        assert table.columns[0].cell(table.rows[0]).href == href
+def test_a_relation_links_to_its_page_even_without_the_files_of_the_benchmark() -> None:
+    table = dimension_section(run(), PAGES, "relation", [group("P30", 0.5)]).table
+    assert table
+    assert table.columns[0].cell(table.rows[0]).href == "/benchmarks/tiny/relations/P30/"
+
+
+def test_long_lists_are_rows_with_both_intervals_and_chance_in_place_of_a_chart() -> None:
+    groups = [replace(group(f"G{n}", 0.5, chance=0.1), wordings=(0.4, 0.6)) for n in range(MOST_CHARTED + 1)]
+    assert dimension_section(run(), PAGES, "domain", groups[1:]).chart
+    section = dimension_section(run(), PAGES, "domain", groups)
+    assert section.chart is None and section.table
+    bar = section.table.columns[1].cell(groups[0]).bar
+    assert bar and (bar.least, bar.most, bar.chance) == (40, 60, 10)
+    assert WORDINGS in section.note
+
+
+def test_the_chart_draws_the_range_over_wordings_as_thin_lines() -> None:
+    groups = [replace(group("Arts", 0.5), wordings=(0.4, 0.7)), group("Sports", 0.25)]
+    chart = dimension_section(run(), PAGES, "domain", groups).chart
+    assert chart
+    thin = next(trace for trace in chart.figure.data if trace.name == "wordings")
+    dots = next(trace for trace in chart.figure.data if trace.name == "score")
+    assert list(thin.x) == [0.4, 0.7, None]
+    assert thin.line.width < dots.error_x.thickness
+
+
+def test_raw_names_are_put_into_words_and_stand_in_the_csv_as_they_are() -> None:
+    table = dimension_section(run(), PAGES, "relation", [group("country_capital", 0.5)]).table
+    assert table
+    cell = table.columns[0].cell(table.rows[0])
+    assert (cell.value, cell.text, cell.note) == ("country_capital", "Country capital", "country_capital")
+    wordings = dimension_section(run(), PAGES, "template", [group("0", 0.5), group("1", 0.5)])
+    assert wordings.title == "By wording" and wordings.table
+    assert [wordings.table.columns[0].cell(row).text for row in wordings.table.rows] == ["Wording 1", "Wording 2"]
+
+
+def test_half_an_item_is_explained_where_it_stands() -> None:
+    half = group("Sports", 0.5)
+    half.scores["accuracy"].n = 2.5
+    table = dimension_section(run(), PAGES, "domain", [half]).table
+    assert table
+    (column,) = [column for column in table.columns if column.name == "n"]
+    assert "equal parts" in column.cell(half).note

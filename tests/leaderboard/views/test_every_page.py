@@ -24,7 +24,8 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
 
 
 def same(shown: str, value: str) -> bool:
-    """Whether a cell shows what CSV has in full: the text, or the figure rounded."""
+    """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
+    shown = shown.split("±")[0]
     if shown in ("–", "not measured"):
         return value == ""
     if shown == value or {"yes": "true", "no": "false"}.get(shown) == value:

@@ -6,8 +6,11 @@ from dataclasses import asdict
 
 from django.test import Client
 
-from leaderboard.models import Benchmark, Run
-from leaderboard.views.run import command
+from leaderboard.models import Benchmark, Model, Run
+from leaderboard.probe_pages.reproduction import command
+from leaderboard.rank_tables import RunRank
+from leaderboard.stored import item_rows
+from leaderboard.stored.ranks import refresh_ranks
 from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -60,10 +63,11 @@ def test_a_finished_run_does_not(client: Client, site: Site) -> None:
     assert "http-equiv" not in html
 
 
-def test_each_dimension_has_a_chart_and_a_table(client: Client, site: Site) -> None:
+def test_each_dimension_has_a_table_and_all_but_relations_a_chart(client: Client, site: Site) -> None:
     html = page(client, site.first)
-    for name in ("domain", "cardinality", "relation", "template"):
+    for name in ("domain", "cardinality", "template"):
         assert f'data-chart="chart-{name}"' in html
+    for name in ("domain", "cardinality", "relation", "template"):
         assert f'data-table="{name}"' in html
 
 
@@ -104,6 +108,24 @@ def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
         f"python -m probing run org/first --benchmark path/to/small --commit {commit} --template 0 --template 2 "
         f"--limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
     )
+
+
+def test_the_command_of_a_quantised_file_measures_that_file(client: Client, small: Benchmark) -> None:
+    facts = {"source": Model.Source.LOCAL, "weights_file": "chat.Q4_1.gguf", "quantisation": "Q4_1"}
+    run = make.finished(small, of=make.model("org/chat", **facts))
+    words = shlex.split(command(run))
+    assert words[4] == "path/to/chat.Q4_1.gguf"
+    assert "--commit" not in words
+    html = page(client, run)
+    assert "Q4_1, GGUF, local file" in html.split("</h1>")[0]
+    listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
+    assert "Q4_1, GGUF, local file" in client.get(f"/?benchmark={small.slug}", follow=True).content.decode() + listed
+    assert "Q4_1, GGUF, local file" in client.get("/models/org/chat/").content.decode()
+
+
+def test_the_command_of_a_local_folder_does_not_name_the_model_of_the_hub(small: Benchmark) -> None:
+    run = make.finished(small, of=make.model("org/chat", source=Model.Source.LOCAL))
+    assert shlex.split(command(run))[4] == "path/to/chat"
 
 
 def test_the_command_line_names_a_known_benchmark(site: Site) -> None:
@@ -163,3 +185,114 @@ def test_the_page_says_how_texts_became_tokens_and_how_the_harness_measures_the_
 def test_a_run_without_these_facts_has_no_such_sections(client: Client, site: Site) -> None:
     assert 'id="tokens"' not in page(client, site.first)
     assert 'id="harness"' not in page(client, site.first)
+
+
+def headings(html: str) -> list[str]:
+    """Return the ids of the headings of the page, in their order."""
+    return re.findall(r'<h2 id="([\w-]+)"', html)
+
+
+def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(client: Client, site: Site) -> None:
+    refresh_ranks(site.benchmark)
+    scores = {score.metric: score for score in site.first.scores.filter(dimension="overall")}
+    by_wording = sorted(
+        site.first.scores.filter(dimension="template", metric="accuracy").values_list("value", flat=True)
+    )
+    main = scores["accuracy"]
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first).split('class="headline"')[1]).split())
+    assert f"{main.value:.3f} ± {(main.high - main.low) / 2:.3f} Accuracy over 6 questions" in text
+    assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
+    assert f"chance {scores['chance'].value:.3f}" in text
+
+
+def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, site: Site) -> None:
+    for run, (best, worst) in ((site.first, (1, 2)), (site.second, (1, 2))):
+        RunRank.objects.update_or_create(
+            run=run, metric="accuracy", defaults={"counted": 6, "best": best, "worst": worst}
+        )
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first)).split())
+    assert "rank 1–2 of 2" in text
+
+
+def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    listed = re.findall(r'href="#([\w-]+)"', html.split('class="contents"')[1].split("</nav>")[0])
+    assert listed == [
+        *("section-domain", "section-normalisation", "section-cardinality", "section-relation", "section-template"),
+        *("surprises", "details", "questions", "reproduce", "provenance"),
+    ]
+    assert headings(html) == listed
+
+
+def test_relations_are_rows_with_both_intervals_and_a_tick_at_chance_instead_of_a_chart(
+    client: Client, site: Site
+) -> None:
+    html = page(client, site.first)
+    assert 'data-chart="chart-relation"' not in html
+    relations = html.split('data-table="relation"')[1].split("</table>")[0]
+    for part in ("interval", "thin", "chance"):
+        assert f'<line class="{part}"' in relations
+
+
+def test_the_figures_of_a_chart_fold_below_it_and_are_open_without_a_script(client: Client, site: Site) -> None:
+    domain = page(client, site.first).split('id="section-domain"')[1].split("</section>")[0]
+    assert domain.index('data-chart="chart-domain"') < domain.index("<details") < domain.index('data-table="domain"')
+    assert re.search(r'<details class="below-chart"\s+open>', domain)
+
+
+def test_wordings_count_from_one_on_the_page_and_from_zero_in_the_csv(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert "Wording 1" in html and "Wording 2" in html
+    assert "Template 0" not in html and "Wording 0" not in html
+    assert [line["group"] for line in csv_rows(client, f"/runs/{site.first.pk}/", "template")] == ["0", "1"]
+
+
+def test_surprises_are_wrong_answers_with_a_wide_margin_and_right_ones_with_a_narrow_one(
+    client: Client, site: Site
+) -> None:
+    address = f"/runs/{site.first.pk}/"
+    sure = [float(line["margin"]) for line in csv_rows(client, address, "confident-errors")]
+    lucky = [float(line["margin"]) for line in csv_rows(client, address, "lucky-answers")]
+    assert sure == sorted(sure) and all(margin < 0 for margin in sure)
+    assert lucky == sorted(lucky) and all(margin > 0 for margin in lucky)
+    rows = item_rows.frame(site.first, ["margin", "correct"])
+    assert sure[0] == rows.loc[~rows["correct"], "margin"].min()
+    assert lucky[0] == rows.loc[rows["correct"], "margin"].min()
+
+
+def test_answers_that_change_with_the_wording_are_listed_with_every_answer(client: Client, site: Site) -> None:
+    rows = item_rows.frame(site.first, ["relation", "index", "prediction"])
+    changing = rows.groupby(["relation", "index"])["prediction"].nunique() > 1
+    lines = csv_rows(client, f"/runs/{site.first.pk}/", "flips")
+    assert len(lines) == changing.sum() > 0
+    assert all(line["template_0"][2:] != line["template_1"][2:] for line in lines)
+
+
+def test_the_first_questions_are_shown_and_can_be_filtered(client: Client, site: Site) -> None:
+    address = f"/runs/{site.first.pk}/"
+    assert len(csv_rows(client, address, "questions")) == 10
+    html = client.get(f"{address}?correct=no").content.decode()
+    assert len(Tables(html).found["questions"]) > 1
+    assert 'class="wrong"' not in html.split('data-table="questions"')[0].split("<table")[-1]
+    rows = item_rows.frame(site.first, ["correct"])
+    assert len(Tables(html).found["questions"]) - 1 == min(10, int((~rows["correct"]).sum()))
+
+
+def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(client: Client, site: Site) -> None:
+    record = {**site.first.provenance_record, "packages": {"python": "3.11.7", "torch": "2.13.0+cpu"}}
+    Run.objects.filter(pk=site.first.pk).update(provenance_record=record)
+    html = page(client, site.first)
+    assert "# Python 3.11.7: pip install torch==2.13.0" in html.split('id="reproduce"')[1]
+    assert re.search(r"<summary>All fields</summary>\s*<pre[^>]*>\{", html)
+
+
+def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_pages(client: Client, site: Site) -> None:
+    html = page(client, site.published)
+    assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
+    assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
+    assert "Reproduce" not in html
+
+
+def test_the_title_of_a_live_page_never_shows_progress(client: Client, site: Site) -> None:
+    title = page(client, site.running).split("<title>")[1].split("</title>")[0]
+    assert "%" not in title and "50" not in title

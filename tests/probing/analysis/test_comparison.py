@@ -33,7 +33,10 @@ def test_it_counts_gains_and_losses_and_tests_them_exactly() -> None:
 
 def test_equal_results_do_not_differ() -> None:
     same = results([True, False] * 10)
-    assert overall(same, same)[["difference", "low", "high", "p"]].to_list() == [0, 0, 0, 1]
+    figures = overall(same, same)
+    assert (figures["difference"], figures["p"]) == (0, 1)
+    tango = wilson(0, len(same))[1]  # for pairs none of which is told apart: z² / (n + z²)
+    assert (figures["low"], figures["high"]) == pytest.approx((-tango, tango))
 
 
 def test_only_common_items_count() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from probing.analysis.clustered import cluster_interval
 from probing.analysis.crossed import BY_CULTURE
 from probing.analysis.culture import common_predictions, gaps, ranking_scores, z_test
-from probing.analysis.intervals import newcombe
+from probing.analysis.intervals import newcombe, wilson
 
 DIMENSIONS = ["culture_pair", "language", "culture"]
 numbers = count()
@@ -124,9 +124,23 @@ def test_every_interval_holds_its_value() -> None:
     assert set(BY_CULTURE) < set(scores["dimension"])
 
 
-def test_a_single_item_has_no_interval_for_its_reciprocal_rank() -> None:
-    scores = ranking_scores(table(row("Arab", 2)), DIMENSIONS)
-    assert scores[scores.metric == "mean_reciprocal_rank"]["low"].isna().all()
+def test_a_reciprocal_rank_of_a_single_item_or_of_equal_ranks_is_not_certain() -> None:
+    single = ranking_scores(table(row("Arab", 2)), DIMENSIONS).set_index(["metric", "dimension"])
+    assert tuple(single.loc[("mean_reciprocal_rank", "overall"), ["low", "high"]]) == pytest.approx(wilson(0.5, 1))
+    best = ranking_scores(table(*(row("Arab", 1) for index in range(8))), DIMENSIONS)
+    overall = best.set_index(["metric", "dimension"]).loc[("mean_reciprocal_rank", "overall")]
+    assert (overall["low"], overall["high"]) == pytest.approx(wilson(1, 8))
+
+
+def test_the_interval_of_a_mean_reciprocal_rank_is_near_the_normal_one_where_that_holds() -> None:
+    generator = np.random.default_rng(0)
+    ranks = generator.integers(1, 6, size=400)
+    scores = ranking_scores(table(*(row("Arab", int(rank)) for rank in ranks)), DIMENSIONS)
+    overall = scores.set_index(["metric", "dimension"]).loc[("mean_reciprocal_rank", "overall")]
+    half = 1.96 * (1 / ranks).std(ddof=1) / 20
+    assert (overall["low"], overall["high"]) == pytest.approx(
+        ((1 / ranks).mean() - half, (1 / ranks).mean() + half), abs=0.002
+    )
 
 
 def test_common_predictions_are_shares_of_all_predictions() -> None:

@@ -1,11 +1,13 @@
-"""Wilson's interval."""
+"""Intervals of shares and of means of shares."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from probing.analysis.intervals import wilson
+from probing.analysis.intervals import mean_of_shares, wilson
+from speed.interval_coverage import MEANS_OF_FEW, coverage_of_means
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -24,3 +26,52 @@ def test_it_holds_the_value_and_stays_a_proportion(proportion: float, n: float) 
 
 def test_nothing_is_known_of_no_items() -> None:
     assert wilson(0.0, 0) == (0, 1)
+
+
+parts = st.lists(st.tuples(st.integers(1, 300), st.floats(0, 1)), min_size=1, max_size=30)
+
+
+@given(parts)
+def test_a_mean_of_shares_lies_within_an_interval_that_has_a_width(drawn: list[tuple[int, float]]) -> None:
+    n = np.array([size for size, _ in drawn], float)
+    shares = np.array([round(size * share) / size for size, share in drawn])
+    low, high = mean_of_shares(shares, n)
+    assert 0 <= low <= shares.mean() + 1e-9
+    assert shares.mean() - 1e-9 <= high <= 1
+    assert high - low > 1 / (2 + n.sum())
+
+
+@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_the_mean_of_a_single_share_has_wilsons_interval(counts: tuple[int, int]) -> None:
+    right, n = counts
+    assert mean_of_shares(np.array([right / n]), np.array([float(n)])) == pytest.approx(wilson(right / n, n))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_equal_parts_that_are_all_right_or_all_wrong_count_as_their_items(share: float) -> None:
+    assert mean_of_shares(np.full(3, share), np.full(3, 8.0)) == pytest.approx(wilson(share, 24))
+
+
+def test_parts_that_are_wholly_right_or_wholly_wrong_do_not_make_their_mean_certain() -> None:
+    low, high = mean_of_shares(np.array([0.0, 1.0]), np.array([8.0, 8.0]))
+    assert low < 0.4 < 0.6 < high
+
+
+def test_a_part_without_items_leaves_the_interval_unknown() -> None:
+    assert np.isnan(mean_of_shares(np.array([0.5, np.nan]), np.array([10.0, 0.0]))).all()
+
+
+def test_the_worked_examples_of_the_methods() -> None:
+    assert mean_of_shares(np.array([0.5, 0.9]), np.array([60.0, 20.0])) == pytest.approx((0.595, 0.787), abs=5e-4)
+    assert mean_of_shares(np.zeros(3), np.array([8.0, 8.0, 30.0])) == pytest.approx((0, 0.108), abs=5e-4)
+
+
+@pytest.mark.parametrize("sizes", MEANS_OF_FEW)
+def test_it_covers_the_mean_of_the_same_parts(sizes: tuple[int, ...]) -> None:
+    shares = coverage_of_means(sizes, 400)
+    assert 0.94 <= np.mean(shares["chosen"]) <= 0.99
+    assert min(shares["chosen"]) > 0.8
+
+
+def test_a_bootstrap_of_items_would_cover_rare_hits_too_seldom() -> None:
+    assert min(coverage_of_means((8,) * 5, 200)["bootstrap"]) < 0.5

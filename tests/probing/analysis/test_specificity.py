@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from probing.analysis.clustered import cluster_interval
-from probing.analysis.intervals import wilson
-from probing.analysis.specificity import mean_interval, specificity_scores
+from probing.analysis.intervals import mean_of_shares, wilson
+from probing.analysis.specificity import specificity_scores
 
 
 def row(relation: str, index: int, fine: float | None, **more: Any) -> dict[str, Any]:
@@ -89,8 +89,14 @@ def test_the_mean_is_clustered_by_relation() -> None:
     assert table.loc[("specificity", "P1"), ["cluster_low", "cluster_high"]].isna().all()
 
 
-def test_the_interval_of_the_mean_is_that_of_independent_relations() -> None:
-    shares, counts = np.array([0.3, 0.6, 0.5]), np.array([400, 900, 100])
-    error = (shares * (1 - shares) / counts).sum() ** 0.5 / 3
-    low, high = mean_interval(shares, counts)
-    assert (low, high) == pytest.approx((shares.mean() - 1.96 * error, shares.mean() + 1.96 * error), abs=0.003)
+def test_the_interval_of_the_mean_is_that_of_a_mean_of_shares() -> None:
+    pairs = [row(relation, i, -1 if i < hits else -3) for relation, hits in (("P1", 3), ("P2", 1)) for i in range(4)]
+    expected = mean_of_shares(np.array([0.75, 0.25]), np.array([4.0, 4.0]))
+    assert tuple(scores(*pairs).loc[("specificity", "all"), ["low", "high"]]) == pytest.approx(expected)
+
+
+def test_a_mean_of_relations_without_a_hit_is_not_certain() -> None:
+    table = scores(*(row(relation, i, -3) for relation in ("P1", "P2", "P3") for i in range(8)))
+    low, high = table.loc[("specificity", "all"), ["low", "high"]]
+    assert (low, high) == pytest.approx(wilson(0, 24))
+    assert high > 0.1

@@ -49,6 +49,21 @@ def test_the_range_is_that_of_the_templates_accuracies() -> None:
     assert score(scores, "template_range", "relation", "P2") == pytest.approx(1 / 2 - 1 / 4)
 
 
+def test_the_ends_of_the_range_are_taken_overall_by_relation_and_by_tag() -> None:
+    rows = rows_of({"P1": P1, "P2": P2}).assign(domain="Arts")
+    scores = template_scores(rows, ["domain"])
+    for place in (("overall", "all"), ("domain", "Arts")):
+        ends = [score(scores, metric, *place) for metric in ("template_lowest", "template_highest")]
+        assert ends == pytest.approx([3 / 8, 5 / 8])
+    assert score(scores, "template_lowest", "relation", "P2") == pytest.approx(1 / 4)
+
+
+def test_groups_whose_items_were_not_put_with_each_template_have_no_ends() -> None:
+    scores = template_scores(rows_of({"P1": P1, "P2": [[0], [1]]}))
+    ends = scores[scores.metric == "template_lowest"]
+    assert list(zip(ends["dimension"], ends["group"], strict=True)) == [("relation", "P1")]
+
+
 def test_an_item_flips_if_two_of_its_predictions_differ() -> None:
     scores = template_scores(rows_of({"P1": P1, "P2": P2}))
     assert score(scores, "template_flips") == pytest.approx(4 / 8)

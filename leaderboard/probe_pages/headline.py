@@ -1,0 +1,68 @@
+"""The figure at the head of a run's page, with everything that one needs to read it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from leaderboard.changed_settings import dtype_by_size, settings_group
+from leaderboard.display import cells
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.rank_tables import RunRank
+
+
+class Headline(NamedTuple):
+    """A run's main figure. `half` is half its interval over items; `wordings` are the ends of its range over wordings.
+
+    `place` says where the run stands among how many, empty without a rank.
+    """
+
+    title: str
+    score: Score
+    half: str
+    wordings: tuple[float, float] | None
+    number_of_wordings: int
+    chance: float | None
+    place: str
+
+
+def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline | None:
+    """Return the figure of a run, None where it has no score in the main metric of its benchmark."""
+    metric = pages.main_metric(run.benchmark)
+    overall = {score.metric: score for score in scores if score.dimension == "overall"}
+    main, chance = overall.get(metric), overall.get("chance")
+    if main is None or main.value is None:
+        return None
+    by_wording = [score.value for score in scores if score.dimension == "template" and score.metric == metric]
+    values = [value for value in by_wording if value is not None]
+    return Headline(
+        title=pages.metric_label(metric),
+        score=main,
+        half=cells.half_width(main.low, main.high),
+        wordings=(min(values), max(values)) if len(values) > 1 else None,
+        number_of_wordings=len(values),
+        chance=chance.value if chance and chance != main else None,
+        place=_place(run, metric),
+    )
+
+
+def _place(run: Run, metric: str) -> str:
+    """Return the place among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
+    own = run.ranks.filter(metric=metric, best__isnull=False).first()
+    if own is None:
+        return ""
+    return f"{own.places} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
+
+
+def _ranked_like(run: Run, metric: str) -> int:
+    """Return how many runs of the benchmark have a rank in the group of this one. One query."""
+    ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
+    names = ("run__settings_digest", "run__settings", "run__model__parameters", "run__model__stored_dtype")
+    groups: dict[tuple[str, str], str] = {}
+    count = 0
+    for digest, settings, parameters, dtype in ranked.values_list(*names):
+        key = digest, dtype_by_size(parameters, dtype)
+        if key not in groups:
+            other = Run(benchmark=run.benchmark, settings=settings)
+            groups[key] = settings_group(other.differences, settings, parameters, dtype)
+        count += groups[key] == run.settings_group
+    return count

@@ -1,0 +1,86 @@
+"""How a run can be measured again: the command, the weights and packages, and where its figures come from in words."""
+
+import json
+import shlex
+from datetime import datetime, timedelta
+from typing import Any
+
+from leaderboard.changed_settings import plan
+from leaderboard.display import cells
+from leaderboard.models import Model, Run
+from probing.catalog import CATALOG
+from probing.command_line.settings_flags import settings_words
+from probing.settings import Settings
+
+REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+Fact = tuple[str, str]
+
+
+def command(run: Run) -> str:
+    """Return the command line that measures the same."""
+    benchmark = run.benchmark.slug if run.benchmark.slug in CATALOG else f"path/to/{run.benchmark.slug}"
+    words = ["python", "-m", "probing", "run", _weights(run.model), "--benchmark", benchmark]
+    words += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
+    words += settings_words(Settings.from_json(run.settings))
+    return shlex.join([*words, "--out", f"run-{run.pk}"])
+
+
+def script(run: Run) -> str:
+    """Return the command below comments that name the weights and the packages; empty for a run measured nowhere."""
+    if run.provenance not in REPRODUCIBLE:
+        return ""
+    files = run.provenance_record.get("model", {}).get("files", {})
+    local = run.model.source == Model.Source.LOCAL or run.model.weights_file
+    weights = [f"# weights: {name}, SHA-256 {digest}" for name, digest in files.items() if local]
+    packages = run.provenance_record.get("packages", {})
+    pins = [f"{name}=={version.partition('+')[0]}" for name, version in packages.items() if name != "python"]
+    python = f"# Python {packages['python']}: pip install {' '.join(pins)}" if pins and "python" in packages else ""
+    return "\n".join(filter(None, [*weights, python, command(run)]))
+
+
+def _weights(model: Model) -> str:
+    """Return what the command names as the model: the file or folder of a local one, as the hub has other weights."""
+    if model.weights_file:
+        return f"path/to/{model.weights_file}"
+    return f"path/to/{model.hub_id.rpartition('/')[-1]}" if model.source == Model.Source.LOCAL else model.hub_id
+
+
+def facts(run: Run) -> list[Fact]:
+    """Return what matters of where a run's figures come from, in words; facts that are not stored are left out."""
+    version = run.benchmark.version[:12]
+    rows = [
+        ("Model", ", ".join(filter(None, [run.model.hub_id, run.model.weights_in_words, run.model.version_in_words]))),
+        ("Benchmark", ", ".join(filter(None, [run.benchmark.title, f"version {version}", run.benchmark.licence]))),
+        ("Asked", plan(Settings.from_json(run.settings)) if run.provenance in REPRODUCIBLE else ""),
+        ("Measured", _measured(run)),
+        ("Software", _software(run.provenance_record.get("packages", {}))),
+        ("Figures", _source(run)),
+    ]
+    return [(name, text) for name, text in rows if text]
+
+
+def _measured(run: Run) -> str:
+    """Return when, on what and for how long the model was asked."""
+    record = run.provenance_record
+    device = f"on {record['device']} in {record.get('dtype', 'float32')}" if "device" in record else ""
+    try:
+        start, end = (datetime.fromisoformat(record[name]) for name in ("start", "end"))
+    except (KeyError, TypeError, ValueError):
+        return device
+    return f"{start:%-d %B %Y}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
+
+
+def _software(packages: dict[str, str]) -> str:
+    named = ("python", "torch", "transformers", "tokenizers")
+    return ", ".join(f"{name.replace('python', 'Python')} {packages[name]}" for name in named if name in packages)
+
+
+def _source(run: Run) -> str:
+    label = run.get_provenance_display()
+    return f"{label}: {run.reference}" if run.reference else label
+
+
+def all_fields(run: Run) -> str:
+    """Return everything that is stored of where the figures come from, as JSON; empty where nothing is."""
+    record: dict[str, Any] = run.provenance_record
+    return json.dumps(record, indent=2, ensure_ascii=False) if record else ""
