@@ -83,9 +83,7 @@ def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
     Names of such runs must tell the commits apart. The search begins with the other commits of the model, of which
     there are few, so that its time does not grow with the number of runs on the benchmark.
     """
-    finished = Run.objects.filter(
-        model=OuterRef("pk"), benchmark=OuterRef(OuterRef("benchmark")), state=State.FINISHED
-    )
+    finished = Run.objects.filter(model=OuterRef("pk"), benchmark=OuterRef(OuterRef("benchmark")), state=State.FINISHED)
     commits = Model.objects.filter(Exists(finished), hub_id=OuterRef("model__hub_id"))
     others = commits.exclude(pk=OuterRef("model")).exclude(commit="")
     return runs.annotate(has_other_commits=Exists(others)).select_related("model", "benchmark")

@@ -194,9 +194,7 @@ def _ranks(scores: Sequence[Score]) -> Iterator[RunRank]:
 
 def _waiting_runs(scale: Scale, boards: Sequence[Benchmark], own: Sequence[Model]) -> None:
     """Insert runs that wait, each with another seed than the finished one of its model and benchmark."""
-    choices = (
-        (seed, board, model) for seed in range(1, scale.waiting + 1) for board, model in product(boards, own)
-    )
+    choices = ((seed, board, model) for seed in range(1, scale.waiting + 1) for board, model in product(boards, own))
     runs = [
         _waiting(scale, *choice, submitter=f"{ORGANISATION}-{number % 50}")
         for number, choice in zip(range(scale.waiting), choices, strict=False)
