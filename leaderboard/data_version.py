@@ -8,6 +8,7 @@ restored rows leave it alone.
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 from django.apps import AppConfig
 from django.db import DatabaseError, connection, connections
@@ -56,7 +57,8 @@ def data_version() -> str:
 def install(sender: AppConfig, using: str, **kwargs: Any) -> None:
     """Create the table and the triggers of every watched table (a receiver of the signal post_migrate).
 
-    They are made again after each migration, because SQLite drops the triggers of a table that a migration copies.
+    They are made again after each migration, because SQLite drops the triggers of a table that a migration copies; the
+    version is replaced as well, as the migration may have changed rows.
     """
     database = connections[using]
     tables = {model._meta.db_table for model in sender.get_models()} - NOT_WATCHED
@@ -65,6 +67,8 @@ def install(sender: AppConfig, using: str, **kwargs: Any) -> None:
         cursor.execute(f"CREATE TABLE IF NOT EXISTS {TABLE} (id integer PRIMARY KEY, value varchar(36) NOT NULL)")
         for statement in _statements(database, sorted(present)):
             cursor.execute(statement)
+        cursor.execute(f"DELETE FROM {TABLE}")
+        cursor.execute(f"INSERT INTO {TABLE} (id, value) VALUES (1, %s)", [uuid4().hex])
 
 
 def _statements(database: BaseDatabaseWrapper, tables: list[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Each page is compared with a bare view of the same size from the same server: a text that no database is asked for,
 compressed and sent like a page. The two are asked for in turns, so that whatever else the machine does slows down both.
-A page is measured computed anew (the data have changed since) and unchanged. The exit code is 1 where a limit is missed.
+A page is measured computed anew (the data have changed since) and unchanged. The exit code is 1 if a limit is missed.
 """
 
 import argparse

@@ -23,6 +23,7 @@ from leaderboard.stored import benchmarks
 from leaderboard.stored.item_rows import FILE
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
+from probing.results.result import GROUP_ROWS
 from probing.settings import Settings
 
 ORGANISATION = "synthetic"
@@ -245,7 +246,7 @@ def _store_items(name: str, scale: Scale, relations: int, items: int, chance: np
     folder = f"runs/{name}"
     rows = _item_rows(scale.templates, relations, items, chance)
     storages["artefacts"].delete(f"{folder}/{FILE}")
-    storages["artefacts"].save(f"{folder}/{FILE}", ContentFile(rows.to_parquet(index=False)))
+    storages["artefacts"].save(f"{folder}/{FILE}", ContentFile(rows.to_parquet(index=False, row_group_size=GROUP_ROWS)))
     return folder
 
 
