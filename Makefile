@@ -57,8 +57,9 @@ lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that 
 	$(COMPILE) --extra dev -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
-bench: install  ## compare the speed with the peer's
+bench: install  ## compare the speed with the peer's, and that of pages with a bare view
 	$(BIN)/python -m speed
+	$(BIN)/python -m speed.pages
 
 screenshots: install browser  ## take the pictures in docs/images again
 	$(BIN)/python manage.py screenshots

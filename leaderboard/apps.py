@@ -3,6 +3,9 @@
 from importlib import import_module
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
+
+from leaderboard.data_version import install
 
 
 class LeaderboardConfig(AppConfig):
@@ -10,4 +13,5 @@ class LeaderboardConfig(AppConfig):
     verbose_name = "Clozeboard"
 
     def ready(self) -> None:
+        post_migrate.connect(install, sender=self)
         import_module("leaderboard.system_checks")  # it imports the models, which are ready only now

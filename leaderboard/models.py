@@ -4,9 +4,11 @@ Every change of a run's state is a queryset method with a conditional UPDATE. Th
 makes the transition; all others get False. No other code writes a state.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.db import models, transaction
@@ -253,7 +255,7 @@ class Run(models.Model):
     @cached_property
     def differences(self) -> dict[str, str]:
         """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
-        return differences(self.settings, self.benchmark.settings_with({}))
+        return _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
 
     @cached_property
     def settings_group(self) -> str:
@@ -280,6 +282,13 @@ class Run(models.Model):
     @property
     def name(self) -> str:
         return f"{self.model.hub_id} ({self.variant})" if self.variant else self.model.hub_id
+
+
+@lru_cache(maxsize=1024)
+def _differences(probe: str, settings: str) -> dict[str, str]:
+    """Return `Run.differences` for the settings of a run and those of its benchmark, as JSON; most runs share both."""
+    own, usual = json.loads(settings)
+    return differences(own, Benchmark(probe=probe, settings=usual).settings_with({}))
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):

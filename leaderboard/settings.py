@@ -268,6 +268,11 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
         **DATABASES["default"].get("OPTIONS", {}),
     }
 
+# Pages that each process keeps until the data change (leaderboard/serving/page_cache.py).
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 200}},
+}
+
 # Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter
 
+from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
@@ -36,27 +37,27 @@ handler404 = "leaderboard.views.not_found.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
 
 runs = [
-    path("", run_view, name="run"),
-    path("items/", items_view, name="items"),
+    path("", kept(run_view), name="run"),
+    path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
-    path("items/<str:relation>/<number:template>/<number:index>/", item_view, name="item"),
+    path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
 ]
 
 benchmarks = [
-    path("", benchmarks_view, name="benchmarks"),
-    path("<slug:slug>/", benchmark_view, name="benchmark"),
-    path("<slug:slug>/relations/<str:relation>/", relation_view, name="relation"),
+    path("", kept(benchmarks_view), name="benchmarks"),
+    path("<slug:slug>/", kept(benchmark_view), name="benchmark"),
+    path("<slug:slug>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
 
 v1 = [
-    path("leaderboard", api.leaderboard_json),
-    path("models", api.models_json),
-    path("benchmarks", api.benchmarks_json),
+    path("leaderboard", kept(api.leaderboard_json)),
+    path("models", kept(api.models_json)),
+    path("benchmarks", kept(api.benchmarks_json)),
     path("runs", api.runs_json),
     path("runs/<number:pk>", api.run_json),
-    path("runs/<number:pk>/scores", api.scores_json),
-    path("runs/<number:pk>/items", api.items_json),
-    path("compare", compare_json),
+    path("runs/<number:pk>/scores", kept(api.scores_json)),
+    path("runs/<number:pk>/items", kept(api.items_json)),
+    path("compare", kept(compare_json)),
     path("submit", api.submit_json),
     path("submissions/<str:token>", api.submission_json),
     path("submissions/<str:token>/cancel", api.cancel_json),
@@ -73,16 +74,16 @@ v1 = [
 ]
 
 urlpatterns = [
-    path("", leaderboard_view, name="leaderboard"),
-    path("models/<str:org>/<str:name>/", model_view, name="model"),
+    path("", kept(leaderboard_view), name="leaderboard"),
+    path("models/<str:org>/<str:name>/", kept(model_view), name="model"),
     path("runs/<number:pk>/", include(runs)),
-    path("compare/", compare_view, name="compare"),
+    path("compare/", kept(compare_view), name="compare"),
     path("benchmarks/", include(benchmarks)),
     path("submit/", submit_view, name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
     path("queue/", queue_view, name="queue"),
-    path("methods/", methods_view, name="methods"),
-    path("api/", api_docs_view, name="api"),
+    path("methods/", kept(methods_view), name="methods"),
+    path("api/", kept(api_docs_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", status_view, name="status"),
     path("healthz", health_view, name="healthz"),

@@ -31,8 +31,11 @@ LAYERS = [
 ]
 SITE_LAYERS = [
     {
-        *("leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.rank_tables"),
-        *("leaderboard.serving", "leaderboard.settings"),
+        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.rank_tables"),
+        *("leaderboard.settings",),
+    },
+    {
+        *("leaderboard.apps", "leaderboard.serving"),
     },
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},

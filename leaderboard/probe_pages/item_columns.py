@@ -54,10 +54,20 @@ class ItemColumns:
 
     def build(self, run: Run, values: ColumnValues, everything: bool = False) -> list[Column[Row]]:
         """Return all columns; a page hides the less telling ones unless `everything` is set."""
-        first = [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
-        rest = [name for name in self.listed(values) if name not in (*first, *LABELS.values())]
+        first = self._first(values)
         titles = TITLES | dict(self.titles(run, values))
-        return [self._column(run, name, titles, values[name], everything or name in first) for name in (*first, *rest)]
+        return [
+            self._column(run, name, titles, values[name], everything or name in first) for name in self.exported(values)
+        ]
+
+    def exported(self, values: ColumnValues) -> list[str]:
+        """Return the stored names of all columns, in their order."""
+        first = self._first(values)
+        return [*first, *(name for name in self.listed(values) if name not in (*first, *LABELS.values()))]
+
+    def _first(self, values: ColumnValues) -> list[str]:
+        """Return the stored names of the columns that a page shows first."""
+        return [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
 
     def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], on_page: bool) -> Column[Row]:
         def cell(row: Row) -> Cell:
@@ -68,6 +78,16 @@ class ItemColumns:
 
         title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
         return Column(LABELS.get(name, name), title, cell, note, align=_align(name, values), shown=on_page)
+
+
+def exported_value(value: Any) -> cells.Raw:
+    """Return what CSV has of a stored value: that of its cell, without making the texts that only a page needs."""
+    if type(value) in (str, int, float):
+        plain: cells.Raw = value
+        return plain
+    if isinstance(value, list):
+        return "; ".join([str(exported_value(member)) for member in value])
+    return cells.stored(value).value
 
 
 def item_url(run: Run, row: Row) -> str:

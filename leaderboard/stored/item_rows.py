@@ -12,13 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from django.core.files.storage import storages
+from numpy.typing import NDArray
 
 from leaderboard.models import Run
 from probing.errors import ProbingError
 
 BATCH_ROWS = 2048
+SCANNED_ROWS = 32_768  # of a few columns, at a time
 FILE = "items.parquet"
-SEARCHED = ("subject", "answer_label", "prediction_label")
+LABELS = ("answer_label", "prediction_label")
+SEARCHED = ("subject", *LABELS)
 Row = dict[str, Any]
 
 
@@ -79,6 +82,8 @@ def _has(column: pa.Array, value: str | int) -> pa.BooleanArray:
 
 def _contains(column: pa.Array, text: str) -> pa.BooleanArray:
     """Return where the column contains the text; nowhere unless it is a column of texts."""
+    if pa.types.is_dictionary(column.type):  # each text is looked at once, however many rows have it
+        return pc.fill_null(_contains(column.dictionary, text).take(column.indices), False)
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return _nowhere(column)
     return pc.fill_null(pc.match_substring(column, text, ignore_case=True), False)
@@ -131,15 +136,15 @@ def _ends(column: pq.ColumnChunkMetaData) -> list[Any]:
     return missing if statistics and statistics.null_count == column.num_values else [object(), object()]
 
 
-def find(run: Run, conditions: ItemFilter) -> list[int]:
+def find(run: Run, conditions: ItemFilter) -> Sequence[int]:
     """Return the numbers of the rows that pass, in stored order."""
     with opened(run) as file:
-        parquet = pq.ParquetFile(file)
+        parquet = pq.ParquetFile(file, read_dictionary=LABELS)
         if not conditions.columns:
-            return list(range(parquet.metadata.num_rows))
+            return range(parquet.metadata.num_rows)
         numbers: list[int] = []
         start = 0
-        for batch in parquet.iter_batches(BATCH_ROWS, columns=conditions.columns):
+        for batch in parquet.iter_batches(SCANNED_ROWS, columns=conditions.columns):
             numbers += (np.flatnonzero(conditions.mask(batch)) + start).tolist()
             start += batch.num_rows
         return numbers
@@ -149,13 +154,24 @@ def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None)
     """Yield the rows of these ascending numbers; `columns` None reads all columns."""
     ascending = np.asarray(numbers, dtype=np.int64)
     with opened(run) as file:
-        start = first = 0
-        for batch in pq.ParquetFile(file).iter_batches(BATCH_ROWS, columns=columns):
-            after = int(np.searchsorted(ascending, start + batch.num_rows))
-            yield from batch.take(pa.array(ascending[first:after] - start)).to_pylist()
-            start, first = start + batch.num_rows, after
-            if first == len(ascending):
-                return
+        parquet = pq.ParquetFile(file)
+        for group, start in _groups_with(parquet.metadata, ascending):
+            for batch in parquet.iter_batches(BATCH_ROWS, row_groups=[group], columns=columns):
+                first, after = np.searchsorted(ascending, (start, start + batch.num_rows)).tolist()
+                yield from batch.take(pa.array(ascending[first:after] - start)).to_pylist()
+                start += batch.num_rows
+                if after == len(ascending):
+                    return
+
+
+def _groups_with(metadata: pq.FileMetaData, ascending: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield the row groups that have any of these rows, each with the number of its first row."""
+    start = 0
+    for group in range(metadata.num_row_groups):
+        end = start + metadata.row_group(group).num_rows
+        if np.searchsorted(ascending, start) < np.searchsorted(ascending, end):
+            yield group, start
+        start = end
 
 
 def frame(run: Run, columns: Sequence[str], relation: str = "") -> pd.DataFrame:

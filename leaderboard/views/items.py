@@ -1,7 +1,7 @@
 """/runs/<id>/items/ : the items that a model was asked and its answers, filtered on the server."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from django.core.files.storage import storages
@@ -14,7 +14,7 @@ from leaderboard.display.exports import LOOKED_AT, csv_response
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.item_columns import ColumnValues
+from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemsMissing, Row
 from leaderboard.views.forms import ItemsForm
@@ -68,22 +68,20 @@ def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     return FileResponse(download, as_attachment=True, filename=f"run-{pk}-items.parquet", headers=headers)
 
 
-def _page(request: HttpRequest, numbers: list[int]) -> list[int]:
+def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
     start = (page_number(request.GET.get("page", ""), len(numbers), PAGE_SIZE) - 1) * PAGE_SIZE
     return numbers[start : start + PAGE_SIZE]
 
 
-def _csv(request: HttpRequest, run: Run, numbers: list[int], values: ColumnValues) -> HttpResponseBase:
+def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
     """Return all rows that pass the filters, read in batches, or one page if one is asked for."""
     chosen = _page(request, numbers) if request.GET.get("page") else numbers
     item_columns = pages_of(run.benchmark).item_columns
-    columns = item_columns.build(run, values)
-    names = [column.name for column in columns]
-    spread = chosen[:: 1 + len(chosen) // LOOKED_AT]
-    rows, sample = (
-        _values(columns, item_rows.rows(run, part, item_columns.listed(values))) for part in (chosen, spread)
-    )
-    response = csv_response(names, rows, f"run-{run.pk}-items", sample)
+    stored = item_columns.exported(values)
+    texts = [name for name in stored if not all(isinstance(value, int | float | None) for value in values[name])]
+    names = [LABELS.get(name, name) for name in stored]
+    sample = _values(run, chosen[:: 1 + len(chosen) // LOOKED_AT], texts)
+    response = csv_response(names, _values(run, chosen, stored), f"run-{run.pk}-items", sample)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 
@@ -93,8 +91,8 @@ def _etag(run: Run, *parts: str) -> str:
     return quote_etag(hashlib.sha256(repr((run.pk, run.finished, *parts)).encode()).hexdigest()[:32])
 
 
-def _values(columns: Sequence[Column[Row]], rows: Iterable[Row]) -> Iterable[list[cells.Raw]]:
-    return ([column.cell(row).value for column in columns] for row in rows)
+def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[cells.Raw]]:
+    return ([exported_value(row[name]) for name in names] for row in item_rows.rows(run, numbers, names))
 
 
 def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response
@@ -35,7 +36,10 @@ def show(
         return _csv(request, tables)
     views = {table.name: view(table, request.GET) for table in tables}
     by_name = {chart.name: chart for chart in charts}
-    return render(request, template, {**context, "sections": sections, "tables": views, "charts": by_name})
+    response = render(request, template, {**context, "sections": sections, "tables": views, "charts": by_name})
+    if context.get("live"):
+        patch_cache_control(response, private=True)  # it changes with time and with parts of runs: nobody keeps it
+    return response
 
 
 def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase:

@@ -38,6 +38,7 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.RQ_QUEUES = dict.fromkeys(settings.RQ_QUEUES, server)
     settings.HF_ENDPOINT, settings.HF_TOKEN = "http://127.0.0.1:9", ""
     settings.REQUESTS_PER_MINUTE = 0
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # pages are computed anew
     artefacts = settings.STORAGES["artefacts"] | {"OPTIONS": {"location": folder / "artefacts"}}
     settings.STORAGES = settings.STORAGES | {"artefacts": artefacts}
     yield folder

@@ -18,6 +18,7 @@ from tests.e2e.conftest import Deployment, free_port, wait_for
 ROWS = 40_000
 RUN = 4711  # the number of the large run
 SLOW = 50  # clients
+HALF_SENT = 300  # requests
 FILL = """
 import io
 from django.core.files.base import ContentFile
@@ -76,6 +77,17 @@ def test_clients_that_read_nothing_leave_the_site_answering(served: tuple[str, p
             ask(stack, url, f"GET /runs/{RUN}/{address} HTTP/1.1\nHost: localhost\n\n")
         time.sleep(1)
         assert max(seconds_of_a_page(url) for _ in range(5)) < 10
+
+
+@pytest.mark.parametrize(
+    "head", ["GET / HTTP/1.1\nHost: localh", "POST /api/v1/submit HTTP/1.1\nContent-Length: 9\n\n{"]
+)
+def test_requests_that_are_half_sent_leave_the_site_answering(served: tuple[str, psutil.Process], head: str) -> None:
+    url, _ = served
+    with ExitStack() as stack:
+        for _ in range(HALF_SENT):
+            ask(stack, url, head)
+        assert max(seconds_of_a_page(url) for _ in range(3)) < 10
 
 
 def test_uploads_that_trickle_leave_the_site_answering(served: tuple[str, psutil.Process]) -> None:

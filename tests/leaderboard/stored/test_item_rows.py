@@ -67,8 +67,8 @@ def stored(rows: pd.DataFrame) -> Run:
 def test_a_filter_finds_the_rows_that_meet_all_its_conditions(
     run: Run, conditions: ItemFilter, numbers: list[int], batch: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
-    assert item_rows.find(run, conditions) == numbers
+    monkeypatch.setattr(item_rows, "SCANNED_ROWS", batch)
+    assert list(item_rows.find(run, conditions)) == numbers
 
 
 def test_a_search_in_a_run_without_texts_finds_nothing() -> None:

@@ -1,0 +1,66 @@
+"""A site filled with made-up runs."""
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from leaderboard.lists.progress import recent_rates
+from leaderboard.lists.runs import benchmarks
+from leaderboard.models import Model, Run, RunPart, Score
+from leaderboard.rank_tables import RunRank
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemFilter
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+SMALL = {"models": 10, "benchmarks": 2, "templates": 2, "rows": 600, "waiting": 25}
+
+
+def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
+    call_command("seed_scale", **SMALL)
+    boards = {board.slug: (board.measured, board.published) for board in benchmarks()}
+    assert boards == {"synthetic-1": (8, 2), "synthetic-2": (8, 2), "synthetic-large": (1, 0)}
+    assert Run.objects.filter(state=Run.State.QUEUED).count() == 25
+    assert RunRank.objects.count() == 16
+    assert not Model.objects.exclude(hub_id__startswith="synthetic/").exclude(hub_id__startswith="baseline/").exists()
+    assert recent_rates("default")
+    first = Run.objects.filter(state=Run.State.FINISHED).exclude(artefact="").earliest("pk")
+    assert set(first.scores.values_list("dimension", flat=True)) == {"overall", "domain", "relation", "template"}
+    assert RunPart.objects.filter(run=first).count() == 60 * 2
+
+
+def test_one_run_has_many_items() -> None:
+    call_command("seed_scale", **SMALL)
+    large = Run.objects.get(benchmark__slug="synthetic-large")
+    rows = list(item_rows.rows(large, item_rows.find(large, ItemFilter())))
+    assert len(rows) == 600
+    assert all(row["correct"] == (row["answer_label"] == row["prediction_label"]) for row in rows)
+    assert {row["rank"] == 1 for row in rows if row["correct"]} == {True}
+
+
+def test_its_pages_can_be_read(client: Client) -> None:
+    call_command("seed_scale", **SMALL)
+    large = Run.objects.get(benchmark__slug="synthetic-large")
+    two = Run.objects.filter(benchmark__slug="synthetic-1").exclude(artefact="").order_by("pk")[:2]
+    addresses = [
+        "/benchmarks/synthetic-1/",
+        "/benchmarks/synthetic-1/relations/R1/",
+        "/models/synthetic/model-00000/",
+        f"{large.get_absolute_url()}items/?search=subject+7",
+        "/compare/?" + "&".join(f"m={run.pk}" for run in two),
+        "/queue/",
+    ]
+    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 200)
+
+
+def test_a_database_with_runs_is_refused() -> None:
+    make.finished(make.benchmark())
+    with pytest.raises(CommandError, match="This database has runs") as refusal:
+        call_command("seed_scale", **SMALL)
+    assert refusal.value.returncode == 2
+    assert Score.objects.count() == 3
+
+
+def test_a_scale_without_models_is_refused() -> None:
+    with pytest.raises(CommandError, match="There must be a model"):
+        call_command("seed_scale", **{**SMALL, "models": 0})
