@@ -28,7 +28,7 @@ from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overv
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.overview_measures import QUESTIONS, TOPICS, measures, parts_offered
+from leaderboard.probe_pages.overview_measures import QUESTIONS, TOPICS, PartChoice, measures, parts_offered
 from leaderboard.views.page import show
 
 OTHER_ITEMS = "about other items than the rest of this column"
@@ -46,11 +46,19 @@ class TopicTab(NamedTuple):
 
 
 class TopicHead(NamedTuple):
-    """The heading above the columns of one topic."""
+    """The heading above the columns of a topic; `part` names the items that they are about, where a reader chooses."""
 
     title: str
     columns: int
     question: str
+    part: str = ""
+
+
+class Matrix(NamedTuple):
+    """The table of models and benchmarks, and the benchmarks that its page shows: those with anything in its rows."""
+
+    table: Table[ModelRow]
+    shown: Sequence[BenchmarkColumn]
 
 
 def overview_view(request: HttpRequest) -> HttpResponseBase:
@@ -59,13 +67,13 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         return _to_benchmark(query)
     benchmarks = versions()
     parts = parts_offered(benchmarks, query.get("part", ""))
-    everything = overview(measures(benchmarks, next((part.value for part in parts if part.chosen), "")))
+    part = next((part for part in parts if part.chosen), None)
+    everything = overview(measures(benchmarks, part.value if part else ""))
     topic = _topic(query, everything.columns)
     columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
     candidates = model_rows(columns) if topic else everything.rows
     filters = read_overview_filter(query)
-    rows = [row for row in candidates if filters.holds(row)]
-    table = _with_page_facts(rows, columns, query)
+    matrix = _matrix([row for row in candidates if filters.holds(row)], columns, query)
     curve = _curve_column(query, everything.columns)
     context = {
         "models": len(everything.rows),
@@ -76,15 +84,15 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
         "parts": parts if any(column.measure.part != OVERALL for column in columns) else [],
         "tabs": _tabs(query, everything.columns, topic),
-        "topics": _topic_heads(columns),
-        "by_name": {column.slug: column for column in columns},
-        "starts": _starts(columns),
-        "default_sort": "" if table.sorting(query)[0] else DEFAULT_SORT,
-        "left": _left_without(filters, candidates, query) if not rows else [],
+        "topics": _topic_heads(matrix.shown, part),
+        "about": {column.slug: column for column in columns},
+        "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
+        "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
+        "left": _left_without(filters, candidates, query) if not matrix.table.rows else [],
         "curves": [(column, column is curve) for column in everything.columns],
         "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
     }
-    return show(request, "overview.html", context, [table], _charts(curve, everything.rows))
+    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows))
 
 
 def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
@@ -104,21 +112,20 @@ def _topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:
     return topics.get(query.get("topic", ""), "")
 
 
-def _topic_heads(columns: Sequence[BenchmarkColumn]) -> list[TopicHead]:
+def _topic_heads(columns: Sequence[BenchmarkColumn], part: PartChoice | None) -> list[TopicHead]:
     counts = Counter(column.measure.topic for column in columns)
-    return [TopicHead(topic, counts[topic], QUESTIONS[topic]) for topic in TOPICS if counts[topic]]
-
-
-def _starts(columns: Sequence[BenchmarkColumn]) -> list[str]:
-    """Return the first column of each topic, before which a line is drawn."""
-    firsts = {column.measure.topic: column.slug for column in reversed(columns)}
-    return list(firsts.values())
+    split = {column.measure.topic for column in columns if column.measure.part != OVERALL}
+    return [
+        TopicHead(topic, counts[topic], QUESTIONS[topic], part.title if part and topic in split else "")
+        for topic in TOPICS
+        if counts[topic]
+    ]
 
 
 def _tabs(query: QueryDict, columns: Sequence[BenchmarkColumn], topic: str) -> list[TopicTab]:
     """Return the links that choose a topic; sorting by a column that is not in a topic ends with it."""
     tabs = [TopicTab("All", link(query, topic=None, page=None), not topic)]
-    for head in _topic_heads(columns):
+    for head in _topic_heads(columns, None):
         href = link(query, topic=head.title.lower(), page=None, sort=None)
         tabs.append(TopicTab(head.title, href, head.title == topic, head.question))
     return tabs
@@ -132,16 +139,23 @@ def _left_without(
     return [(words, number, link(query, **{name: None, "page": None})) for name, words, number in left]
 
 
-def _with_page_facts(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Table[ModelRow]:
+def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Matrix:
     """Return the table, with open runs and the sources of figures for the page that is asked for."""
-    page = select(_table(rows, columns, {}), query, all_pages=False)
-    detailed = {row.hub_id: row for row in with_open_runs(page)}
+    page = with_open_runs(select(_table(rows, columns, columns, {}), query, all_pages=False))
+    detailed = {row.hub_id: row for row in page}
+    shown = [column for column in columns if any({*row.figures, *row.open_runs} & {column.slug} for row in page)]
     cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
     sources = {run.pk: source(run).text for run in citations(cited)}
-    return _table([detailed.get(row.hub_id, row) for row in rows], columns, sources)
+    return Matrix(_table([detailed.get(row.hub_id, row) for row in rows], columns, shown, sources), shown)
 
 
-def _table(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], sources: Mapping[int, str]) -> Table[ModelRow]:
+def _table(
+    rows: Sequence[ModelRow],
+    columns: Sequence[BenchmarkColumn],
+    shown: Sequence[BenchmarkColumn],
+    sources: Mapping[int, str],
+) -> Table[ModelRow]:
+    """Return the table of all rows; only the CSV has the columns that are not `shown`."""
     short = Counter(row.hub_id.rpartition("/")[2] for row in rows)
     tests = f"Of {len(columns)} benchmarks, those with a figure."
     return Table(
@@ -153,7 +167,7 @@ def _table(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], sources
             Column("coverage", "Tests", _coverage_cell, tests, align="number"),
             Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
             Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
-            *(part for column in columns for part in _benchmark_columns(column, sources)),
+            *(part for column in columns for part in _benchmark_columns(column, sources, column in shown)),
         ],
         rows=rows,
         main=True,
@@ -174,7 +188,7 @@ def _coverage_cell(row: ModelRow) -> Cell:
     return Cell(row.coverage, str(row.coverage), note=f"{row.measured} measured here", kind="number")
 
 
-def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str]) -> list[Column[ModelRow]]:
+def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
     """Return the column of a benchmark, and those that only the CSV has."""
     slug, plan = column.slug, column.version.plan
 
@@ -193,7 +207,7 @@ def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str]) -> l
         return Column(f"{slug}_{name}", "", lambda row: _raw(figure(row), value), shown=False)
 
     return [
-        Column(slug, column.measure.title, cell, key=key, align="score"),
+        Column(slug, column.measure.title, cell, key=key, align="score", shown=shown),
         also("low", lambda stored: stored.low),
         also("high", lambda stored: stored.high),
         also("n", lambda stored: stored.n or None),

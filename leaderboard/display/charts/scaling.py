@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from leaderboard.display.charts.axes import parameter_axis
 from leaderboard.display.charts.figures import (
-    HEIGHT,
+    INK,
     MUTED,
     SERIES_MARKERS,
     Axis,
@@ -18,6 +18,7 @@ from leaderboard.display.charts.figures import (
     with_chance_line,
 )
 
+LOW = 320  # height in pixels, so that the table below it begins on the first screen
 # The part of the figure that is not plotted on, in pixels, and the width that labels are laid out for.
 MARGIN, WIDTH = 60, 760
 LETTER, LINE_HEIGHT = 6.5, 15  # the room that a label needs, in pixels
@@ -39,9 +40,9 @@ class SizedScore(NamedTuple):
 
 
 class Label(NamedTuple):
-    """The name of a family at the end of its line, and how many pixels it is raised so that no other is covered."""
+    """A name at the end of a line or at a point, and how many pixels it is raised so that no other is covered."""
 
-    family: str
+    name: str
     end: SizedScore
     colour: str
     shift: float
@@ -56,9 +57,12 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     points = [Point(score.label, score.value, score.low, score.high, score.parameters) for score in scores]
     xaxis = {**parameter_axis(points), "title": {"text": "parameters"}}
     yaxis = _score_axis(scores, chance, title)
-    plot = figure([*([_dots(others)] if others else []), *traces], HEIGHT, xaxis=xaxis, yaxis=yaxis)
+    plot = figure([*([_dots(others)] if others else []), *traces], LOW, xaxis=xaxis, yaxis=yaxis)
     plot = with_chance_line(plot, chance)
-    plot.update_layout(margin={"r": 72}, annotations=[*plot.layout.annotations, *_annotations(families, colours, plot)])
+    best = max(scores, key=lambda score: score.value)
+    plot.update_layout(
+        margin={"r": 72}, annotations=[*plot.layout.annotations, *_annotations(families, best, colours, plot)]
+    )
     return plot
 
 
@@ -108,15 +112,20 @@ def _score_axis(scores: Sequence[SizedScore], chance: float | None, title: str) 
 
 
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], colours: Mapping[str, str], plot: go.Figure
+    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: go.Figure
 ) -> list[dict[str, object]]:
-    """Return the names of families at the ends of their lines, raised where they would cover each other."""
+    """Return the names of families at the ends of their lines, and that of the best model at its point.
+
+    They are raised where they would cover each other.
+    """
     ends = {name: scores[-1] for name, scores in families.items()}
+    if best not in ends.values():
+        ends[best.label] = best
     return [
         {
             "x": log10(label.end.parameters),
             "y": label.end.value,
-            "text": label.family,
+            "text": label.name,
             "font": {"color": label.colour, "size": 12},
             "showarrow": False,
             "xanchor": "left",
@@ -136,11 +145,11 @@ def _labels(
     for name, end in sorted(ends.items(), key=lambda item: item[1].value):
         left = WIDTH * (log10(end.parameters) - sizes[0]) / (sizes[1] - sizes[0])
         right = left + LETTER * len(name) + LETTER
-        own = (HEIGHT - MARGIN) * (end.value - values[0]) / (values[1] - values[0])
+        own = (LOW - MARGIN) * (end.value - values[0]) / (values[1] - values[0])
         height = own
         for other_left, other_right, other in sorted(placed, key=lambda label: label[2]):
             if left < other_right and other_left < right and abs(height - other) < LINE_HEIGHT:
                 height = other + LINE_HEIGHT
         placed.append((left, right, height))
-        labels.append(Label(name, end, colours[name], round(height - own, 1)))
+        labels.append(Label(name, end, colours.get(name, INK), round(height - own, 1)))
     return labels

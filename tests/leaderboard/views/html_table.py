@@ -22,14 +22,14 @@ class Tables(HTMLParser):
             self._rows.append([])
         elif tag == "th" and self._rows is not None and "data-column" in given:
             self._rows[-1].append(str(given["data-column"]))
-        elif tag == "td" and self._rows is not None:
+        elif (tag == "td" or given.get("scope") == "row") and self._rows is not None:
             self._rows[-1].append("")
             self._in_cell = True
         elif tag == "span":
             self._is_hidden = given.get("class") == "visually-hidden"
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "td":
+        if tag in ("td", "th"):
             self._in_cell = False
         elif tag == "table":
             self._rows = None
