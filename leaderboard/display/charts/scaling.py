@@ -22,6 +22,7 @@ LOW = 320  # height in pixels, so that the table below it begins on the first sc
 # The part of the figure that is not plotted on, in pixels, and the width that labels are laid out for.
 MARGIN, WIDTH = 60, 760
 LETTER, LINE_HEIGHT = 6.5, 15  # the room that a label needs, in pixels
+MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
 PUBLISHED = "published"
 
@@ -86,7 +87,7 @@ def _dots(scores: Sequence[SizedScore]) -> go.Scatter:
 
 def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> go.Scatter:
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
-    symbols = ["circle" if score.is_measured else "circle-open" for score in scores]
+    symbols = [MARKS[score.is_measured] for score in scores]
     bars = {**error_bars(points), "color": MUTED} if any(point.low is not None for point in points) else None
     return go.Scatter(
         x=[score.parameters for score in scores],
@@ -96,7 +97,12 @@ def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> g
         mode=mode,
         name=name,
         line={"color": colour, "width": 1.5},
-        marker={"symbol": symbols, "color": colour, "size": 9, "line": {"width": 2}},
+        marker={
+            "symbol": symbols[0] if len(set(symbols)) == 1 else symbols,
+            "color": colour,
+            "size": 9,
+            "line": {"width": 2},
+        },
         error_y=bars,
         cliponaxis=False,
         hovertemplate="%{text}<br>%{x:.3s} parameters, <b>%{y:.3f}</b><extra></extra>",
