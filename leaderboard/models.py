@@ -27,7 +27,8 @@ LEASE = timedelta(seconds=30)  # how long a part stays with a worker that gives 
 class Model(models.Model):
     """A language model at one commit.
 
-    Models that are known only from published figures have no commit and the source "published".
+    A local model has the SHA-256 of its files in place of a commit. Models that are known only from published figures
+    have none and the source "published".
     """
 
     class Source(models.TextChoices):
@@ -41,6 +42,8 @@ class Model(models.Model):
     parameters = models.BigIntegerField(null=True, blank=True)
     weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
     stored_dtype = models.CharField(max_length=20, blank=True, help_text="number format of most of the stored weights")
+    weights_file = models.CharField(max_length=200, blank=True, help_text="name of the GGUF file, if the weights are one")
+    quantisation = models.CharField(max_length=20, blank=True, help_text="that the GGUF file states, such as Q4_1")
     architecture = models.CharField(max_length=100, blank=True)
     licence = models.CharField(max_length=100, blank=True)
     gated = models.BooleanField(default=False)
@@ -56,6 +59,18 @@ class Model(models.Model):
     def get_absolute_url(self) -> str:
         org, name = self.hub_id.split("/", 1)
         return reverse("model", args=[org, name])
+
+    @property
+    def weights_in_words(self) -> str:
+        """What sets these weights apart from those that the hub has under the same id; empty for those."""
+        place = "local file" if self.source == Model.Source.LOCAL else ""
+        return ", ".join(filter(None, [self.quantisation, "GGUF", place])) if self.weights_file else ""
+
+    @property
+    def version_in_words(self) -> str:
+        """The commit, or the hash of a local model's files, in short; empty where neither is stored."""
+        kind = "content hash" if self.source == Model.Source.LOCAL else "commit"
+        return f"{kind} {self.commit[:7]}" if self.commit else ""
 
 
 class Benchmark(models.Model):
@@ -237,9 +252,9 @@ class Run(models.Model):
 
     @property
     def variant(self) -> str:
-        """The settings, and if need be the commit, that distinguish it from other runs of its model."""
-        commit = [f"commit {self.model.commit[:7]}"] if self.several_commits and self.model.commit else []
-        return ", ".join([*self.differences.values(), *commit])
+        """What distinguishes it from other runs of its model: weights, settings, and if need be the commit."""
+        version = self.model.version_in_words if self.several_commits else ""
+        return ", ".join(filter(None, [self.model.weights_in_words, *self.differences.values(), version]))
 
     def option(self, name: str, default: Any = None) -> Any:
         """Return an option of the probe; `default` where it is neither stored nor declared by the probe."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
-from gguf import GGUFReader
+from gguf import GGUFReader, LlamaFileType
 
 from leaderboard.intake import hub, number_format
 from leaderboard.models import Benchmark, Model, Run
@@ -199,9 +199,11 @@ def public(listing: Listing) -> str:
     return "Offered by this site." if listing.folder else "Anyone can download it."
 
 
-def commit_pinned(listing: Listing) -> str:
+def version_pinned(listing: Listing) -> str:
     if not listing.commit:
         raise ModelNotFound(f"The hub names no commit of {listing.hub_id}.", "Push at least one commit.")
+    if listing.folder:
+        return f"Its files are known by their content: SHA-256 {listing.commit[:12]}."
     return f"Pinned to {listing.commit[:12]}."
 
 
@@ -210,9 +212,9 @@ def files_safe(listing: Listing) -> str:
     return "Every file has a usable size and lies in the model's folder."
 
 
-def safetensors_only(listing: Listing) -> str:
+def weights_format(listing: Listing) -> str:
     if listing.gguf:
-        return "One GGUF file, from the local folder."
+        return f"One GGUF file, from the local folder: {listing.gguf.name}."
     weights_of(listing)
     return "Weights are in safetensors."
 
@@ -239,7 +241,17 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
         ),
         "tokenizer": bool(reader.get_field("tokenizer.ggml.tokens")),
         "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
+        "quantisation": _quantisation(reader),
     }
+
+
+def _quantisation(reader: GGUFReader) -> str:
+    """Return the number format that the file states for most of its weights, such as Q4_1; empty if it states none."""
+    field = reader.get_field("general.file_type")
+    try:
+        return LlamaFileType(int(field.contents())).name.partition("_")[2] if field else ""
+    except ValueError:
+        return ""
 
 
 def _gguf_text(reader: GGUFReader, key: str) -> str:
@@ -357,19 +369,19 @@ RULES = (
     Rule("well-formed id", well_formed),
     Rule("exists", exists, ("well-formed id",)),
     Rule("public", of_listing(public), ("exists",)),
-    Rule("commit pinned", of_listing(commit_pinned), ("exists",)),
-    Rule("files safe", of_listing(files_safe), ("exists", "public", "commit pinned")),
-    Rule("safetensors only", of_listing(safetensors_only), ("files safe",)),
+    Rule("version pinned", of_listing(version_pinned), ("exists",)),
+    Rule("files safe", of_listing(files_safe), ("exists", "public", "version pinned")),
+    Rule("weights format", of_listing(weights_format), ("files safe",)),
     Rule("config readable", config_readable, ("files safe",)),
     Rule("no custom code", no_custom_code, ("config readable",)),
     Rule("architecture known", architecture_known, ("config readable",)),
     Rule("causal or masked", causal_or_masked, ("config readable",)),
     Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
     Rule("start token", start_token, ("fast tokenizer", "causal or masked")),
-    Rule("size", of_listing(small_enough), ("safetensors only",)),
+    Rule("size", of_listing(small_enough), ("weights format",)),
     Rule("weights intact", weights_intact, ("size", "config readable")),
     Rule("config fits", config_fits, ("weights intact", "architecture known")),
     Rule("number format", number_format_chosen, ("weights intact",)),
     Rule("memory", fits_into_memory, ("number format",)),
-    Rule("not measured already", not_measured_already, ("commit pinned", "number format")),
+    Rule("not measured already", not_measured_already, ("version pinned", "number format")),
 )

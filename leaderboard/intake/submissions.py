@@ -139,6 +139,8 @@ def _model(examination: Examination) -> Model:
     facts = {
         "weight_bytes": weights.bytes,
         "stored_dtype": weights.dtype,
+        "weights_file": visible(listing.gguf.name)[:200] if listing.gguf else "",
+        "quantisation": str((examination.config or {}).get("quantisation", ""))[:20] if listing.gguf else "",
         "kind": examination.kind,
         "architecture": visible(examination.architecture)[:100],
         "licence": visible(listing.licence)[:100],

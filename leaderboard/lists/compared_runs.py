@@ -92,7 +92,7 @@ def _candidates(name: str, benchmark: str) -> list[Run]:
 def short_names(runs: Sequence[Run]) -> list[str]:
     """Return a name of each run that is as short as telling the runs apart allows.
 
-    It is the model's name without its organisation, with the run's settings where another run has the same, then with
+    It is the model's name without its organisation and with the format of quantised weights, with the run's settings where another run has the same, then with
     the organisation, and in the end with the run's number.
     """
     forms: list[Callable[[Run], str]] = [
@@ -110,7 +110,8 @@ def short_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _own_name(run: Run) -> str:
-    return run.model.hub_id.rpartition("/")[-1]
+    name = run.model.hub_id.rpartition("/")[-1]
+    return f"{name} ({run.model.quantisation or 'GGUF'})" if run.model.weights_file else name
 
 
 def records(frame: pd.DataFrame) -> list[Row]:

@@ -152,7 +152,7 @@ def about_common(rank: RunRank) -> Json:
 
 
 def about_model(model: Model) -> Json:
-    names = ("hub_id", "commit", "kind", "parameters", "architecture", "licence", "source")
+    names = ("hub_id", "commit", "kind", "parameters", "architecture", "licence", "source", "quantisation")
     return {name: getattr(model, name) for name in names}
 
 

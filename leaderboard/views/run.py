@@ -112,10 +112,17 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
 def command(run: Run) -> str:
     """Return the command line that measures the same."""
     benchmark = run.benchmark.slug if run.benchmark.slug in CATALOG else f"path/to/{run.benchmark.slug}"
-    words = ["python", "-m", "probing", "run", run.model.hub_id, "--benchmark", benchmark]
+    words = ["python", "-m", "probing", "run", _weights(run.model), "--benchmark", benchmark]
     words += ["--commit", run.model.commit] if run.model.source == Model.Source.HUB and run.model.commit else []
     words += settings_words(Settings.from_json(run.settings))
     return shlex.join([*words, "--out", f"run-{run.pk}"])
+
+
+def _weights(model: Model) -> str:
+    """Return what the command names as the model: the file or folder of a local one, as the hub has other weights."""
+    if model.weights_file:
+        return f"path/to/{model.weights_file}"
+    return f"path/to/{model.hub_id.rpartition('/')[-1]}" if model.source == Model.Source.LOCAL else model.hub_id
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:

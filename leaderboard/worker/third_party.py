@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 
+from leaderboard.display.visible import visible
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import arrivals
@@ -114,7 +115,11 @@ def _claimed_model(card: Mapping[str, Any], hub_id: str) -> Model:
         return model
     facts = {field: card.get(field) or None for field in ("kind", "architecture", "parameters")}
     stated = {field: value for field, value in facts.items() if value is not None}
-    return Model(hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, **stated)
+    files = [file for file in card.get("files") or () if card.get("source") == "gguf"]
+    weights_file = visible(str(files[0]))[:200] if files else ""
+    return Model(
+        hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, weights_file=weights_file, **stated
+    )
 
 
 def _with_model(record: Mapping[str, Any], model: Model) -> dict[str, Any]:

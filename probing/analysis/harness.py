@@ -64,7 +64,8 @@ def protocol_words(settings: Mapping[str, Any]) -> str:
 
 def _model_arguments(model: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     if model.get("source") == "gguf":
-        path = PurePath(model["id"] if str(model["id"]).endswith(".gguf") else "path/to/model.gguf")
+        name = next(iter(model.get("files") or ()), "model.gguf")
+        path = PurePath(model["id"] if str(model["id"]).endswith(".gguf") else f"path/to/{name}")
         arguments = [f"pretrained={path.parent}", f"gguf_file={path.name}"]
     else:
         arguments = [f"pretrained={model['id']}"]

@@ -90,6 +90,36 @@ def test_the_main_metric_of_a_benchmark_is_that_of_its_probe(probe: str, metric:
     assert Benchmark(probe=probe).main_metric == metric
 
 
+def quantised(**fields: str) -> Model:
+    facts = {"weights_file": "name.Q4_1.gguf", "quantisation": "Q4_1", "source": Model.Source.LOCAL, **fields}
+    return Model(hub_id="org/name", commit="c0ffee" * 4, **facts)
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (quantised(), "Q4_1, GGUF, local file"),
+        (quantised(quantisation=""), "GGUF, local file"),
+        (quantised(source=Model.Source.PUBLISHED), "Q4_1, GGUF"),
+        (Model(hub_id="org/name", commit="c0ffee"), ""),
+        (Model(hub_id="baseline/uniform", source=Model.Source.LOCAL), ""),
+    ],
+)
+def test_weights_that_are_not_those_of_the_hub_are_named(model: Model, words: str) -> None:
+    assert model.weights_in_words == words
+
+
+def test_a_quantised_file_is_named_wherever_its_run_is(small: Benchmark) -> None:
+    run = Run(model=quantised(), benchmark=small, settings=small.settings_with({}).to_json())
+    assert (run.variant, run.name) == ("Q4_1, GGUF, local file", "org/name (Q4_1, GGUF, local file)")
+
+
+def test_the_hash_of_a_local_file_is_not_called_a_commit() -> None:
+    assert quantised().version_in_words == "content hash c0ffeec"
+    assert Model(hub_id="org/name", commit="c0ffee" * 4).version_in_words == "commit c0ffeec"
+    assert Model(hub_id="org/name").version_in_words == ""
+
+
 def test_only_figures_of_papers_are_published() -> None:
     published = [choice for choice in Run.Provenance if Run(provenance=choice).is_published]
     assert published == [Run.Provenance.PUBLISHED]

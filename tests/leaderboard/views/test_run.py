@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from django.test import Client
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.views.run import command
 from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
@@ -104,6 +104,24 @@ def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
         f"python -m probing run org/first --benchmark path/to/small --commit {commit} --template 0 --template 2 "
         f"--limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
     )
+
+
+def test_the_command_of_a_quantised_file_measures_that_file(client: Client, small: Benchmark) -> None:
+    facts = {"source": Model.Source.LOCAL, "weights_file": "chat.Q4_1.gguf", "quantisation": "Q4_1"}
+    run = make.finished(small, of=make.model("org/chat", **facts))
+    words = shlex.split(command(run))
+    assert words[4] == "path/to/chat.Q4_1.gguf"
+    assert "--commit" not in words
+    html = page(client, run)
+    assert "Q4_1, GGUF, local file" in html.split("</h1>")[0]
+    listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
+    assert "Q4_1, GGUF, local file" in client.get(f"/?benchmark={small.slug}", follow=True).content.decode() + listed
+    assert "Q4_1, GGUF, local file" in client.get("/models/org/chat/").content.decode()
+
+
+def test_the_command_of_a_local_folder_does_not_name_the_model_of_the_hub(small: Benchmark) -> None:
+    run = make.finished(small, of=make.model("org/chat", source=Model.Source.LOCAL))
+    assert shlex.split(command(run))[4] == "path/to/chat"
 
 
 def test_the_command_line_names_a_known_benchmark(site: Site) -> None:

@@ -34,6 +34,11 @@ def test_the_command_names_model_commit_and_number_format() -> None:
         (HUB, {"start": "eos"}, "dtype=float32,prefix_token_id=2 --tasks"),
         (HUB, {"dtype": "bfloat16"}, "dtype=bfloat16,softmax_dtype=float32"),
         ({**HUB, "source": "gguf", "id": "a b/x.gguf"}, {}, "'pretrained=a b,gguf_file=x.gguf,dtype=float32'"),
+        (
+            {**HUB, "source": "gguf", "id": "org/x", "files": {"x.Q4_1.gguf": "c0ffee"}},
+            {},
+            "pretrained=path/to,gguf_file=x.Q4_1.gguf,dtype=float32",
+        ),
         ({**HUB, "source": "folder", "id": "/models/x"}, {}, "pretrained=/models/x,dtype=float32"),
         (HUB, {"templates": (0, 2)}, "this run asked only 0 and 2."),
         (HUB, {"limit": 3}, "this run asked some of them"),

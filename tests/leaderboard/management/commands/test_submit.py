@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def test_submit_shows_every_check(small: Benchmark, local_hub: Hub) -> None:
     output = output_of("submit", "org/causal", "--benchmark", "small")
-    assert "✓ safetensors only" in output
+    assert "✓ weights format" in output
     assert f"Run {Run.objects.latest('pk').pk} is queued" in output
     assert f"/submissions/{Submission.objects.get().token}/" in output
 
