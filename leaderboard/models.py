@@ -42,7 +42,9 @@ class Model(models.Model):
     parameters = models.BigIntegerField(null=True, blank=True)
     weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
     stored_dtype = models.CharField(max_length=20, blank=True, help_text="number format of most of the stored weights")
-    weights_file = models.CharField(max_length=200, blank=True, help_text="name of the GGUF file, if the weights are one")
+    weights_file = models.CharField(
+        max_length=200, blank=True, help_text="name of the GGUF file, if the weights are one"
+    )
     quantisation = models.CharField(max_length=20, blank=True, help_text="that the GGUF file states, such as Q4_1")
     architecture = models.CharField(max_length=100, blank=True)
     licence = models.CharField(max_length=100, blank=True)

@@ -17,7 +17,7 @@ from leaderboard.changed_settings import differences, dtype_by_size, settings_gr
 from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.stored.chance import HUB_ID as CHANCE
 
 Provenance = Run.Provenance
@@ -55,6 +55,7 @@ class Figure(NamedTuple):
     provenance: str
     settings: str
     finished: datetime | None
+    model: int
     hub_id: str
     kind: str
     parameters: int | None
@@ -72,10 +73,18 @@ class Figure(NamedTuple):
 
 # The fields of a score that a figure consists of, in its order.
 FIELDS = (
-    *("run_id", "run__benchmark_id", "run__provenance", "settings", "run__finished", "run__model__hub_id"),
-    *("run__model__kind", "run__model__parameters", "run__model__stored_dtype"),
+    *("run_id", "run__benchmark_id", "run__provenance", "settings", "run__finished"),
+    *("run__model_id", "run__model__hub_id", "run__model__kind"),
+    *("run__model__parameters", "run__model__stored_dtype"),
     *("metric", "value", "low", "high", "n"),
 )
+
+
+class ModelKey(NamedTuple):
+    """What a row is about: the model of this id, with the hub's weights or with those that `weights` names."""
+
+    hub_id: str
+    weights: str = ""
 
 
 class OpenRun(NamedTuple):
@@ -94,7 +103,7 @@ class BenchmarkColumn:
     metric: str
     version: Benchmark
     chance: float | None
-    figures: Mapping[str, Figure]
+    figures: Mapping[ModelKey, Figure]
 
     @property
     def slug(self) -> str:
@@ -109,11 +118,15 @@ class BenchmarkColumn:
 class ModelRow:
     """A model with its figures by the slug of the benchmark, and its open runs where it has no figure."""
 
-    hub_id: str
+    key: ModelKey
     kind: str
     parameters: int | None
     figures: Mapping[str, Figure]
     open_runs: Mapping[str, OpenRun] = field(default_factory=dict)
+
+    @property
+    def hub_id(self) -> str:
+        return self.key.hub_id
 
     @property
     def coverage(self) -> int:
@@ -155,37 +168,47 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
-    """Return the columns that have any figure, and a row for each model that has one. One query for each part."""
+    """Return the columns that have any figure, and a row for each model that has one.
+
+    One query for each part, and one for the weights.
+    """
     figures = [figure for part in _by_part(measures) for figure in _stored(part)]
     by_version: dict[int, list[Figure]] = {}
     for figure in figures:
         by_version.setdefault(figure.benchmark, []).append(figure)
-    columns = [column for measure in measures if (column := _column(measure, by_version))]
+    weights = other_weights()
+    columns = [column for measure in measures if (column := _column(measure, by_version, weights))]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
     return Overview(columns, model_rows(columns), max(finished, default=None))
 
 
 def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
     """Return a row for each model with a figure in any of the columns, those with the most figures first."""
-    by_model: dict[str, dict[str, Figure]] = {}
+    by_model: dict[ModelKey, dict[str, Figure]] = {}
     for column in columns:
-        for hub_id, figure in column.figures.items():
-            by_model.setdefault(hub_id, {})[column.slug] = figure
+        for key, figure in column.figures.items():
+            by_model.setdefault(key, {})[column.slug] = figure
     slugs = [column.slug for column in columns]
-    return sorted((_row(hub_id, figures) for hub_id, figures in by_model.items()), key=lambda row: _order(row, slugs))
+    return sorted((_row(key, figures) for key, figures in by_model.items()), key=lambda row: _order(row, slugs))
 
 
-def _row(hub_id: str, figures: Mapping[str, Figure]) -> ModelRow:
+def other_weights() -> dict[int, str]:
+    """Map models with other weights than those of the hub under the same id to what sets these apart. One query."""
+    models = Model.objects.exclude(weights_file="")
+    return {model.pk: model.weights_in_words for model in models}
+
+
+def _row(key: ModelKey, figures: Mapping[str, Figure]) -> ModelRow:
     """Return a model's row; what was measured here knows better what the model is."""
     sources = sorted(figures.values(), key=lambda figure: PREFERENCE.index(Provenance(figure.provenance)))
     kind = next((figure.kind for figure in sources if figure.kind), "")
     parameters = next((figure.parameters for figure in sources if figure.parameters), None)
-    return ModelRow(hub_id, kind, parameters, figures)
+    return ModelRow(key, kind, parameters, figures)
 
 
-def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], str]:
+def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], ModelKey]:
     values = [-row.figures[slug].value if slug in row.figures else 0.0 for slug in slugs]
-    return (-row.coverage, -row.measured, values, row.hub_id)
+    return (-row.coverage, -row.measured, values, row.key)
 
 
 def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
@@ -233,7 +256,9 @@ class UsualSettings:
         return not settings_group(kept, settings, figure.parameters, figure.stored_dtype)
 
 
-def _column(measure: Measure, by_version: Mapping[int, Sequence[Figure]]) -> BenchmarkColumn | None:
+def _column(
+    measure: Measure, by_version: Mapping[int, Sequence[Figure]], weights: Mapping[int, str]
+) -> BenchmarkColumn | None:
     """Return the column of a benchmark in the first of its metrics that a model has; None if there is none."""
     stored = [figure for version in measure.versions for figure in by_version.get(version.pk, ())]
     guesses = [figure for figure in stored if figure.provenance == Provenance.BASELINE and figure.hub_id in GUESSES]
@@ -249,20 +274,21 @@ def _column(measure: Measure, by_version: Mapping[int, Sequence[Figure]]) -> Ben
         for figure in guesses
         if figure.metric == metric
     )
-    return BenchmarkColumn(measure, metric, version, chances[0][2] if chances else None, _main(shown, version))
+    chance = chances[0][2] if chances else None
+    return BenchmarkColumn(measure, metric, version, chance, _main(shown, version, weights))
 
 
-def _main(figures: Iterable[Figure], version: Benchmark) -> dict[str, Figure]:
+def _main(figures: Iterable[Figure], version: Benchmark, weights: Mapping[int, str]) -> dict[ModelKey, Figure]:
     """Map each model to its figure: measured before published, about this version before others, the newest run."""
 
     def preference(figure: Figure) -> tuple[int, bool, int]:
         return (-PREFERENCE.index(Provenance(figure.provenance)), figure.benchmark == version.pk, figure.run)
 
-    main: dict[str, Figure] = {}
+    main: dict[ModelKey, Figure] = {}
     for figure in figures:
-        rival = main.get(figure.hub_id)
-        if rival is None or preference(figure) > preference(rival):
-            main[figure.hub_id] = figure
+        key = ModelKey(figure.hub_id, weights.get(figure.model, ""))
+        if key not in main or preference(figure) > preference(main[key]):
+            main[key] = figure
     return main
 
 
@@ -273,13 +299,14 @@ def running() -> QuerySet[Run]:
 
 def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
     """Return the rows of a page with the open runs of their models. Two queries."""
-    runs = Run.objects.filter(state__in=OPEN, model__hub_id__in=[row.hub_id for row in rows]).order_by("-pk")
-    stored = list(runs.values_list("pk", "state", "model__hub_id", "benchmark__slug"))
-    percents = percent_done([pk for pk, *_ in stored])
-    by_model: dict[str, dict[str, OpenRun]] = {}
-    for pk, state, hub_id, slug in stored:
-        by_model.setdefault(hub_id, {})[slug] = OpenRun(pk, state, percents.get(pk, 0))
-    return [replace(row, open_runs=by_model.get(row.hub_id, {})) for row in rows]
+    runs = Run.objects.filter(state__in=OPEN, model__hub_id__in={row.hub_id for row in rows})
+    stored = list(runs.select_related("model", "benchmark").order_by("-pk"))
+    percents = percent_done([run.pk for run in stored])
+    by_model: dict[ModelKey, dict[str, OpenRun]] = {}
+    for run in stored:
+        key = ModelKey(run.model.hub_id, run.model.weights_in_words)
+        by_model.setdefault(key, {})[run.benchmark.slug] = OpenRun(run.pk, run.state, percents.get(run.pk, 0))
+    return [replace(row, open_runs=by_model.get(row.key, {})) for row in rows]
 
 
 def citations(runs: Collection[int]) -> list[Run]:

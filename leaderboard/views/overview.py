@@ -34,6 +34,7 @@ from leaderboard.views.page import show
 OTHER_ITEMS = "about other items than the rest of this column"
 DEFAULT_SORT = "coverage"
 WAITING = "waiting"
+UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
 
 
 class TopicTab(NamedTuple):
@@ -142,11 +143,11 @@ def _left_without(
 def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Matrix:
     """Return the table, with open runs and the sources of figures for the page that is asked for."""
     page = with_open_runs(select(_table(rows, columns, columns, {}), query, all_pages=False))
-    detailed = {row.hub_id: row for row in page}
+    detailed = {row.key: row for row in page}
     shown = [column for column in columns if any({*row.figures, *row.open_runs} & {column.slug} for row in page)]
     cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
     sources = {run.pk: source(run).text for run in citations(cited)}
-    return Matrix(_table([detailed.get(row.hub_id, row) for row in rows], columns, shown, sources), shown)
+    return Matrix(_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
 
 
 def _table(
@@ -156,7 +157,8 @@ def _table(
     sources: Mapping[int, str],
 ) -> Table[ModelRow]:
     """Return the table of all rows; only the CSV has the columns that are not `shown`."""
-    short = Counter(row.hub_id.rpartition("/")[2] for row in rows)
+    names = Counter(name for _, name in {(row.hub_id, row.hub_id.rpartition("/")[2]) for row in rows})
+    short = {row.hub_id: names[row.hub_id.rpartition("/")[2]] for row in rows}
     tests = f"Of {len(columns)} benchmarks, those with a figure."
     return Table(
         name="overview",
@@ -165,6 +167,7 @@ def _table(
             Column("model", "Model", lambda row: _model_cell(row, short), align="head"),
             Column("parameters", "Size", lambda row: cells.parameters(row.parameters), "Parameters.", align="number"),
             Column("coverage", "Tests", _coverage_cell, tests, align="number"),
+            Column("hub_id", "", lambda row: cells.text(row.hub_id), shown=False),
             Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
             Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
             *(part for column in columns for part in _benchmark_columns(column, sources, column in shown)),
@@ -177,11 +180,21 @@ def _table(
 
 
 def _model_cell(row: ModelRow, short: Mapping[str, int]) -> Cell:
-    """Return a model's cell; the page hides the owner of a model whose own name no other row has."""
+    """Return a model's cell, with what sets its weights apart from those of the hub.
+
+    The page hides the owner of a model whose own name no other row has. A model that only a paper names has no page.
+    """
     owner, _, name = row.hub_id.rpartition("/")
-    pieces = (f"{owner}/", name, "") if short[name] == 1 else None
-    href = reverse("model", args=row.hub_id.split("/", 1))
-    return Cell(row.hub_id, row.hub_id, href, pieces=pieces)
+    full = f"{row.hub_id} ({row.key.weights})" if row.key.weights else row.hub_id
+    hidden = f"{owner}/" if short[row.hub_id] == 1 else ""
+    named_only = owner == UNRESOLVED
+    return Cell(
+        full,
+        full,
+        "" if named_only else reverse("model", args=[owner, name]),
+        "as named in its paper" if named_only else "",
+        pieces=(hidden, full.removeprefix(hidden), row.hub_id),
+    )
 
 
 def _coverage_cell(row: ModelRow) -> Cell:

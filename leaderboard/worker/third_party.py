@@ -117,9 +117,7 @@ def _claimed_model(card: Mapping[str, Any], hub_id: str) -> Model:
     stated = {field: value for field, value in facts.items() if value is not None}
     files = [file for file in card.get("files") or () if card.get("source") == "gguf"]
     weights_file = visible(str(files[0]))[:200] if files else ""
-    return Model(
-        hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, weights_file=weights_file, **stated
-    )
+    return Model(hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, weights_file=weights_file, **stated)
 
 
 def _with_model(record: Mapping[str, Any], model: Model) -> dict[str, Any]:

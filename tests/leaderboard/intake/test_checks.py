@@ -269,7 +269,11 @@ LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "to
         (module.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
         (module.weights_format, LISTING, "Weights are in safetensors."),
         (module.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
-        (module.weights_format, Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")), "One GGUF file, from the local"),
+        (
+            module.weights_format,
+            Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")),
+            "One GGUF file, from the local",
+        ),
         (module.version_pinned, replace(LISTING, folder=Path("folder")), "by their content: SHA-256 c0ffeec0ffee."),
         (module.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
         (module.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.lists.overview import Measure, Overview, groups, overview, versions, with_open_runs
+from leaderboard.lists.overview import Measure, ModelKey, Overview, groups, overview, versions, with_open_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
@@ -79,12 +79,12 @@ def test_a_figure_about_other_items_gives_way_to_one_about_these(tiny: Benchmark
     elsewhere = make.benchmark(version="published", current=False)
     published(elsewhere, 0.9, "org/a")
     (column,) = shown(tiny, elsewhere).columns
-    assert not column.is_about_other_items(column.figures["org/a"])
+    assert not column.is_about_other_items(column.figures[ModelKey("org/a")])
     published(tiny, 0.3, "org/a")
     published(elsewhere, 0.8, "org/b")
     (column,) = shown(tiny, elsewhere).columns
-    assert column.figures["org/a"].value == 0.3
-    assert column.is_about_other_items(column.figures["org/b"])
+    assert column.figures[ModelKey("org/a")].value == 0.3
+    assert column.is_about_other_items(column.figures[ModelKey("org/b")])
 
 
 def test_the_number_format_that_the_site_chose_is_usual(tiny: Benchmark) -> None:
@@ -116,3 +116,13 @@ def test_open_runs_are_added_to_the_rows_of_a_page(tiny: Benchmark) -> None:
     rows = overview([Measure("Other", "Facts", versions()["other"], METRICS, OVERALL)]).rows
     (row,) = with_open_runs(rows)
     assert row.open_runs == {"tiny": (going.pk, "scoring", 25)}
+
+
+def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> None:
+    published(tiny, 0.9, "org/a")
+    file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
+    make.finished(tiny, 0.4, make.model("org/a", **file))
+    make.running(make.model("org/a", **file), make.benchmark("other"), done=25)
+    rows = with_open_runs(shown(tiny).rows)
+    shown_rows = [(row.key, row.figures["tiny"].value, len(row.open_runs)) for row in rows]
+    assert shown_rows == [(("org/a", "Q4_1, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]

@@ -2,18 +2,18 @@
 
 from django.http import QueryDict
 
-from leaderboard.lists.overview import Figure, ModelRow
+from leaderboard.lists.overview import Figure, ModelKey, ModelRow
 from leaderboard.lists.overview_filter import OverviewFilter, read_overview_filter
 
 
 def row(hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8) -> ModelRow:
     figures = {
         f"benchmark-{place}": Figure(
-            place, 1, provenance, "{}", None, hub_id, kind, parameters, "", "accuracy", 0.5, None, None, 10
+            place, 1, provenance, "{}", None, 1, hub_id, kind, parameters, "", "accuracy", 0.5, None, None, 10
         )
         for place, provenance in enumerate(provenances)
     }
-    return ModelRow(hub_id, kind, parameters, figures)
+    return ModelRow(ModelKey(hub_id), kind, parameters, figures)
 
 
 def test_unknown_choices_are_left_out() -> None:

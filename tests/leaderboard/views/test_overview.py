@@ -134,7 +134,24 @@ def test_a_name_links_to_the_model_and_its_tick_to_a_comparison(client: Client, 
 def test_names_that_two_models_share_are_shown_in_full(client: Client, tiny: Benchmark) -> None:
     for hub_id in ("one/gpt2", "two/gpt2"):
         make.finished(tiny, 0.4, make.model(hub_id))
-    assert 'title="one/gpt2">one/gpt2</a>' in page(client)
+    assert 'title="one/gpt2"><span class="org"></span>one/gpt2</a>' in page(client)
+
+
+def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmark) -> None:
+    file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
+    make.finished(tiny, 0.4, make.model("org/a", **file))
+    make.finished(tiny, 0.5, make.model("org/a"))
+    assert models(client) == ["org/a", "org/a (Q4_1, GGUF, local file)"]
+    assert '<span class="org">org/</span>a (Q4_1, GGUF, local file)</a>' in page(client)
+    assert [row["hub_id"] for row in csv_rows(client, "/")] == ["org/a", "org/a"]
+
+
+def test_a_model_that_only_a_paper_names_is_plain_text(client: Client, tiny: Benchmark) -> None:
+    of = make.model("published/a-bert", source=Model.Source.PUBLISHED)
+    make.finished(tiny, 0.4, of, provenance=Run.Provenance.PUBLISHED)
+    assert models(client) == ["published/a-bert"]
+    assert "/models/published/" not in page(client)
+    assert 'title="as named in its paper"' in page(client)
 
 
 def test_a_run_under_way_is_shown_in_its_cell(client: Client, tiny: Benchmark) -> None:
