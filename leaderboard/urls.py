@@ -13,10 +13,10 @@ from leaderboard.views.compare_api import compare_json
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
-from leaderboard.views.leaderboard import leaderboard_view
 from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
+from leaderboard.views.overview import overview_view
 from leaderboard.views.queue import queue_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
@@ -74,7 +74,7 @@ v1 = [
 ]
 
 urlpatterns = [
-    path("", kept(leaderboard_view), name="leaderboard"),
+    path("", kept(overview_view), name="overview"),
     path("models/<str:org>/<str:name>/", kept(model_view), name="model"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", kept(compare_view), name="compare"),

@@ -20,6 +20,8 @@ PAGES = ProbePages(
     hidden_dimensions=HIDDEN,
     fine_dimensions=RANKING.fine_dimensions,
     default_dimensions=("culture_pair",),
+    topic=RANKING.topic,
+    split=RANKING.split,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
 )

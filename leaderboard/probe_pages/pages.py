@@ -30,6 +30,13 @@ class CountColumn(NamedTuple):
     help: str
 
 
+class Split(NamedTuple):
+    """The dimension whose groups share no column of the overview, and the options of a run that choose one of them."""
+
+    dimension: str
+    options: Sequence[str]
+
+
 def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
     """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
     title = title or f"{labels.dimension(part.dimension)}: {part.group}"
@@ -62,6 +69,8 @@ class ProbePages:
     columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
     the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
     the number of items.
+    Overview: `topic` is the group of columns that its benchmarks belong to, `split` the groups of items of which a
+    column shows one.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
     that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
@@ -83,6 +92,8 @@ class ProbePages:
     slice_columns: Callable[[Slice, str], list[Column[Standing]]] = slice_columns
     related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
     count_column: CountColumn | None = None
+    topic: str = "Facts"
+    split: Split | None = None
     published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
     published_metrics: Mapping[str, str] = field(default_factory=dict)
 

@@ -317,6 +317,7 @@ PAGES = ProbePages(
     option_labels={"by": "Perplexity per", "public_code": "Compute as the public code"},
     hidden_dimensions=("repetition",),
     secondary_metrics=("cohens_d", "log10_p_median"),
+    topic="Plausibility",
     published_scores=published_scores,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,

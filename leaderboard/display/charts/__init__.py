@@ -5,6 +5,7 @@ from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_dots
 from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
+from leaderboard.display.charts.scaling import SizedScore, scaling_curve
 from leaderboard.display.charts.scatter_plots import (
     against_parameters,
     calibration,
@@ -18,6 +19,7 @@ from leaderboard.display.charts.series import beside, favoured
 __all__ = [
     "Chart",
     "Point",
+    "SizedScore",
     "against_parameters",
     "beside",
     "boxes",
@@ -33,6 +35,7 @@ __all__ = [
     "heatmap",
     "powers",
     "powers_against_parameters",
+    "scaling_curve",
     "square",
     "violins",
 ]

@@ -1,0 +1,314 @@
+"""/ : which models know what: a curve of scores against sizes, and the figure of each model on each benchmark."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.urls import NoReverseMatch, reverse
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.cells import Bar, Cell, Raw
+from leaderboard.display.charts import Chart, SizedScore
+from leaderboard.display.columns import source
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, select
+from leaderboard.lists.families import family_of
+from leaderboard.lists.overview import (
+    BenchmarkColumn,
+    Figure,
+    ModelRow,
+    citations,
+    model_rows,
+    overview,
+    running,
+    versions,
+    with_open_runs,
+)
+from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
+from leaderboard.lists.runs import ANY_VERSION
+from leaderboard.lists.scores import OVERALL
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.overview_measures import QUESTIONS, TOPICS, PartChoice, measures, parts_offered
+from leaderboard.views.page import show
+
+OTHER_ITEMS = "about other items than the rest of this column"
+DEFAULT_SORT = "coverage"
+WAITING = "waiting"
+UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
+
+
+class TopicTab(NamedTuple):
+    """A link that shows only the benchmarks of one topic, or all of them."""
+
+    title: str
+    href: str
+    current: bool
+    question: str = ""
+
+
+class TopicHead(NamedTuple):
+    """The heading above the columns of a topic; `part` names the items that they are about, where a reader chooses."""
+
+    title: str
+    columns: int
+    question: str
+    part: str = ""
+
+
+class Matrix(NamedTuple):
+    """The table of models and benchmarks, and the benchmarks that its page shows: those with anything in its rows."""
+
+    table: Table[ModelRow]
+    shown: Sequence[BenchmarkColumn]
+
+
+def overview_view(request: HttpRequest) -> HttpResponseBase:
+    query = request.GET
+    if "benchmark" in query:
+        return _to_benchmark(query)
+    benchmarks = versions()
+    parts = parts_offered(benchmarks, query.get("part", ""))
+    part = next((part for part in parts if part.chosen), None)
+    everything = overview(measures(benchmarks, part.value if part else ""))
+    topic = _topic(query, everything.columns)
+    columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
+    candidates = model_rows(columns) if topic else everything.rows
+    filters = read_overview_filter(query)
+    matrix = _matrix([row for row in candidates if filters.holds(row)], columns, query)
+    curve = _curve_column(query, everything.columns)
+    context = {
+        "models": len(everything.rows),
+        "benchmarks": len(benchmarks),
+        "updated": everything.updated,
+        "running": running().count(),
+        "filters": filters,
+        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
+        "parts": parts if any(column.measure.part != OVERALL for column in columns) else [],
+        "tabs": _tabs(query, everything.columns, topic),
+        "topics": _topic_heads(matrix.shown, part),
+        "about": {column.slug: column for column in columns},
+        "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
+        "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
+        "left": _left_without(filters, candidates, query) if not matrix.table.rows else [],
+        "curves": [(column, column is curve) for column in everything.columns],
+        "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
+    }
+    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows))
+
+
+def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
+    """Lead on to the leaderboard of one benchmark, with all other parameters."""
+    rest = query.copy()
+    slug = rest.pop("benchmark")[-1]
+    try:
+        address = reverse("benchmark", args=[slug]) if slug else reverse("benchmarks")
+    except NoReverseMatch as error:
+        raise Http404(f"There is no benchmark {slug!r}.") from error
+    return HttpResponseRedirect(f"{address}?{rest.urlencode()}" if rest else address)
+
+
+def _topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:
+    """Return the topic that is shown alone; empty where all are."""
+    topics = {column.measure.topic.lower(): column.measure.topic for column in columns}
+    return topics.get(query.get("topic", ""), "")
+
+
+def _topic_heads(columns: Sequence[BenchmarkColumn], part: PartChoice | None) -> list[TopicHead]:
+    counts = Counter(column.measure.topic for column in columns)
+    split = {column.measure.topic for column in columns if column.measure.part != OVERALL}
+    return [
+        TopicHead(topic, counts[topic], QUESTIONS[topic], part.title if part and topic in split else "")
+        for topic in TOPICS
+        if counts[topic]
+    ]
+
+
+def _tabs(query: QueryDict, columns: Sequence[BenchmarkColumn], topic: str) -> list[TopicTab]:
+    """Return the links that choose a topic; sorting by a column that is not in a topic ends with it."""
+    tabs = [TopicTab("All", link(query, topic=None, page=None), not topic)]
+    for head in _topic_heads(columns, None):
+        href = link(query, topic=head.title.lower(), page=None, sort=None)
+        tabs.append(TopicTab(head.title, href, head.title == topic, head.question))
+    return tabs
+
+
+def _left_without(
+    filters: OverviewFilter, candidates: Sequence[ModelRow], query: QueryDict
+) -> list[tuple[str, int, str]]:
+    """Return for each filter its choice in words, how many models are left without it, and the link that drops it."""
+    left = filters.left_without(candidates)
+    return [(words, number, link(query, **{name: None, "page": None})) for name, words, number in left]
+
+
+def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Matrix:
+    """Return the table, with open runs and the sources of figures for the page that is asked for."""
+    page = with_open_runs(select(_table(rows, columns, columns, {}), query, all_pages=False))
+    detailed = {row.key: row for row in page}
+    shown = [column for column in columns if any({*row.figures, *row.open_runs} & {column.slug} for row in page)]
+    cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
+    sources = {run.pk: source(run).text for run in citations(cited)}
+    return Matrix(_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
+
+
+def _table(
+    rows: Sequence[ModelRow],
+    columns: Sequence[BenchmarkColumn],
+    shown: Sequence[BenchmarkColumn],
+    sources: Mapping[int, str],
+) -> Table[ModelRow]:
+    """Return the table of all rows; only the CSV has the columns that are not `shown`."""
+    names = Counter(name for _, name in {(row.hub_id, row.hub_id.rpartition("/")[2]) for row in rows})
+    short = {row.hub_id: names[row.hub_id.rpartition("/")[2]] for row in rows}
+    tests = f"Of {len(columns)} benchmarks, those with a figure."
+    return Table(
+        name="overview",
+        caption="Models and benchmarks",
+        columns=[
+            Column("model", "Model", lambda row: _model_cell(row, short), align="head"),
+            Column("parameters", "Size", lambda row: cells.parameters(row.parameters), "Parameters.", align="number"),
+            Column("coverage", "Tests", _coverage_cell, tests, align="number"),
+            Column("hub_id", "", lambda row: cells.text(row.hub_id), shown=False),
+            Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
+            Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
+            *(part for column in columns for part in _benchmark_columns(column, sources, column in shown)),
+        ],
+        rows=rows,
+        main=True,
+        page_size=PAGE_SIZE,
+        empty="No model passes these filters.",
+    )
+
+
+def _model_cell(row: ModelRow, short: Mapping[str, int]) -> Cell:
+    """Return a model's cell, with what sets its weights apart from those of the hub.
+
+    The page hides the owner of a model whose own name no other row has. A model that only a paper names has no page.
+    """
+    owner, _, name = row.hub_id.rpartition("/")
+    full = f"{row.hub_id} ({row.key.weights})" if row.key.weights else row.hub_id
+    hidden = f"{owner}/" if short[row.hub_id] == 1 else ""
+    named_only = owner == UNRESOLVED
+    return Cell(
+        full,
+        full,
+        "" if named_only else reverse("model", args=[owner, name]),
+        "as named in its paper" if named_only else "",
+        pieces=(hidden, full.removeprefix(hidden), row.hub_id),
+    )
+
+
+def _coverage_cell(row: ModelRow) -> Cell:
+    return Cell(row.coverage, str(row.coverage), note=f"{row.measured} measured here", kind="number")
+
+
+def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
+    """Return the column of a benchmark, and those that only the CSV has."""
+    slug, plan = column.slug, column.version.plan
+
+    def figure(row: ModelRow) -> Figure | None:
+        return row.figures.get(slug)
+
+    def cell(row: ModelRow) -> Cell:
+        stored = figure(row)
+        return _figure_cell(column, stored, plan, sources) if stored else _open_cell(row, slug)
+
+    def key(row: ModelRow) -> float | None:
+        stored = figure(row)
+        return stored.value if stored and not column.is_about_other_items(stored) else None
+
+    def also(name: str, value: Callable[[Figure], Raw]) -> Column[ModelRow]:
+        return Column(f"{slug}_{name}", "", lambda row: _raw(figure(row), value), shown=False)
+
+    return [
+        Column(slug, column.measure.title, cell, key=key, align="score", shown=shown),
+        also("low", lambda stored: stored.low),
+        also("high", lambda stored: stored.high),
+        also("n", lambda stored: stored.n or None),
+        also("metric", lambda stored: stored.metric),
+        also("provenance", lambda stored: stored.provenance),
+        also("version", lambda stored: ANY_VERSION if column.is_about_other_items(stored) else column.version.version),
+        also("run", lambda stored: stored.run),
+    ]
+
+
+def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
+    raw = value(figure) if figure else None
+    return Cell(raw, "" if raw is None else str(raw))
+
+
+def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str]) -> Cell:
+    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
+    score = cells.score(figure.value, figure.low, figure.high)
+    facts = [
+        score.note,
+        f"{figure.n:,.0f} items" if figure.n else "",
+        f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
+        OTHER_ITEMS if column.is_about_other_items(figure) else "",
+    ]
+    return Cell(
+        figure.value,
+        score.text,
+        reverse("run", args=[figure.run]),
+        " · ".join(filter(None, facts)),
+        _bar(figure.value, column.chance) if score.bar else None,
+        "measured" if figure.is_measured else "published",
+    )
+
+
+def _bar(value: float, chance: float | None) -> Bar:
+    """Return a bar from chance to 1; a model that is no better than chance has none of it."""
+    floor = chance or 0.0
+    return Bar(100 * max(0.0, value - floor) / (1 - floor) if floor < 1 else 0.0)
+
+
+def _open_cell(row: ModelRow, slug: str) -> Cell:
+    run = row.open_runs.get(slug)
+    if run is None:
+        return Cell(None, "")
+    text = f"{run.percent} %" if run.percent else WAITING
+    return Cell(None, text, reverse("run", args=[run.run]), f"{run.state}, no result yet", kind="open")
+
+
+def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
+    """Return the benchmark of the curve: the one asked for, or else that with the most models."""
+    asked = [column for column in columns if column.slug == query.get("curve")]
+    return next(iter([*asked, *sorted(columns, key=lambda column: -len(column.figures))]), None)
+
+
+def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:
+    """Return the curve of a benchmark, if the size of any of its models is known."""
+    if column is None:
+        return []
+    scores = [
+        _sized(row.hub_id, row.parameters, figure)
+        for row in rows
+        if (figure := row.figures.get(column.slug)) and row.parameters and not column.is_about_other_items(figure)
+    ]
+    if not scores:
+        return []
+    metric = pages_of(column.version).metric_label(column.metric)
+    title = f"{column.measure.title}: {labels.within(metric)} by model size"
+    figure = charts.scaling_curve(scores, column.chance, labels.within(metric))
+    return [Chart("curve", title, _summary(title, scores, column.chance), figure)]
+
+
+def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
+    name, href = hub_id.rpartition("/")[2], reverse("run", args=[figure.run])
+    family = family_of(hub_id)
+    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href)
+
+
+def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
+    """Describe the curve: how many models, the lowest and the highest, and the sources."""
+    low, high = (pick(scores, key=lambda score: score.value) for pick in (min, max))
+    measured = sum(score.is_measured for score in scores)
+    sentences = [
+        f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
+        f"{len(scores) - measured} published (hollow points)."
+    ]
+    if len(scores) > 1:
+        ends = [f"{end.value:.3f} ({end.label}, {cells.parameters(end.parameters).text})" for end in (low, high)]
+        sentences.append(f"From {ends[0]} to {ends[1]}.")
+    if chance is not None:
+        sentences.append(f"Guessing reaches {chance:.3f}.")
+    return " ".join(sentences)
