@@ -13,7 +13,6 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
 from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
-from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.probe_pages.culture_runs import culture_run_of
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
