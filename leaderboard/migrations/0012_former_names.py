@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0010_settings_digests'),
+        ('leaderboard', '0011_finishing_lease'),
     ]
 
     operations = [
