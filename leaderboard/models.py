@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import differences, plan, settings_group
+from leaderboard.former_names import FormerName  # noqa: F401, so that Django finds the table here
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank  # noqa: F401, so that Django finds the tables here
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named
@@ -39,6 +40,7 @@ class Model(models.Model):
         PUBLISHED = "published", "published figures only"
 
     hub_id = models.CharField(max_length=200, db_index=True, help_text="org/name, as the hub spells it")
+    printed_name = models.CharField(max_length=200, blank=True, help_text="as named in the paper; empty for hub models")
     commit = models.CharField(max_length=64, blank=True)
     kind = models.CharField(max_length=10, blank=True, choices=[("causal", "causal"), ("masked", "masked")])
     parameters = models.BigIntegerField(null=True, blank=True)
@@ -75,6 +77,11 @@ class Model(models.Model):
         """The commit, or the hash of a local model's files, in short; empty where neither is stored."""
         kind = "content hash" if self.source == Model.Source.LOCAL else "commit"
         return f"{kind} {self.commit[:7]}" if self.commit else ""
+
+    @property
+    def title(self) -> str:
+        """Its id, or the name that its paper prints where no model of the hub is known to be meant."""
+        return self.printed_name or self.hub_id
 
 
 class Benchmark(models.Model):
@@ -281,7 +288,7 @@ class Run(models.Model):
 
     @property
     def name(self) -> str:
-        return f"{self.model.hub_id} ({self.variant})" if self.variant else self.model.hub_id
+        return f"{self.model.title} ({self.variant})" if self.variant else self.model.title
 
 
 @lru_cache(maxsize=1024)

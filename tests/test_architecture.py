@@ -31,7 +31,7 @@ LAYERS = [
 ]
 SITE_LAYERS = [
     {
-        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.rank_tables"),
+        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.former_names", "leaderboard.rank_tables"),
         *("leaderboard.settings",),
     },
     {

@@ -16,7 +16,7 @@ def model_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column with the model of a row's run; it links to the run."""
 
     def cell(row: Any) -> Cell:
-        return cells.text(run(row).model.hub_id, href=run(row).get_absolute_url())
+        return cells.text(run(row).model.title, href=run(row).get_absolute_url())
 
     return Column("model", "Model", cell, align="head")
 

@@ -4,15 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from leaderboard.lists.runs import runs_with_items
-from leaderboard.models import Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, common_rows
@@ -21,6 +22,7 @@ from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
+NEWEST_RUNS, READY_PAIRS = 20, 3  # among how many runs ready pairs are sought, and how many pairs there are
 ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
@@ -51,26 +53,32 @@ class Comparison:
         return {tuple(pattern): count for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)}
 
 
-def find_runs(names: Sequence[str], benchmark: str) -> list[Run]:
+def find_runs(names: Sequence[str], benchmark: str, among: QuerySet[Run] | None = None) -> list[Run]:
     """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
 
-    Raises `BadInput` if a name has no finished run, or if no version is common to all.
+    They are `among` these, or else among the runs whose answers are stored. Raises `BadInput` if a name has no such
+    run, or if no version is common to all.
     """
     if len(names) > len(RESULT_NAMES):
         raise BadInput(
             f"Only {len(RESULT_NAMES)} runs can be compared.", f"Leave out {len(names) - len(RESULT_NAMES)} of them."
         )
-    candidates = [_candidates(name, benchmark) for name in names]
+    runs_to_choose = runs_with_items() if among is None else among
+    candidates = [_candidates(name, benchmark, runs_to_choose) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
         for runs in product(*on_benchmark):
             if len({run.pk for run in runs}) == len(runs):
                 return list(runs)
-    raise _nothing_in_common(candidates)
+    raise _nothing_in_common(names, candidates)
 
 
-def _nothing_in_common(candidates: Sequence[Sequence[Run]]) -> BadInput:
-    """Return the error that says whether the benchmarks differ, or only their versions."""
+def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:
+    """Return the error that says whether one run is named twice, or the benchmarks differ, or only their versions."""
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        run = f"Run {name}" if name.isdecimal() else f"The only run of {name}"
+        return BadInput(f"{run} is chosen {times} times.", "Choose another run to compare it with.")
     slugs = set.intersection(*({run.benchmark.slug for run in runs} for runs in candidates))
     versions = sorted({str(run.benchmark) for runs in candidates for run in runs if run.benchmark.slug in slugs})
     if len(versions) > 1:
@@ -81,12 +89,39 @@ def _nothing_in_common(candidates: Sequence[Sequence[Run]]) -> BadInput:
     return BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
 
 
-def _candidates(name: str, benchmark: str) -> list[Run]:
-    runs = runs_with_items().filter(pk=name) if name.isdecimal() else runs_with_items().filter(model__hub_id=name)
+def _candidates(name: str, benchmark: str, among: QuerySet[Run]) -> list[Run]:
+    runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name)
     candidates = list(runs.filter(benchmark__slug=benchmark) if benchmark else runs)
     if not candidates:
-        raise BadInput(f"There is no finished run {name!r}.", "Choose from the list.")
+        what = f"run {name}" if name.isdecimal() else f"run of {name!r}"
+        raise BadInput(f"There is no finished {what}{_on(benchmark)}.", "Choose a model that the field suggests.")
     return candidates
+
+
+def _on(benchmark: str) -> str:
+    return f" on {benchmark!r}" if benchmark else ""
+
+
+def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
+    """Return the other benchmarks on which each of these models has finished runs, by title. One query."""
+    hub_ids = {run.model.hub_id for run in runs}
+    finished = Run.objects.filter(state=Run.State.FINISHED, model__hub_id__in=hub_ids)
+    pairs = finished.exclude(benchmark__slug=runs[0].benchmark.slug).values_list("benchmark", "model__hub_id")
+    models: dict[int, set[str]] = {}
+    for benchmark, hub_id in pairs.distinct():
+        models.setdefault(benchmark, set()).add(hub_id)
+    shared = [benchmark for benchmark, of_one in models.items() if of_one == hub_ids]
+    return list(Benchmark.objects.filter(pk__in=shared).order_by("title"))
+
+
+def ready_pairs() -> list[tuple[Run, Run]]:
+    """Return pairs of the newest runs of different models on one benchmark, with the usual settings. One query."""
+    by_benchmark: dict[int, dict[str, Run]] = {}
+    for run in runs_with_items().exclude(provenance=Run.Provenance.THIRD_PARTY)[:NEWEST_RUNS]:
+        if not run.settings_group:
+            by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
+    pairs = [pair for of_one in by_benchmark.values() for pair in combinations(of_one.values(), 2)]
+    return pairs[:READY_PAIRS]
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:

@@ -77,6 +77,12 @@ def runs_with_items() -> QuerySet[Run]:
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
+def runs_with_figures() -> QuerySet[Run]:
+    """Return every finished run of a model, published ones included, the newest first."""
+    runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
+    return _with_commits(runs).order_by("-finished", "-pk")
+
+
 def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
     """Annotate each run with `has_other_commits`: its model was measured on its benchmark at other commits as well.
 

@@ -2,34 +2,46 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from leaderboard.lists.runs import ANY_VERSION
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.identities import Identity, identity_of, read_table, store_former_names, store_model
 from leaderboard.probe_pages.pages import Json
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 
 
 def load(folder: Path) -> int:
-    """Replace all published runs by those of the folder's files; return how many there are."""
+    """Replace all published runs by those of the folder's files; return how many there are.
+
+    A run that was loaded before keeps its number, also if another model turned out to be meant.
+    """
+    identities = read_table(folder)
     with transaction.atomic():
-        runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path)]
-        reported = [Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]
-        Run.objects.filter(provenance__in=reported).exclude(reference="").exclude(pk__in=runs).delete()
+        runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path, identities)]
+        _reported_runs().exclude(pk__in=runs).delete()
+        store_former_names(identities)
     return len(runs)
 
 
-def _load_file(path: Path) -> list[int]:
+def _reported_runs() -> QuerySet[Run]:
+    """Select the runs that come from files of published figures, baselines of papers included."""
+    return Run.objects.filter(provenance__in=[Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]).exclude(reference="")
+
+
+def _load_file(path: Path, identities: Mapping[str, Identity]) -> list[int]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         benchmark = _benchmark(content["benchmark"], content["source"])
         _refuse_mixture(path, benchmark, content["differs"])
-        return [_store_run(benchmark, content["source"], row, content["differs"]).pk for row in content["rows"]]
+        return [_store_run(benchmark, content, row, identities).pk for row in content["rows"]]
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
 
@@ -66,27 +78,23 @@ def nested(settings: Json) -> dict[str, Any]:
     return {**own, "options": options} if options else own
 
 
-def _store_run(benchmark: Benchmark, source: Json, row: Json, differs: str) -> Run:
-    model, _ = Model.objects.update_or_create(
-        hub_id=row["model"],
-        commit="",
-        source=Model.Source.PUBLISHED,
-        defaults={"kind": row["kind"], "parameters": row["parameters"]},
-    )
+def _store_run(benchmark: Benchmark, content: Json, row: Json, identities: Mapping[str, Identity]) -> Run:
+    source = content["source"]
     authors = f"{source['authors']} ({source['year']})" if source["year"] else source["authors"]
     where = f"{authors}: {source['title']}, {row['reference']}"
     question = json.dumps([source["title"], row["reference"], row["name"], row["settings"]], sort_keys=True)
-    run, _ = Run.objects.update_or_create(
-        model=model,
+    identity = identity_of(identities, row["model"], row["name"], row["kind"], row["parameters"])
+    run, _ = _reported_runs().update_or_create(
         benchmark=benchmark,
         settings_digest=hashlib.sha256(question.encode()).hexdigest(),
         defaults={
+            "model": store_model(identity),
             "settings": nested(row["settings"]),
             "state": Run.State.FINISHED,
             "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
             "reference": where[:300],
             "reference_url": source["url"],
-            "provenance_record": {"name": row["name"], "source": source, "differs": differs},
+            "provenance_record": {"name": row["name"], "source": source, "differs": content["differs"]},
         },
     )
     run.scores.all().delete()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
@@ -9,8 +10,18 @@ from django.shortcuts import render
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.tables import Table, link
-from leaderboard.lists.compared_runs import Comparison, Pattern, compared, disagreements, find_runs
-from leaderboard.lists.runs import runs_with_items
+from leaderboard.lists.compared_runs import (
+    Comparison,
+    Pattern,
+    compared,
+    disagreements,
+    find_runs,
+    ready_pairs,
+    shared_benchmarks,
+)
+from leaderboard.lists.runs import models_named, runs_with_figures
+from leaderboard.lists.scores import overall_scores
+from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.comparison_charts import comparison_charts
 from leaderboard.probe_pages.comparison_tables import (
@@ -23,34 +34,40 @@ from leaderboard.probe_pages.comparison_tables import (
     runs_table,
     values_table,
 )
+from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verdict
 from leaderboard.probe_pages.details.bias import compared_sections
 from leaderboard.views.page import show
 from probing.analysis.comparison import RESULT_NAMES
 from probing.errors import ProbingError
 
-RUNS_OFFERED = 200
+OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
 FEWEST_CHOICES = 4  # fields of the form; each further run adds one, until all are there
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
-    names = [text for text in request.GET.getlist("m") if text]
-    context: dict[str, Any] = {"choices": list(runs_with_items()[:RUNS_OFFERED])}
+    if request.headers.get("HX-Target") == OFFERS:
+        return render(request, "parts/run_offers.html", {"models": models_named(request.GET.get("m", ""))})
+    names = [text for text in [*request.GET.getlist("m"), *request.GET.getlist("model")] if text]
+    slug = request.GET.get("benchmark", "")
     if len(names) < 2:
-        return render(request, "compare.html", {**context, "chosen": chosen(names)})
+        return _form(request, names, {"pairs": ready_pairs()})
     try:
-        runs = find_runs(names, request.GET.get("benchmark", ""))
+        runs = find_runs(names, slug)
+    except ProbingError as error:
+        return _side_by_side(request, names, slug, error)
+    try:
         comparison = compared(*(run.pk for run in runs))
     except ProbingError as error:
-        return render(request, "compare.html", {**context, "chosen": chosen(names), "error": error}, status=400)
+        return _form(request, names, {"error": error}, status=400)
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
     metric = pages.metric_label(benchmark.main_metric)
     sides = compared_runs(runs, comparison.differences)
-    context |= {
-        "chosen": chosen([str(run.pk) for run in runs]),
-        "benchmark": benchmark,
+    context = _chosen_runs(request, runs) | {
+        "verdict": verdict(sides, comparison.differences),
         "metric": metric,
         "n": cells.items(comparison.differences[0]["n"]),
         "values_open": any(name.startswith("values-") for name in request.GET),
+        "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
     }
     tables, figures = _groups(sides, comparison, metric, request.GET)
@@ -61,6 +78,31 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         tables += [agreement_table(sides, comparison, request.GET), disagreements_table(sides, answers, pattern)]
     sections = [*pages.comparison_sections(runs), *compared_sections(runs, request.GET)]
     return show(request, "compare.html", context, tables, figures, sections)
+
+
+def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], status: int = 200) -> HttpResponseBase:
+    return render(request, "compare.html", {**context, "chosen": chosen(names)}, status=status)
+
+
+def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: ProbingError) -> HttpResponseBase:
+    """Show the scores of runs of which some have no stored answers, or say why these runs cannot be compared."""
+    try:
+        runs = find_runs(names, slug, runs_with_figures())
+    except ProbingError as reason:
+        return _form(request, names, {"error": reason}, status=400)
+    if all(run.artefact for run in runs):
+        return _form(request, names, {"error": error}, status=400)
+    pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
+    metric = pages.main_metric(benchmark)
+    table = side_by_side_table(runs, overall_scores(runs, lambda _: metric), pages.metric_label(metric))
+    return show(request, "compare.html", _chosen_runs(request, runs) | {"side_by_side": True}, [table])
+
+
+def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the fields of the form, and links to other benchmarks on which the same models have runs."""
+    models = urlencode([("model", run.model.hub_id) for run in runs])
+    others = [(benchmark.title, f"?{models}&benchmark={benchmark.slug}") for benchmark in shared_benchmarks(runs)]
+    return {"chosen": chosen([str(run.pk) for run in runs]), "benchmark": runs[0].benchmark, "others": others}
 
 
 def _groups(

@@ -1,21 +1,36 @@
-"""/models/<org>/<name>/ : a model's facts, its commits, and everything measured on it."""
+"""/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run of it."""
 
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import redirect
 
 from leaderboard.display import cells
-from leaderboard.display.columns import interval_columns, settings_column, source_column
+from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
-from leaderboard.lists.runs import model_runs, model_versions
-from leaderboard.lists.scores import LAST, breakdowns, overall_scores
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.lists.runs import OPEN, model_runs, model_versions
+from leaderboard.lists.scores import breakdowns, overall_scores
+from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import dimension_section
-from leaderboard.views.page import probe_sections, show
+from leaderboard.probe_pages.model_sections import (
+    by_topic,
+    extremes,
+    family_section,
+    groups_dimension,
+    known_groups,
+    known_section,
+    profile_section,
+    replication_section,
+    replications,
+)
+from leaderboard.views.page import show
+
+HUB = "https://huggingface.co/"
+ENDED = (Run.State.FAILED, Run.State.CANCELLED)
 
 
 class RunScore(NamedTuple):
@@ -29,81 +44,146 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     hub_id = f"{org}/{name}"
     versions = list(model_versions(hub_id))
     if not versions:
-        raise Http404(f"This site has no model called {hub_id}.")
+        return _under_its_present_name(hub_id)
     runs = list(model_runs(hub_id))
-    by_benchmark = _newest(runs)
-    newest = by_benchmark.get(request.GET.get("benchmark", "")) or next(iter(by_benchmark.values()), None)
+    scores = overall_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    parameters = next((version.parameters for version in versions if version.parameters), None)
+    rows = by_topic(profile(hub_id, runs, parameters))
+    known_row, known = _known(rows, request.GET.get("benchmark", ""))
+    best, least = extremes(known.groups) if known else ([], [])
     context = {
-        "hub_id": hub_id,
         "model": versions[0],
-        "versions": versions,
-        "newest": newest,
-        "benchmarks": [run.benchmark for run in by_benchmark.values()],
+        "name": versions[0].printed_name or name,
+        "org": "" if versions[0].printed_name else org,
+        "parameters": parameters,
+        "hub_url": _hub_url(versions),
+        "versions": [version for version in versions if version.commit],
+        "best": best,
+        "least": least,
+        "known_row": known_row,
+        "choices": [row.run.benchmark for row in rows if row.run.artefact],
+        "runs_open": any(name == "sort" or name.startswith("published-") for name in request.GET),
+        **_states(runs),
     }
-    sections = _sections(newest, request.GET) if newest else []
+    sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
+    if family := family_figures(hub_id, rows):
+        sections.append(family_section(hub_id, *family))
+    if pairs := replications(runs, scores):
+        sections.append(replication_section(pairs))
     comparable = [run for run in runs if not differs(run)]
-    published = [run for run in runs if differs(run)]
-    tables = [runs_table(comparable), *([published_runs_table(published)] if published else [])]
+    apart = [run for run in runs if differs(run)]
+    tables = [runs_table(comparable, scores), *([published_table(apart, scores)] if apart else [])]
     return show(request, "model.html", context, tables, sections=sections)
 
 
-def _newest(runs: list[Run]) -> dict[str, Run]:
-    """Map each benchmark to the newest finished run that was measured here."""
-    newest: dict[str, Run] = {}
-    for run in runs:
-        if run.state == Run.State.FINISHED and run.artefact:
-            newest.setdefault(run.benchmark.slug, run)
-    return newest
+def _under_its_present_name(hub_id: str) -> HttpResponseBase:
+    """Redirect from a former name of a model; raises `Http404` if there is no such name."""
+    former = FormerName.objects.filter(name=hub_id).first()
+    if former is None:
+        raise Http404(f"This site has no model called {hub_id}.")
+    return redirect("model", *former.hub_id.split("/", 1), permanent=True)
 
 
-def _sections(run: Run, query: QueryDict) -> list[Section]:
-    """Return the run's sections and breakdowns, except for relations and templates, which its own page has."""
-    pages = pages_of(run.benchmark)
-    groups = breakdowns(run.scores.order_by("pk"), pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    sections = probe_sections(run, pages, query)
-    elsewhere = {*LAST, *(section.name for section in sections)}
-    return [*sections, *(dimension_section(run, pages, name, groups[name]) for name in groups if name not in elsewhere)]
+def _hub_url(versions: Sequence[Model]) -> str:
+    """Return the address of a model's page on the hub; empty for local files, baselines and printed names."""
+    model = versions[0]
+    on_hub = any(version.source != Model.Source.LOCAL for version in versions)
+    return f"{HUB}{model.hub_id}" if on_hub and not model.printed_name and not _is_baseline(model) else ""
 
 
-def runs_table(runs: list[Run]) -> Table[RunScore]:
-    scores = overall_scores(runs, _main_metric)
+def _is_baseline(model: Model) -> bool:
+    return model.hub_id.startswith("baseline/")
+
+
+def _states(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what the page says about runs without results, and whether anything was measured here."""
+    finished = [run for run in runs if run.state == Run.State.FINISHED]
+    return {
+        "finished": bool(finished),
+        "measured": any(run.provenance == Run.Provenance.MEASURED for run in finished),
+        "waiting": [run for run in runs if run.state in OPEN],
+        "ended": [run for run in runs if run.state in ENDED],
+    }
+
+
+class Known(NamedTuple):
+    """What a model knows by group of items: the section, and the groups from the best known to the least."""
+
+    section: Section
+    groups: list[Any]
+
+
+def _known(rows: Sequence[ProfileRow], slug: str) -> tuple[ProfileRow | None, Known | None]:
+    """Return the groups of the chosen benchmark, or of the first with results here, or of the first at all."""
+    own = [row for row in rows if row.run.artefact] or list(rows)
+    row = next((row for row in own if row.run.benchmark.slug == slug), own[0] if own else None)
+    if row is None:
+        return None, None
+    metric = row.run.benchmark.main_metric
+    groups = breakdowns(row.run.scores.order_by("pk"), metric)
+    dimension = groups_dimension(row.run.benchmark, groups)
+    if not dimension:
+        return row, None
+    found = known_groups(row.run, dimension, groups[dimension], medians(row.similar, metric, dimension))
+    return row, Known(known_section(row.run, dimension, found), found)
+
+
+def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
+    """Return all runs by benchmark; the state is a column only while any run has no result."""
     rows = [RunScore(run, scores.get(run.pk)) for run in runs]
+    unfinished = any(run.state != Run.State.FINISHED for run in runs)
+    varied = any(run.variant for run in runs)
     return Table(
         name="runs",
-        caption="Runs of every commit",
+        caption="Runs",
         columns=[
-            Column("run", "Run", _run_link, align="head"),
-            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-            settings_column(lambda row: row.run),
-            Column("commit", "Commit", lambda row: cells.text(row.run.model.commit[:7])),
-            Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
-            Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark))),
+            Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
+            Column("settings", "Settings", lambda row: cells.text(row.run.variant), align="wide", shown=varied),
+            Column("commit", "Commit", lambda row: cells.text(row.run.model.commit[:7]), shown=False),
+            Column("state", "State", lambda row: cells.text(row.run.get_state_display()), shown=unfinished),
+            Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
-            *interval_columns(lambda row: row.score),
-            source_column(lambda row: row.run, align="wide"),
-            Column("date", "Date", lambda row: cells.day(row.run.finished or row.run.created)),
+            *interval_columns(lambda row: row.score, shown=False),
+            source_column(lambda row: row.run),
+            *_date_column(rows),
         ],
         rows=rows,
         main=True,
         cards=True,
+        heading=lambda row: row.run.benchmark.title,
     )
 
 
-def published_runs_table(runs: list[Run]) -> Table[RunScore]:
+def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
     """Return the figures that share no column with those of measured runs, and in what they differ."""
-    table = runs_table(runs)
-    column = Column[RunScore]("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide")
-    columns = [column for column in table.columns if column.name not in ("commit", "state", "date")]
-    return replace(table, name="published", caption="Published figures", columns=[*columns, column], main=False)
+    rows = [RunScore(run, scores.get(run.pk)) for run in runs]
+    varied = any(run.variant for run in runs)
+    return Table(
+        name="published",
+        caption="Published figures",
+        columns=[
+            Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
+            Column("settings", "Settings", lambda row: cells.text(row.run.variant), align="wide", shown=varied),
+            Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
+            Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
+            *interval_columns(lambda row: row.score, shown=False),
+            source_column(lambda row: row.run),
+            Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
+        ],
+        rows=rows,
+        cards=True,
+        heading=lambda row: row.run.benchmark.title,
+    )
 
 
-def _main_metric(benchmark: Benchmark) -> str:
-    return pages_of(benchmark).main_metric(benchmark)
+def _date_column(rows: Sequence[RunScore]) -> list[Column[RunScore]]:
+    """Return the column with the days of results; figures of papers have none."""
+    column = Column[RunScore]("date", "Date", lambda row: cells.day(row.run.finished))
+    return [column] if any(row.run.finished for row in rows) else []
 
 
 def _metric_label(benchmark: Benchmark) -> str:
-    return pages_of(benchmark).metric_label(_main_metric(benchmark))
-
-
-def _run_link(row: RunScore) -> cells.Cell:
-    return cells.Cell(row.run.pk, f"run {row.run.pk}", href=row.run.get_absolute_url())
+    pages = pages_of(benchmark)
+    return pages.metric_label(pages.main_metric(benchmark))

@@ -197,13 +197,6 @@ def _in_words(name: str, title: str) -> cells.Cell:
     return replace(cells.text(name, note=name), text=title)
 
 
-def _weights(model: Model) -> str:
-    """Return what the command names as the model: the file or folder of a local one, as the hub has other weights."""
-    if model.weights_file:
-        return f"path/to/{model.weights_file}"
-    return f"path/to/{model.hub_id.rpartition('/')[-1]}" if model.source == Model.Source.LOCAL else model.hub_id
-
-
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
     """Return sentences that say which items were asked, and in how many of them options were equal."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]

@@ -79,8 +79,22 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
         xaxis={"title": {"text": x_title}, **axis},
         yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
         shapes=[diagonal],
+        annotations=[_name_beside(point) for point in farthest(points)],
         showlegend=len(traces) > 1,
     )
+
+
+def farthest(points: Sequence[Point], number: int = 3) -> list[Point]:
+    """Return the points that are farthest from the diagonal, those on it never."""
+    off = [point for point in points if point.value != point.x]
+    return sorted(off, key=lambda point: -abs(point.value - (point.x or 0)))[:number]
+
+
+def _name_beside(point: Point) -> Axis:
+    """Return the label of an outlier, away from the diagonal."""
+    above = point.value > (point.x or 0)
+    side = {"xanchor": "right", "xshift": -8} if above else {"xanchor": "left", "xshift": 8}
+    return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
 
 
 def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figure:

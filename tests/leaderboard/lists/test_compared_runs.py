@@ -59,7 +59,7 @@ def test_a_name_without_a_finished_run_is_an_error(db: None) -> None:
     tiny = make.benchmark()
     comparable(tiny, "org/a")
     make.running(make.model("org/b"), tiny)
-    with pytest.raises(BadInput, match="no finished run 'org/b'"):
+    with pytest.raises(BadInput, match="no finished run of 'org/b'"):
         find_runs(["org/a", "org/b"], "")
 
 

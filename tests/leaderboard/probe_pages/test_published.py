@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from leaderboard.lists.published import differs
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, FormerName, Model, Run
 from leaderboard.probe_pages import published
 from leaderboard.stored import benchmarks
 from probing.errors import BadInput
 from tests.conftest import BearFolder
+from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
 
@@ -122,3 +123,52 @@ def test_a_baseline_is_one_and_goes_when_it_is_no_longer_listed(tmp_path: Path) 
     assert Run.objects.get().provenance == Run.Provenance.BASELINE
     published.load(write(tmp_path, rows=[]))
     assert not Run.objects.exists()
+
+
+def write_table(folder: Path, *rows: str) -> None:
+    header = "model,name,hub_id,parameters,kind,id_source,size_source"
+    (folder / "models.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_a_printed_name_becomes_the_model_of_the_hub_and_its_run_keeps_its_number(tmp_path: Path) -> None:
+    unknown = ROW | {"model": "published/name-1b", "parameters": None, "kind": ""}
+    published.load(write(tmp_path, rows=[unknown]))
+    before = Run.objects.get()
+    assert (before.model.title, before.model.parameters) == ("Name-1B", None)
+    write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    for _ in range(2):
+        published.load(tmp_path)
+        run = Run.objects.get()
+        assert run.pk == before.pk
+        assert (run.model.hub_id, run.model.title) == ("org/name", "org/name")
+        assert (run.model.kind, run.model.parameters) == ("causal", 10**9)
+        assert not Model.objects.filter(hub_id="published/name-1b").exists()
+        assert FormerName.objects.get().hub_id == "org/name"
+
+
+def test_two_spellings_of_a_model_become_one(tmp_path: Path) -> None:
+    twin = ROW | {"model": "published/nm", "name": "NM", "reference": "Table 5", "parameters": None}
+    write_table(tmp_path, "published/nm,NM,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path, rows=[ROW, twin]))
+    assert Run.objects.count() == 2
+    assert Model.objects.get().parameters == 10**9
+
+
+def test_a_size_that_the_source_prints_is_not_replaced(tmp_path: Path) -> None:
+    write_table(tmp_path, "org/name,Name-1B,org/name,5000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path))
+    assert Model.objects.get().parameters == 10**9
+
+
+def test_a_measured_run_of_the_former_name_keeps_its_model(tmp_path: Path, small: Benchmark) -> None:
+    measured = make.finished(small, 0.5, make.model("published/name-1b", source=Model.Source.PUBLISHED))
+    write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path))
+    measured.refresh_from_db()
+    assert measured.model.hub_id == "published/name-1b"
+
+
+def test_a_table_of_models_with_other_columns_is_named(tmp_path: Path) -> None:
+    (tmp_path / "models.csv").write_text("model,hub_id\n")
+    with pytest.raises(BadInput, match=r"models\.csv has not the columns"):
+        published.load(write(tmp_path))

@@ -13,7 +13,6 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
 from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
-from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.probe_pages.culture_runs import culture_run_of
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
@@ -181,14 +180,6 @@ def test_other_columns_take_their_place_and_none_are_none(client: Client, cultur
     assert not any("arab-west" in name for name in standings(client, "&columns=")[0])
 
 
-def test_the_model_page_shows_them_for_each_of_its_benchmarks(client: Client, culture_run: Run) -> None:
-    make.finished(make.benchmark("abc"), of=culture_run.model, artefact="runs/none")
-    plain = client.get("/models/org/one/").content.decode()
-    assert "Prompt languages side by side" not in plain
-    assert '<a href="?benchmark=culture">' in plain
-    assert "Prompt languages side by side" in client.get("/models/org/one/?benchmark=culture").content.decode()
-
-
 ARABIC = re.compile("[\u0621-\u064a]")
 
 
@@ -218,7 +209,7 @@ class InArabic(HTMLParser):
 def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Client, culture_run: Run) -> None:
     index = next(item.index for item in benchmarks.read(culture_run.benchmark)["P37.arab-west.ar"].items)
     run = f"/runs/{culture_run.pk}/"
-    pages = [run, f"{run}items/?language=ar", f"{run}items/P37/0/{index}/", "/models/org/one/"]
+    pages = [run, f"{run}items/?language=ar", f"{run}items/P37/0/{index}/"]
     for address in [*pages, "/benchmarks/culture/", "/benchmarks/culture/relations/P37.arab-west.ar/"]:
         found = InArabic(client.get(address).content.decode())
         assert found.said, address

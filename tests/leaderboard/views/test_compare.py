@@ -3,6 +3,8 @@
 import pytest
 from django.test import Client
 
+from leaderboard.display import charts
+from leaderboard.display.charts import Point
 from leaderboard.lists.compared_runs import compared, disagreements
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.pages import PREDICTION
@@ -161,3 +163,73 @@ def test_what_cannot_be_compared_is_said(client: Client, site: Site, second: str
     response = client.get(f"/compare/?m=org/first&m={second}")
     assert response.status_code == 400
     assert "Choose" in response.content.decode()
+
+
+def test_the_page_begins_with_what_was_found(client: Client, site: Site) -> None:
+    page = client.get(address([site.first, site.second])).content.decode()
+    (overall,) = [
+        row
+        for row in records(client, address([site.first, site.second]), "differences")
+        if row["dimension"] == "Overall"
+    ]
+    points = f"{100 * float(overall['difference']):.0f} points"
+    assert page.index(points) < page.index("Choose models")
+
+
+def test_a_run_named_twice_is_said(client: Client, site: Site) -> None:
+    response = client.get(f"/compare/?m={site.first.pk}&m={site.first.pk}")
+    assert response.status_code == 400
+    assert f"Run {site.first.pk} is chosen 2 times." in response.content.decode()
+    page = client.get("/compare/?m=org/first&m=org/first").content.decode()
+    assert "The only run of org/first is chosen 2 times." in page
+
+
+def test_published_runs_stand_side_by_side_without_a_test(client: Client, site: Site) -> None:
+    response = client.get(f"/compare/?m={site.first.pk}&m={site.published.pk}")
+    assert response.status_code == 200
+    assert "without a test" in response.content.decode()
+    at = f"/compare/?m={site.first.pk}&m={site.published.pk}"
+    rows = [dict(zip(*pair, strict=True)) for pair in _rows(client, at)]
+    assert [row["run"] for row in rows] == [str(site.first.pk), str(site.published.pk)]
+    assert float(rows[1]["value"]) == 0.5
+
+
+def _rows(client: Client, at: str) -> list[tuple[list[str], list[str]]]:
+    header, *rows = read_csv(client, f"{at}&format=csv")
+    return [(header, row) for row in rows]
+
+
+def test_a_run_that_does_not_exist_is_named(client: Client, site: Site) -> None:
+    page = client.get(f"/compare/?m={site.first.pk}&m=999").content.decode()
+    assert "There is no finished run 999." in page
+
+
+def test_ticked_models_are_compared_on_a_benchmark_that_they_share(client: Client, site: Site) -> None:
+    other = make.benchmark("other", title="The other one")
+    for model in (site.first.model, site.second.model):
+        make.finished(other, 0.5, model, artefact="runs/none")
+    make.finished(make.benchmark("alone"), 0.5, site.first.model, artefact="runs/none")
+    page = client.get("/compare/?model=org/first&model=org/second&benchmark=small").content.decode()
+    assert '"?model=org%2Ffirst&amp;model=org%2Fsecond&amp;benchmark=other"' in page
+    assert "benchmark=alone" not in page
+
+
+def test_without_a_choice_there_are_ready_pairs(client: Client, site: Site) -> None:
+    page = client.get("/compare/").content.decode()
+    pairs = client.get("/compare/").context["pairs"]
+    assert len(pairs) == 1
+    first, second = pairs[0]
+    assert {first, second} == {site.first, site.second}
+    assert f'href="?m={first.pk}&amp;m={second.pk}"' in page
+
+
+def test_the_fields_suggest_models_by_a_part_of_their_name(client: Client, site: Site) -> None:
+    answer = client.get("/compare/?m=seco", headers={"HX-Request": "true", "HX-Target": "run-offers"})
+    assert answer.content.decode().count("<option") == 1
+    assert 'value="org/second"' in answer.content.decode()
+
+
+def test_outliers_of_the_scatter_plot_are_named() -> None:
+    points = [Point("same", 0.5, x=0.5), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
+    plot = charts.square(points, "one", "other")
+    assert [label.text for label in plot.layout.annotations] == ["far", "near"]

@@ -1,15 +1,38 @@
-"""/models/<org>/<name>/ : a model's facts, its commits, and everything measured on it."""
+"""/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run of it."""
 
+import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, FormerName, Model, Run, Submission
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
 
+def page_of(client: Client, model: str = "org/name") -> str:
+    response = client.get(f"/models/{model}/")
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
 def test_an_unknown_model_is_not_found(client: Client, db: None) -> None:
     assert client.get("/models/org/nothing/").status_code == 404
+
+
+def test_a_model_that_waits_for_its_checks_has_no_page(client: Client, small: Benchmark) -> None:
+    Submission.objects.create(
+        token="t", model_id="org/name", benchmark=small, state=Submission.State.WAITING, checks=[]
+    )
+    assert client.get("/models/org/name/").status_code == 404
+
+
+def test_the_address_under_a_former_name_redirects(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    FormerName.objects.create(name="published/the-name", hub_id="org/name")
+    response = client.get("/models/published/the-name/")
+    assert (response.status_code, response["Location"]) == (301, "/models/org/name/")
 
 
 def test_runs_of_every_commit_and_state_are_listed(client: Client, small: Benchmark) -> None:
@@ -21,22 +44,172 @@ def test_runs_of_every_commit_and_state_are_listed(client: Client, small: Benchm
     assert rows == {("a" * 7, "Finished", "0.25"), ("b" * 7, "Failed", "")}
 
 
-def test_the_sections_are_those_of_the_newest_run_that_has_items(client: Client, site: Site) -> None:
+def test_the_table_of_runs_has_no_columns_of_states_and_metrics(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.25, make.model("org/name"))
+    page = page_of(client)
+    assert not any(f'data-column="{name}"' in page for name in ("state", "commit", "metric", "settings"))
+    (row,) = csv_rows(client, "/models/org/name/")
+    assert row["run"] == str(run.pk)
+
+
+def test_the_name_comes_first_with_its_facts_and_a_link_to_the_hub(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.25, make.model("org/name", parameters=135_000_000))
+    page = page_of(client)
+    assert '<h1> name <span class="org">org</span> </h1>' in page
+    assert "<span>135 M parameters</span>" in page
+    assert 'href="https://huggingface.co/org/name"' in page
+    assert 'href="/compare/?model=org/name"' in page
+
+
+def test_a_local_file_has_no_link_to_the_hub(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.25, make.model("org/name", source=Model.Source.LOCAL))
+    assert "huggingface.co" not in page_of(client)
+
+
+def test_a_model_that_is_not_on_the_hub_is_named_as_in_its_paper(client: Client, small: Benchmark) -> None:
+    published = make.published(small)
+    Model.objects.filter(pk=published.model_id).update(hub_id="published/big-1", printed_name="Big 1")
+    page = page_of(client, "published/big-1")
+    assert "<h1> Big 1 </h1>" in page
+    assert "as named in the paper" in page
+    assert "huggingface.co" not in page
+
+
+def test_a_name_with_hidden_characters_shows_them(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.25, make.model("org/na\u202eme", licence="mit\u200b"))
+    page = page_of(client, "org/na\u202eme")
+    assert "na\\u202eme" in page
+    assert "mit\\u200b" in page
+
+
+def test_a_figure_stands_beside_those_of_models_of_similar_size(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name", parameters=100))
+    for parameters, value in ((50, 0.3), (200, 0.6), (49, 0.1), (201, 0.9)):
+        make.finished(small, value, make.model(parameters=parameters))
+    make.finished(small, 0.99, make.model(parameters=100), settings={"templates": [1]})
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    similar = [row[f"similar_{name}"] for name in ("low", "median", "high", "models")]
+    assert [float(value) for value in similar] == pytest.approx([0.3, 0.45, 0.6, 2])
+
+
+def test_chance_is_that_of_the_benchmark(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    baseline = Run.objects.get(provenance=Run.Provenance.BASELINE, model__hub_id="baseline/chance")
+    assert float(row["chance"]) == baseline.scores.get(dimension="overall").value
+
+
+def test_the_figure_is_a_measured_one_with_the_usual_settings(client: Client, small: Benchmark) -> None:
+    model = make.model("org/name")
+    usual = make.finished(small, 0.5, model)
+    make.finished(small, 0.7, model, settings={"templates": [1]})
+    published = make.published(small, 0.6)
+    Model.objects.filter(pk=published.model_id).update(hub_id="org/name")
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    assert row["run"] == str(usual.pk)
+
+
+def test_figures_that_are_no_shares_are_left_out_of_the_profile(client: Client, small: Benchmark) -> None:
+    model = make.model("org/name")
+    make.finished(small, 0.5, model)
+    other = make.benchmark("trex", probe="cloze")
+    run = make.run(model, other, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    make.score(run, 0.9, metric="relative_accuracy_lm_pub_quiz")
+    assert [row["benchmark"] for row in csv_rows(client, "/models/org/name/", "profile")] == ["small"]
+    assert {row["benchmark"] for row in csv_rows(client, "/models/org/name/")} == {"small", "Trex"}
+
+
+def test_what_it_knows_best_comes_first_against_chance(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.5, make.model("org/name"), artefact="runs/1")
+    for group, value, chance in (("Sports", 0.7, 0.5), ("Movies", 0.2, 0.1), ("Language", 0.6, 0.1)):
+        make.score(run, value, "domain", group)
+        make.score(run, chance, "domain", group, metric="chance")
+    page = client.get("/models/org/name/")
+    assert [group.name for group in page.context["best"]] == ["Language", "Arts"]
+    assert [group.name for group in page.context["least"]] == ["Movies", "Sports"]
+    assert f'href="/runs/{run.pk}/items/?domain=Language"' in page.content.decode()
+
+
+def test_domains_have_the_median_of_measured_models_of_similar_size(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.5, make.model("org/name"), artefact="runs/1")
+    make.score(run, 0.7, "domain", "Sports")
+    for value in (0.1, 0.2, 0.9):
+        make.finished(small, value)
+    make.published(small, 0.95)
+    rows = {row["group"]: row for row in csv_rows(client, "/models/org/name/", "known")}
+    assert float(rows["Arts"]["median"]) == 0.2
+    assert rows["Sports"]["median"] == ""
+
+
+def test_the_reader_chooses_the_benchmark_of_the_domains(client: Client, site: Site) -> None:
     model = site.first.model
-    newer = make.measured(site.benchmark, model, skill=2, seed=3)
-    make.run(model, site.benchmark, Run.State.FAILED)
-    context = client.get(f"/models/{model.hub_id}/").context
-    assert context["newest"] == newer
-    names = [section.name for section in context["sections"]]
-    assert "domain" in names
-    assert not {"relation", "template"} & set(names), "the page of the run has them"
+    other = make.finished(make.benchmark("other"), 0.5, model, artefact="runs/none")
+    make.score(other, 0.7, "domain", "Sports")
+    assert client.get(f"/models/{model.hub_id}/?benchmark=other").context["known_row"].run == other
+    assert client.get(f"/models/{model.hub_id}/?benchmark=nonsense").context["known_row"].run in (other, site.first)
 
 
-def test_a_model_with_published_figures_only_has_no_sections(client: Client, site: Site) -> None:
-    context = client.get(f"/models/{site.published.model.hub_id}/").context
-    assert (context["newest"], context["sections"]) == (None, [])
+def test_the_rest_of_its_family_is_drawn_with_it(client: Client, small: Benchmark) -> None:
+    for name, parameters, value in (("gpt2", 124, 0.2), ("gpt2-xl", 1600, 0.4), ("bert-base-cased", 108, 0.3)):
+        make.finished(small, value, make.model(f"org/{name}", parameters=parameters))
+    rows = csv_rows(client, "/models/org/gpt2/", "family")
+    assert [(row["model"], row["score"]) for row in rows] == [("org/gpt2", "0.2"), ("org/gpt2-xl", "0.4")]
+    assert "The GPT-2 family" in page_of(client, "org/gpt2")
+    assert "family" not in client.get("/models/org/bert-base-cased/").context["charts"]
 
 
-def test_a_benchmark_that_the_model_was_not_measured_on_is_passed_over(client: Client, site: Site) -> None:
-    context = client.get(f"/models/{site.first.model.hub_id}/?benchmark=nonsense").context
-    assert context["newest"] == site.first
+def test_a_published_figure_stands_against_the_measured_one(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    for value in (0.6, 0.3):
+        published = make.published(small, value)
+        Model.objects.filter(pk=published.model_id).update(hub_id="org/name", commit=str(value))
+    rows = csv_rows(client, "/models/org/name/", "replications")
+    found = {row["published"]: (float(row["difference"]), row["agrees"]) for row in rows}
+    assert found == {"0.6": (pytest.approx(-0.1), "no"), "0.3": (pytest.approx(0.2), "no")}
+
+
+def test_figures_about_other_samples_are_not_compared(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    elsewhere = make.benchmark("small", version="published", current=False)
+    published = make.published(elsewhere, 0.6, provenance_record={"differs": "Other items."})
+    Model.objects.filter(pk=published.model_id).update(hub_id="org/name")
+    assert "Published against measured" not in page_of(client)
+    (row,) = csv_rows(client, "/models/org/name/", "published")
+    assert row["differs"] == "Other items."
+
+
+def test_a_model_with_published_figures_only_says_so(client: Client, site: Site) -> None:
+    page = page_of(client, site.published.model.hub_id)
+    assert "Nothing was measured here. All figures below were published by others." in page
+    assert "Submit this model" in page
+
+
+def test_a_model_whose_only_run_failed_says_why(client: Client, site: Site) -> None:
+    page = page_of(client, "org/failed")
+    assert "(failed: The disk is full.)" in page
+    assert "There are no figures of this model." in page
+    assert "Compare</a> </p>" not in page
+
+
+def test_a_model_that_is_being_measured_says_what_comes(client: Client, site: Site) -> None:
+    page = page_of(client, "org/running")
+    assert f'Not finished yet: <a href="/runs/{site.running.pk}/">small</a> (scoring).' in page
+    assert "They appear here when a run is finished." in page
+
+
+def test_sorting_the_runs_leaves_them_open(client: Client, small: Benchmark) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    assert not client.get("/models/org/name/").context["runs_open"]
+    assert client.get("/models/org/name/?sort=-score").context["runs_open"]
+
+
+def test_the_number_of_queries_does_not_grow_with_models(client: Client, site: Site) -> None:
+    counts = []
+    for _ in range(2):
+        for _ in range(10):
+            make.finished(site.benchmark)
+            make.published(site.benchmark)
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(f"/models/{site.first.model.hub_id}/").status_code == 200
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 12

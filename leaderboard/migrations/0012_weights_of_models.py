@@ -20,7 +20,7 @@ def name_files(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0010_settings_digests")]
+    dependencies = [("leaderboard", "0011_finishing_lease")]
 
     operations = [
         migrations.AddField(
