@@ -6,17 +6,18 @@ from django.urls.converters import IntConverter
 
 from leaderboard.views import api, work
 from leaderboard.views.api_docs import api_docs_view
-from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
+from leaderboard.views.benchmark import benchmark_view
+from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
-from leaderboard.views.leaderboard import leaderboard_view
 from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.queue import queue_view
+from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
@@ -72,7 +73,7 @@ v1 = [
 ]
 
 urlpatterns = [
-    path("", leaderboard_view, name="leaderboard"),
+    path("", benchmarks_view, name="overview"),
     path("models/<str:org>/<str:name>/", model_view, name="model"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", compare_view, name="compare"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -13,6 +13,8 @@ from leaderboard.models import Score
 Raw = str | int | float | None
 NO_VALUE = "–"
 NOT_MEASURED = "not measured"
+NOT_REPORTED = "not reported"
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Cell:
     `note` is a tooltip. `kind` is the CSS class of the text. `pieces` is the text in three parts, the middle one
     highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
     a remark, that the page shows as a list in place of the text. `spoken` is read out behind the text, for readers to
-    whom a tooltip is not shown.
+    whom a tooltip is not shown. `dots` are drawn beside the text, one for each of several values.
     """
 
     value: Raw
@@ -35,6 +37,14 @@ class Cell:
     lang: str = ""
     several: tuple[tuple[str, str], ...] = ()
     spoken: str = ""
+    dots: "tuple[Dot, ...]" = ()
+
+
+class Dot(NamedTuple):
+    """One of several dots on a line from 0 to 1, in percent of its length; published figures are hollow."""
+
+    at: float
+    hollow: bool
 
 
 @dataclass(frozen=True)
@@ -84,8 +94,20 @@ def score(value: float | None, low: float | None = None, high: float | None = No
         return Cell(None, NOT_MEASURED, kind="missing")
     note = f"95 % interval {low:.3f} to {high:.3f}" if low is not None and high is not None else ""
     bar = Bar(100 * value, _percentage(low), _percentage(high)) if 0 <= value <= 1 else None
-    rounded = f"{value:.3f}" if abs(value) >= 0.0005 or not value else f"{value:.0e}"
-    return Cell(value, _with_minus(rounded), "", note, bar, "score")
+    return Cell(value, figure(value), "", note, bar, "score")
+
+
+def figure(value: float) -> str:
+    """Write a number with three decimals, or as a digit and a power of ten where these would make it zero."""
+    if abs(value) >= 0.0005 or not value:
+        return _with_minus(f"{value:.3f}")
+    digit, power = f"{value:.0e}".split("e")
+    return _with_minus(f"{digit} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
+
+
+def not_reported() -> Cell:
+    """Show that a publication does not have a figure."""
+    return Cell(None, NOT_REPORTED, kind="missing")
 
 
 def of_score(row: Score | None) -> Cell:

@@ -16,7 +16,7 @@ from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
 from leaderboard.probe_pages.culture.sides import sides
-from leaderboard.probe_pages.pages import ProbePages, slice_columns
+from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
 from probing.analysis.crossed import BY_CULTURE, join_group
 from probing.analysis.culture import WITH_GAP
@@ -112,6 +112,9 @@ PAGES = ProbePages(
     slice_metrics=(GAP,),
     slice_columns=culture_columns,
     related_slices=related_slices,
+    topic="Cultures",
+    split=Split("culture_pair_language", ("pair", "language")),
+    asked_by="all answers of a relation, ranked",
     published_scores=published_scores,
     relation_slice=relation_slice,
     run_sections=run_sections,

@@ -9,7 +9,7 @@ from probing.analysis.culture import west_last
 
 
 def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
-    """Yield P@1 of cultures under the groups of measured runs, and the gaps between cultures, without an interval.
+    """Yield P@1 of cultures and pairs under the groups of measured runs, and the gaps of pairs, without an interval.
 
     Nothing is yielded for figures that are not of one culture pair.
     """
@@ -23,6 +23,8 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
     }
     sides: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
     for score in [score for score in scores if score["metric"] == "p_at_1"]:
+        if score["dimension"] == "culture_pair":
+            yield {**score, "dimension": "culture_pair_language", "group": both}
         *relation, culture = split_group(score["dimension"], score["group"])
         for dimension, place in places.get(score["dimension"], {}).items():
             yield {**score, "dimension": f"{dimension}_culture", "group": join_group([place, score["group"]])}
