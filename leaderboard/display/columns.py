@@ -11,6 +11,9 @@ from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
 from probing.analysis.tokens_in_words import marked_start
 
+# What stands above figures of one publication, before its name.
+PUBLISHED = "○ Published"
+
 
 def model_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column with the model of a row's run; it links to the run."""

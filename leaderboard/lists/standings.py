@@ -43,10 +43,10 @@ def _in_size(run: Run, choice: str) -> bool:
 
 
 FACETS = (
-    Facet("kind", "Kind", {"causal": "causal", "masked": "masked"}, lambda run, kind: run.model.kind == kind),
+    Facet("kind", "Type", {"causal": "causal", "masked": "masked"}, lambda run, kind: run.model.kind == kind),
     Facet(
         "size",
-        "Parameters",
+        "Size",
         {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
         _in_size,
     ),

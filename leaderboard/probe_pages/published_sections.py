@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from leaderboard.display import cells
-from leaderboard.display.columns import citation, model_column, score_cell, settings_column, source_column
+from leaderboard.display.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.published import differs, published_version
@@ -13,7 +13,6 @@ from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import settings_in_words
-from leaderboard.probe_pages.standings_table import PUBLISHED
 
 TITLE = "Published figures"
 NOTE = "These figures come from their authors and share no column, axis or rank with the runs that were measured here."

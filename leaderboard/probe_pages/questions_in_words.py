@@ -89,7 +89,7 @@ def _example(relation: Relation, offers_options: bool) -> Example:
 
 def _is_statement(relation: Relation, item: Item) -> bool:
     """Tell whether an item is a whole statement, which is true or false, and not a question with a blank."""
-    return len(relation.options_of(item)) == 1
+    return "truth" in relation.tags_of(item)
 
 
 def _statements(relation: Relation) -> list[tuple[str, bool]]:

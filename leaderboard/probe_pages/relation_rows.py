@@ -124,4 +124,7 @@ def _template(row: RelationRow) -> Cell:
 
 
 def _tag_column(name: str) -> Column[RelationRow]:
-    return Column(name, labels.dimension(name), lambda row: cells.text(tag_text(name, row.relation.tags.get(name, ""))))
+    def cell(row: RelationRow) -> Cell:
+        return cells.text(tag_text(name, row.relation.tags.get(name, "")))
+
+    return Column(name, labels.dimension(name), cell, align="kind")

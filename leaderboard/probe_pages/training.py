@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import model_column, source_column
+from leaderboard.display.columns import PUBLISHED, citation, model_column, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.scores import OVERALL
@@ -90,18 +90,19 @@ def _table(rows: Sequence[Training]) -> Table[Training]:
             model_column(lambda row: row.run),
             Column("trained_on", "Trained on", lambda row: cells.text(row.trained_on)),
             *(column for metric in WAYS for column in _way_columns(metric, steps)),
-            source_column(lambda row: row.run),
+            source_column(lambda row: row.run, shown=False),
         ],
         rows=rows,
+        heading=lambda row: f"{PUBLISHED}: {citation(row.run)}",
         cards=True,
     )
 
 
 def _way_columns(metric: str, steps: Sequence[int]) -> list[Column[Training]]:
     before, way = WAYS[metric]
-    title = way.capitalize()
+    help_text = f"Accuracy by {way} before the further training; behind it the share that is left after each step."
     return [
-        Column(before, f"{title}: accuracy before", lambda row: cells.number(row.before.get(before)), align="number"),
+        Column(before, way.capitalize(), lambda row: cells.number(row.before.get(before)), help_text, align="number"),
         *(_step_column(metric, step) for step in steps if step),
     ]
 
@@ -109,7 +110,7 @@ def _way_columns(metric: str, steps: Sequence[int]) -> list[Column[Training]]:
 def _step_column(metric: str, step: int) -> Column[Training]:
     return Column(
         f"{metric}_{step}",
-        f"kept after {step}",
+        f"after {step}",
         lambda row: cells.number(row.kept.get(metric, {}).get(step)),
         f"Share of the accuracy before the training that is left after step {step}.",
         align="number",
