@@ -11,8 +11,8 @@ from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
 from probing.analysis.tokens_in_words import marked_start
 
-# What stands above figures of one publication, before its name.
-PUBLISHED = "○ Published"
+# What stands above groups of rows; the name of a publication follows.
+MEASURED, PUBLISHED = "● Measured here", "○ Published"
 
 
 def model_column(run: Callable[[Any], Run]) -> Column[Any]:

@@ -10,6 +10,7 @@ PUBLISHED_ONLY = {
     "dlama": "Facts of Wikidata about the countries of three pairs of cultures, in English and each pair's language.",
     "cultlama": "Facts about Arab and Asian countries beside Western ones, in English and four other languages.",
     "mlama": "The multilingual version of LAMA's facts, on the same pairs of cultures and languages as DLAMA.",
+    "fb15k237": "Facts of Freebase over 237 relations, as true sentences beside false ones.",
     "trex": "Facts of Wikipedia's abstracts over 41 relations of Wikidata, the largest part of LAMA.",
 }
 

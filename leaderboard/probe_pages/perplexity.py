@@ -9,7 +9,7 @@ import numpy as np
 
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart
-from leaderboard.display.columns import source_column
+from leaderboard.display.columns import MEASURED, PUBLISHED, citation, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import ModelAnswer
@@ -235,6 +235,11 @@ def _logarithms(repetitions: Iterable[ScoreValues]) -> list[float]:
     return [value for scores in repetitions if (value := _log10_p(scores)) is not None]
 
 
+def _source(row: RunSummary) -> str:
+    """Return what stands above the runs of one source."""
+    return f"{PUBLISHED}: {citation(row.run)}" if row.run.is_published else MEASURED
+
+
 def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
     def column(metric: str, cell: Callable[[float | None], cells.Cell] = _small) -> Column[RunSummary]:
         return Column(metric, METRIC_LABELS[metric], lambda row: cell(row.scores.get(metric)), align="number")
@@ -250,9 +255,10 @@ def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
             column("log10_p_median", cells.number),
             column("superiority", cells.number),
             column("cohens_d", cells.number),
-            source_column(lambda row: row.run),
+            source_column(lambda row: row.run, shown=False),
         ],
-        rows=rows,
+        rows=sorted(rows, key=lambda row: (row.run.is_published, _source(row))),
+        heading=_source,
         cards=True,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import (
+    MEASURED,
     PUBLISHED,
     citation,
     interval_columns,
@@ -23,7 +24,6 @@ from leaderboard.probe_pages.culture.places import Place, place_columns, setting
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.rank_tables import RunRank
 
-MEASURED = "● Measured here"
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
 

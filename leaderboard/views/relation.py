@@ -21,6 +21,7 @@ from leaderboard.probe_pages.questions_in_words import (
     relation_name,
     tag_text,
 )
+from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
 
@@ -87,12 +88,17 @@ def _heading(run: Run) -> str:
 def models_charts(title: str, scores: list[Score]) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
     usual = [score for score in scores if score.value is not None and not score.run.settings_group]
-    points = score_points((score.run.name, score) for score in usual[:CHARTED])
+    models = [score for score in usual if score.run.provenance != Run.Provenance.BASELINE]
+    points = score_points((score.run.name, score) for score in models[:CHARTED])
     if len(points) < 2:
         return []
-    best = f", the best {CHARTED}" if len(usual) > CHARTED else ""
-    summary = f"{title} of {labels.counted([score.run for score in usual])}{best}."
-    return [Chart("models", f"{title} by model", summary, charts.dots(points, title=labels.within(title)))]
+    best = f", the best {CHARTED}" if len(models) > CHARTED else ""
+    chance = next((score.value for score in usual if score.run.model.hub_id == CHANCE), None)
+    ticks = {point.label: chance for point in points} if chance is not None else {}
+    summary = f"{title} of {labels.counted([score.run for score in models])}{best}."
+    if ticks:
+        summary += " Ticks mark chance."
+    return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]
 
 
 def items_table(relation: Relation) -> Table[Item]:
@@ -107,7 +113,7 @@ def items_table(relation: Relation) -> Table[Item]:
         name="items",
         caption="Questions",
         columns=[
-            Column("index", "Number", lambda item: cells.number(item.index), align="number"),
+            Column("index", "", lambda item: cells.number(item.index), shown=False),
             Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
             Column("answer", "Answer", answer),
             *([sentence] if any(item.wording for item in relation.items) else []),

@@ -8,7 +8,7 @@ from django.test import Client
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of, published
-from leaderboard.probe_pages.published_sections import published_sections, published_tables
+from leaderboard.probe_pages.published_sections import published_sections, published_slice
 from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
 from probing.settings import Settings
@@ -116,5 +116,5 @@ def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: C
     version = Benchmark.objects.get(slug="wn18rr")
     (section,) = published_sections(version)
     assert section.table is None and section.note.startswith("25 repetitions of 1,000")
-    assert published_tables(version) == []
+    assert published_slice(version) == []
     assert "25 repetitions of 1,000" in client.get("/benchmarks/wn18rr/").content.decode()

@@ -279,7 +279,7 @@ def test_relations_are_rows_with_an_example_and_a_dot_for_each_model(client: Cli
     head, *lines = Tables(page).found["relations"]
     assert "best_model" not in head
     models = {run.model_id for run in (site.first, site.second) if not run.settings_group}
-    assert page.count("<circle class=\"dot\"") >= len(models) * len(lines)
+    assert page.count('<circle class="dot"') >= len(models) * len(lines)
     rows = csv_rows(client, "/benchmarks/small/", "relations")
     assert {row["relation"] for row in rows} == {relation.id for relation in benchmarks.read(site.benchmark).relations}
     assert all(row["example"] for row in rows)

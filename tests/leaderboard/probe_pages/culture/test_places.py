@@ -7,9 +7,9 @@ from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
+from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.probe_pages.culture_runs import culture_run_of
 
 pytestmark = pytest.mark.django_db
 SLUGS = ("dlama", "cultlama", "mlama")
@@ -80,17 +80,18 @@ def test_the_gap_of_each_model_is_a_dumbbell_sorted_by_it(client: Client, publis
 def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_there(
     client: Client, culture: Benchmark
 ) -> None:
-    whole = culture_run_of(culture, "org/whole")
-    part = make.finished(
-        culture, None, make.model("org/part"), settings={"language": "ar", "options": {"pair": "arab-west"}}
-    )
-    make.score(part, 0.9, "culture_pair_language", "arab-west ar", metric="p_at_1")
-    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/culture/?part=arab-west+ar")}
-    assert {rows[run.model.hub_id]["rank"] for run in (whole, part)} <= {"≈ 1", "≈ 2", "≈ 1–2"}
-    headings = [heading for heading, _ in groups(client, "/benchmarks/culture/?part=arab-west+ar")]
-    assert not [heading for heading in headings if "Some of the items" in heading]
-    everything = [heading for heading, _ in groups(client, "/benchmarks/culture/")]
-    assert "Some of the items: Arab and West, asked in Arabic" in everything
+    model = FakeModel(knows=["People of Egypt speak Arabic"])
+    whole = make.probed(culture, make.model("org/whole"), model, culture.settings_with({}))
+    limited = {**whole.settings, "language": "ar", "options": {**whole.settings["options"], "pair": "arab-west"}}
+    part = make.run(make.model("org/part"), culture, Run.State.FINISHED, settings=limited)
+    make.score(part, 0.95, metric="p_at_1")
+    make.score(part, 0.95, "culture_pair_language", "arab-west ar", metric="p_at_1")
+    address = "/benchmarks/culture/?part=arab-west+ar"
+    ranks = {row["model"]: row["rank"] for row in csv_rows(client, address)}
+    assert ranks["org/part"] and ranks["org/whole"]
+    (together,) = [runs for _, runs in groups(client, address) if part in runs]
+    assert whole in together
+    assert dict(groups(client, "/benchmarks/culture/"))["Some of the items: Arab and West, asked in Arabic"] == [part]
 
 
 def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: None) -> None:
