@@ -174,3 +174,11 @@ def test_a_statistic_of_zero_has_no_logarithm_but_its_median_keeps_one() -> None
     summary = RunSummary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
     assert summary.logarithm("median") == -400.0
     assert summary.logarithm("std") is None
+
+
+def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(client: Client) -> None:
+    load(EMBEDDED / "published")
+    page = client.get("/benchmarks/fb15k237/")
+    assert list(page.context["charts"]) == ["p-values"]
+    assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()
+    assert 'data-column="superiority"' not in page.content.decode().split('data-table="p-values"')[0]
