@@ -12,7 +12,7 @@ from django.test import Client
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import published
 from leaderboard.probe_pages.filters import offered_slices
-from leaderboard.probe_pages.perplexity import RunSummary, benchmark_sections, run_sections
+from leaderboard.probe_pages.perplexity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.probes.perplexity import Perplexity
@@ -133,12 +133,7 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
     found = {section.name: section for section in benchmark_sections(wn18rr)}
-    assert list(found) == [
-        "p-values",
-        "mean-std",
-        "median-spread",
-        *(f"size-{s}" for s in ("mean", "std", "median", "spread")),
-    ]
+    assert list(found) == ["p-values"], "one box plot, and no scatter plots of four points each"
     boxes = [trace for trace in found["p-values"].chart.figure.data if trace.type == "box"]
     assert len(boxes) == 4
     page = client.get("/benchmarks/wn18rr/")
@@ -170,14 +165,8 @@ def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> 
     assert [section.name for section in run_sections(run)] == ["p-values"]
 
 
-def test_a_statistic_of_zero_has_no_logarithm_but_its_median_keeps_one() -> None:
-    summary = RunSummary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
-    assert summary.logarithm("median") == -400.0
-    assert summary.logarithm("std") is None
-
-
 def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(client: Client) -> None:
-    load(EMBEDDED / "published")
+    published.load(FIXTURES / "published")
     page = client.get("/benchmarks/fb15k237/")
     assert list(page.context["charts"]) == ["p-values"]
     assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()
