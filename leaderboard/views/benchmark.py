@@ -11,7 +11,6 @@ from leaderboard.display.tables import Table
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
 from leaderboard.lists.scores import Slice
-from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
@@ -25,6 +24,7 @@ from leaderboard.probe_pages.relation_rows import relation_rows, relations_table
 from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
 from leaderboard.probe_pages.ties import ties
+from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.views.page import show, switch_links
 from probing import catalog
 
