@@ -73,7 +73,7 @@ v1 = [
 ]
 
 urlpatterns = [
-    path("", benchmarks_view, name="overview"),
+    path("", benchmarks_view, name="leaderboard"),
     path("models/<str:org>/<str:name>/", model_view, name="model"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", compare_view, name="compare"),
