@@ -5,7 +5,7 @@ makes the transition; all others get False. No other code writes a state.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import lru_cache
@@ -267,7 +267,18 @@ class Run(models.Model):
     @cached_property
     def settings_group(self) -> str:
         """What sets it apart from the runs with the usual settings, in words; runs are ranked within their group."""
-        return settings_group(self.differences, self.settings, self.model.parameters, self.model.stored_dtype)
+        return self.group_without(())
+
+    def group_without(self, names: Collection[str]) -> str:
+        """Return what sets it apart besides the settings and options of these names."""
+        changed = {name: words for name, words in self.differences.items() if name not in names}
+        return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
+
+    def settings_without(self, names: Collection[str]) -> dict[str, Any]:
+        """Return its settings with the usual value for the settings and options of these names."""
+        options = {name: value for name, value in self.settings.get("options", {}).items() if name not in names}
+        settings = {name: value for name, value in self.settings.items() if name not in (*names, "options")}
+        return {**settings, "options": options} if options else settings
 
     @property
     def several_commits(self) -> bool:

@@ -7,7 +7,8 @@ from django.urls.converters import IntConverter
 from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, work
 from leaderboard.views.api_docs import api_docs_view
-from leaderboard.views.benchmark import benchmark_view, benchmarks_view, relation_view
+from leaderboard.views.benchmark import benchmark_view
+from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.health import health_view
@@ -18,6 +19,7 @@ from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.overview import overview_view
 from leaderboard.views.queue import queue_view
+from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -15,6 +15,7 @@ NO_VALUE = "–"
 NOT_MEASURED = "not measured"
 PROVENANCES = dict(Run.Provenance.choices)
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+NOT_REPORTED = "not reported"
 LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
@@ -26,7 +27,8 @@ class Cell:
     highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
     a remark, that the page shows as a list in place of the text. `spoken` is read out behind the text, for readers to
     whom a tooltip is not shown. `half` is half the width of the interval, shown behind the text as "± 0.027". `mark` is
-    the provenance of a score, shown before the text as a filled (measured here) or hollow circle.
+    the provenance of a score, shown before the text as a filled (measured here) or hollow circle. `dots`
+    are drawn beside the text, one for each of several values.
     """
 
     value: Raw
@@ -41,11 +43,12 @@ class Cell:
     spoken: str = ""
     half: str = ""
     mark: str = ""
+    dots: "tuple[Dot, ...]" = ()
 
     @property
     def is_empty(self) -> bool:
         """Tell whether the cell has neither a value nor anything else to see or to follow."""
-        return self.value in (None, "") and not (self.href or self.several)
+        return self.value in (None, "") and not (self.href or self.several or self.dots)
 
     @property
     def tooltip(self) -> str:
@@ -56,6 +59,13 @@ class Cell:
     def mark_word(self) -> str:
         """The mark in words."""
         return PROVENANCES.get(self.mark, "")
+
+
+class Dot(NamedTuple):
+    """One of several dots on a line from 0 to 1, in percent of its length; published figures are hollow."""
+
+    at: float
+    hollow: bool
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,11 @@ def score(
     if 0 <= value <= 1:
         bar = Bar(100 * value, _percentage(low), _percentage(high), chance=_percentage(chance))
     return Cell(value, figure(value), "", interval_note(low, high), bar, "score", half=half_width(low, high))
+
+
+def not_reported() -> Cell:
+    """Show that a publication does not have a figure."""
+    return Cell(None, NOT_REPORTED, kind="missing")
 
 
 def figure(value: float) -> str:

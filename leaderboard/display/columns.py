@@ -11,6 +11,9 @@ from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
 from probing.analysis.tokens_in_words import marked_start
 
+# What stands above groups of rows; the name of a publication follows.
+MEASURED, PUBLISHED = "● Measured here", "○ Published"
+
 
 def model_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column with the model of a row's run; it links to the run."""
@@ -48,9 +51,9 @@ def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
     return Column("settings", "Settings", cell)
 
 
-def source_column(run: Callable[[Any], Run], align: str = "") -> Column[Any]:
+def source_column(run: Callable[[Any], Run], align: str = "", shown: bool = True) -> Column[Any]:
     """Return the column that tells where a row's figures come from."""
-    return Column("provenance", "Source", lambda row: source(run(row)), align=align)
+    return Column("provenance", "Source", lambda row: source(run(row)), align=align, shown=shown)
 
 
 def source(run: Run) -> Cell:
@@ -59,17 +62,22 @@ def source(run: Run) -> Cell:
     if not run.reference:
         return cells.text(label)
     return Cell(
-        f"{label}: {run.reference}", f"{label}: {_citation(run)}", run.reference_url, run.reference, kind="source"
+        f"{label}: {run.reference}", f"{label}: {citation(run)}", run.reference_url, run.reference, kind="source"
     )
 
 
-def _citation(run: Run) -> str:
+def citation(run: Run) -> str:
     """Return first author and year where they are known, else the whole reference."""
     publication = run.provenance_record.get("source", {})
     first, *others = publication.get("authors", "").split(", ")
     if not first:
         return run.reference
     return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(publication.get("year") or "")]))
+
+
+def score_cell(run: Run, score: Score | None) -> Cell:
+    """Show a score of a run; a figure that a publication does not have may have been measured, but was not reported."""
+    return cells.not_reported() if score is None and run.is_published else cells.of_score(score)
 
 
 def score_points(

@@ -145,11 +145,3 @@ def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -
     metrics = {run.pk: metric_of(run.benchmark) for run in runs}
     scores = Score.objects.filter(run__in=metrics, dimension=OVERALL.dimension, group=OVERALL.group)
     return {score.run_id: score for score in scores if score.metric == metrics[score.run_id]}
-
-
-def best_by_group(benchmark: Benchmark, metric: str, dimension: str) -> dict[str, Score]:
-    """Map each group of a dimension to the best score of a run that was measured here with the usual settings."""
-    runs = [run for run in finished_runs(benchmark) if _usual_and_measured(run)]
-    scores = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension)
-    best_last = scores.exclude(value=None).order_by("value").select_related("run__model")
-    return {score.group: score for score in best_last}

@@ -1,12 +1,14 @@
 """The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave.
 
-Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks).
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
+answered the same items; published ones stand apart unless the reader includes them in the ranking.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import NormalDist
 
 from django.db.models import Q
 from django.http import QueryDict
@@ -19,8 +21,9 @@ from leaderboard.rank_tables import RunRank, places
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
-# The beginnings of headings above the groups of a leaderboard, in alphabetical order.
+# The beginnings of headings above the groups of a leaderboard, in their order.
 OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
+STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 
 
@@ -40,10 +43,10 @@ def _in_size(run: Run, choice: str) -> bool:
 
 
 FACETS = (
-    Facet("kind", "Kind", {"causal": "causal", "masked": "masked"}, lambda run, kind: run.model.kind == kind),
+    Facet("kind", "Type", {"causal": "causal", "masked": "masked"}, lambda run, kind: run.model.kind == kind),
     Facet(
         "size",
-        "Parameters",
+        "Size",
         {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
         _in_size,
     ),
@@ -61,7 +64,8 @@ class LeaderboardFilter:
     """The rows and columns that a reader asked for.
 
     `metric` ranks the runs; `other_metrics` are read with it, overall and by slice. `chosen` maps a facet's name to the
-    choice.
+    choice. `part` is the part of the items that all rows are about, which consists of `sides`; runs that were asked
+    only this part have `limits` among their settings, by name, and are no group of their own.
     """
 
     benchmark: Benchmark
@@ -71,12 +75,20 @@ class LeaderboardFilter:
     search: str = ""
     slices: Sequence[Slice] = ()
     rank_published: bool = False
+    part: Slice = OVERALL
+    sides: Sequence[Slice] = ()
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def narrows(self) -> list[Facet]:
+        """The facets of which the reader has chosen a value."""
+        return [facet for facet in FACETS if self.chosen.get(facet.name)]
 
     def holds(self, run: Run, without: str = "") -> bool:
         """Tell whether a run passes the search and every facet but the one named `without`. Baselines always do."""
         if run.provenance == Provenance.BASELINE:
             return True
-        facets = [facet for facet in FACETS if self.chosen.get(facet.name) and facet.name != without]
+        facets = [facet for facet in self.narrows if facet.name != without]
         return self.search.lower() in run.model.hub_id.lower() and all(
             facet.holds(run, self.chosen[facet.name]) for facet in facets
         )
@@ -116,7 +128,10 @@ class Rank:
 class Standing:
     """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one.
 
-    `stored_ranks`: by metric, where the run stands by paired comparisons with the others of its group.
+    `part` is the part of the items that the row is about, and `group` what sets its settings apart from the usual ones,
+    in words; `some_items` tells that it was asked only some of the items. `stored_ranks`: by metric, where the run
+    stands by paired comparisons with the others of its group. `listed_apart`: published figures that stand below the
+    measured ones, under their source.
     """
 
     run: Run
@@ -124,35 +139,72 @@ class Standing:
     scores: Mapping[str, Mapping[Slice, Score]]
     rank: Rank | None = None
     stored_ranks: Mapping[str, RunRank] = field(default_factory=dict)
+    part: Slice = OVERALL
+    group: str = ""
+    some_items: bool = False
+    listed_apart: bool = False
 
     @property
     def stored_rank(self) -> RunRank | None:
         """Its stored rank in the metric that ranks, from paired comparisons."""
         return self.stored_ranks.get(self.metric)
 
-    @cached_property
-    def heading(self) -> str:
-        """What stands above the rows of its group: nothing above baselines and runs with the usual settings."""
-        if self.run.provenance == Provenance.BASELINE or not self.run.settings_group:
+    @property
+    def is_baseline(self) -> bool:
+        return self.run.provenance == Provenance.BASELINE
+
+    @property
+    def settings_beginning(self) -> str:
+        """The beginning of the text above the rows of its group: nothing for baselines and the usual settings."""
+        if self.is_baseline or not self.group:
             return ""
-        some_items = asks_other_items(self.run.settings, self.run.benchmark.settings_with({}))
-        return f"{SOME_ITEMS if some_items else OTHER_SETTINGS}: {self.run.settings_group}"
+        return SOME_ITEMS if self.some_items else OTHER_SETTINGS
+
+    @cached_property
+    def settings_heading(self) -> str:
+        """What its settings say above the rows of its group."""
+        return f"{self.settings_beginning}: {self.group}" if self.settings_beginning else ""
+
+    @property
+    def source(self) -> str:
+        """The reference of figures that are listed apart, without the place in it; empty for all other rows."""
+        if not self.listed_apart:
+            return ""
+        return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
+
+    @property
+    def place(self) -> tuple[bool, str, bool, str]:
+        """The group of rows that it stands in: rows of equal places are sorted and ranked among themselves."""
+        return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
 
     @property
     def main(self) -> Score | None:
-        """The overall score in the metric that ranks."""
-        return self.score(self.metric, OVERALL)
+        """The score that ranks: that of all items, or of the part of them that the row is about."""
+        return self.score(self.metric, self.part)
 
     @property
     def ranked_value(self) -> float | None:
         """The figure that ranks: the one on the items common to all ranked runs, or else its own."""
         common = self.stored_rank.value if self.stored_rank else None
-        return common if common is not None else self.value(self.metric)
+        return common if common is not None or not self.main else self.main.value
 
     @property
     def spread(self) -> float | None:
-        """Standard error of the mean over templates."""
-        return self.value(f"{self.metric}_sem")
+        """Standard error of the mean over templates; none for a part of the items."""
+        return self.value(f"{self.metric}_sem") if self.part == OVERALL else None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The ends of the interval that ranks it; none for a published figure without a stated error."""
+        if self.main is None or self.main.value is None:
+            return None
+        value, low, high = self.main.value, self.main.low, self.main.high
+        if low is not None and high is not None:
+            return low, high
+        if self.run.provenance not in REPORTED:
+            return value, value
+        half = STANDARD_ERRORS * self.spread if self.spread else None
+        return (value - half, value + half) if half else None
 
     def score(self, metric: str, part: Slice) -> Score | None:
         return self.scores.get(metric, {}).get(part)
@@ -175,10 +227,14 @@ class FacetChoice:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The rows in their default order, and the facets with their choices."""
+    """The rows in their default order, and the facets with their choices.
+
+    `without_figure` are runs whose published figures are about single relations or in other metrics only.
+    """
 
     standings: list[Standing]
     facets: list[tuple[Facet, list[FacetChoice]]]
+    without_figure: list[Run]
 
 
 def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
@@ -188,18 +244,42 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
     """
     runs = list(finished_runs(filters.benchmark))
     scores = _scores(filters, runs)
-    stored = _stored_ranks(runs)
-    standings = [Standing(run, filters.metric, scores[run.pk], stored_ranks=stored[run.pk]) for run in runs]
-    ranks = _ranks(standings, filters.rank_published)
-    rows = [replace(row, rank=ranks.get(row.run.pk)) for row in standings if filters.holds(row.run)]
-    facets = [(facet, _facet_choices(facet, filters, runs)) for facet in FACETS]
-    return Leaderboard(sorted(rows, key=_default_order), facets)
+    stored = _stored_ranks(runs) if filters.part == OVERALL else {}
+    standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
+    shown = [row for row in standings if _has_figure(row)]
+    ranks = _ranks(shown, filters.rank_published)
+    rows = [replace(row, rank=ranks.get(row.run.pk)) for row in shown if filters.holds(row.run)]
+    counted = [row.run for row in shown]
+    facets = [(facet, _facet_choices(facet, filters, counted)) for facet in FACETS]
+    others = [row.run for row in standings if not row.scores]
+    return Leaderboard(sorted(rows, key=_default_order), facets, others)
+
+
+def _standing(
+    run: Run, filters: LeaderboardFilter, scores: Mapping[str, Mapping[Slice, Score]], ranks: Mapping[str, RunRank]
+) -> Standing:
+    usual, settings = run.benchmark.settings_with({}), run.settings_without(filters.limits)
+    return Standing(
+        run,
+        filters.metric,
+        scores,
+        stored_ranks=ranks,
+        part=filters.part,
+        group=run.group_without(filters.limits),
+        some_items=asks_other_items(settings, usual),
+        listed_apart=run.is_published and not filters.rank_published,
+    )
+
+
+def _has_figure(row: Standing) -> bool:
+    """Tell whether a row has a figure to show: one of the chosen part, where not all items are shown."""
+    return bool(row.scores) if row.part == OVERALL else row.main is not None
 
 
 def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
     groups: dict[str, list[Standing]] = defaultdict(list)
     for row in standings:
-        groups[row.run.settings_group].append(row)
+        groups[row.group].append(row)
     return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
 
 
@@ -217,7 +297,7 @@ def ranked_runs(benchmark: Benchmark, metric: str) -> list[RunRank]:
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
     """Map run and metric to the overall score and those of the chosen slices."""
     parts = Q()
-    for part in {OVERALL, *filters.slices}:
+    for part in {OVERALL, filters.part, *filters.sides, *filters.slices}:
         parts |= Q(dimension=part.dimension, group=part.group)
     metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
     scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
@@ -228,10 +308,13 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
 
 
 def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
-    """Map each run of a group to its rank; published runs have one only where that is asked for."""
+    """Map each run of a group to its rank; published runs have one only where that is asked for.
+
+    Baselines have none, and neither has a published figure without a stated error, which takes no place either.
+    """
     stored = {row.run: row.stored_rank for row in rows if row.stored_rank}
     paired = {run: Rank(rank.best, rank.worst) for run, rank in stored.items() if rank.best and rank.worst}
-    bounds = {row.run: bounds for row in rows if (bounds := _bounds(row.main))}
+    bounds = {row.run: bounds for row in rows if (bounds := row.bounds)}
     measured = {run for run in bounds if run.provenance == Provenance.MEASURED}
     reported = {run for run in bounds if run.provenance in REPORTED and rank_published}
     references = (set(paired) & measured) or measured or reported
@@ -250,16 +333,6 @@ def _stored_ranks(runs: Sequence[Run]) -> dict[int, dict[str, RunRank]]:
     return ranks
 
 
-def _bounds(score: Score | None) -> tuple[float, float] | None:
-    """Return the ends of a score's interval; a score without an interval counts as a point."""
-    if score is None or score.value is None:
-        return None
-    return (
-        score.value if score.low is None else score.low,
-        score.value if score.high is None else score.high,
-    )
-
-
 def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> Rank:
     """Return the places that an interval allows among others: a run is ahead only if its interval lies wholly above."""
     ahead = sum(low > own[1] for low, _ in others)
@@ -267,11 +340,10 @@ def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, f
     return Rank(1 + ahead, 1 + len(others) - behind, by_intervals=True)
 
 
-def _default_order(standing: Standing) -> tuple[bool, str, bool, bool, float, str]:
+def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], bool, bool, float, str]:
     value = standing.ranked_value
     return (
-        standing.run.provenance != Provenance.BASELINE,
-        standing.heading,
+        standing.place,
         standing.rank is None,
         value is None,
         -(value or 0.0),

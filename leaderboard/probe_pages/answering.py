@@ -16,6 +16,8 @@ def item_page(item: ItemRow) -> ItemPage:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    asked_by="questions, answered in writing",
+    offers_options=False,
     option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
     hidden_dimensions=HIDDEN,
     fine_dimensions=RANKING.fine_dimensions,

@@ -17,6 +17,7 @@ from leaderboard.probe_pages.cloze_fact_types import HEADS, FactTypeKey, MacroAv
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
 from leaderboard.probe_pages.pages import Json, ProbePages
+from leaderboard.probe_pages.training import TRAINING_METRICS, training_sections
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
 
@@ -25,7 +26,10 @@ METRIC_LABELS = {
     "in_near_1": "Within 1 token",
     **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
     "not_one_token": "Answer not one token",
-    "relative_accuracy_lm_pub_quiz": "Relative accuracy",
+    "relative_accuracy_lm_pub_quiz": "Accuracy kept after training, multiple choice",
+    "relative_accuracy_mask_predict": "Accuracy kept after training, filled blank",
+    "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",
+    "accuracy_mask_predict": "Accuracy before training, filled blank",
 }
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
 NONE_LEFT = "No fact type remains with these choices."
@@ -40,12 +44,13 @@ def run_sections(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -> list[Section]:
-    """Return how difficult fact types are, and encoders and generators side by side."""
+    """Return how difficult fact types are, encoders and generators side by side, and what training leaves of them."""
     runs = list(finished_runs(benchmark).order_by("model__hub_id", "pk"))
     chosen = fact_types.choose([run.pk for run in runs], major_only, no_leaks)
     suffix = fact_types.choice_suffix(major_only, no_leaks)
     note = SWITCHES_NOTE if chosen.divided else ""
-    return [*difficulty_section(runs, chosen, suffix, note, NONE_LEFT), *side_by_side(runs)]
+    difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
+    return [*difficulty, *side_by_side(runs), *training_sections(runs)]
 
 
 def _averages_section(types: ScoresByFactType, suffix: str) -> Section:
@@ -144,6 +149,9 @@ def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
+    asked_by="a blank, filled with any word",
+    offers_options=False,
+    training_metrics=TRAINING_METRICS,
     option_labels={
         "k": "Places that count",
         "closed": "Rank only the answers",
@@ -155,7 +163,7 @@ PAGES = ProbePages(
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
     default_dimensions=("head",),
     published_scores=published_scores,
-    # The T-REx figures of LM-PUB-QUIZ are relative to the same model before its training.
+    # These figures are relative to those of the same model before its training.
     published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
     item_columns=ITEM_COLUMNS,
     item_page=item_page,

@@ -21,4 +21,4 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     return [section] if section else []
 
 
-PAGES = ProbePages(run_sections=run_sections, benchmark_sections=benchmark_sections)
+PAGES = ProbePages(asked_by="multiple choice", run_sections=run_sections, benchmark_sections=benchmark_sections)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.http import QueryDict
 
 from leaderboard.display import cells, labels
-from leaderboard.display.columns import interval_columns
+from leaderboard.display.columns import interval_columns, score_cell
 from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
@@ -43,7 +43,7 @@ def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Stan
     name = labels.group_column(part.dimension, part.group)
 
     def cell(row: Standing) -> cells.Cell:
-        return cells.of_score(row.score(metric, part))
+        return score_cell(row.run, row.score(metric, part))
 
     return [
         Column(name, title, cell, align="score"),
@@ -69,8 +69,11 @@ class ProbePages:
     columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
     the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
     the number of items.
-    Overview: `topic` is the group of columns that its benchmarks belong to, `split` the groups of items of which a
-    column shows one.
+    Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
+    Groups of items: `split` tells which of them share no column of the overview and no list of standings.
+    Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
+    choose from; `training_metrics` tell what is left of a model's
+    accuracy after further training, so that they belong to a section on training and to no list of models.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
     that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
@@ -94,6 +97,9 @@ class ProbePages:
     count_column: CountColumn | None = None
     topic: str = "Facts"
     split: Split | None = None
+    asked_by: str = ""
+    offers_options: bool = True
+    training_metrics: Collection[str] = ()
     published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
     published_metrics: Mapping[str, str] = field(default_factory=dict)
 
@@ -116,9 +122,14 @@ class ProbePages:
         published = "" if benchmark.path else self.published_metrics.get(benchmark.slug, "")
         return published or benchmark.main_metric
 
+    def ranking_metric(self, benchmark: Benchmark) -> str:
+        """Return the metric of the benchmark's standings, which is never relative to a model before its training."""
+        main = self.main_metric(benchmark)
+        return benchmark.main_metric if main in self.training_metrics else main
+
     def metrics_beside(self, benchmark: Benchmark) -> list[str]:
         """Return the metrics that stand beside the main one on the benchmark's leaderboard."""
-        main = self.main_metric(benchmark)
+        main = self.ranking_metric(benchmark)
         return [metric for metric in self.secondary_metrics if metric != main]
 
     def metric_label(self, metric: str) -> str:

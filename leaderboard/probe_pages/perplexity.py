@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from leaderboard.display import cells, charts
-from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import source_column
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import MEASURED, PUBLISHED, citation, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import ModelAnswer
@@ -77,18 +77,6 @@ class RunSummary:
         settings = ", by word" if self.run.option("by", "token") == "word" else ""
         return f"{self.run.model.hub_id}{settings}{' (published)' if self.run.is_published else ''}"
 
-    @property
-    def kind(self) -> str:
-        """Kind of model and source, which the charts tell apart."""
-        return f"{self.run.model.kind or 'unknown kind'}{', published' if self.run.is_published else ''}"
-
-    def logarithm(self, statistic: str) -> float | None:
-        """Return log10 of a statistic of the p-values; None where it is zero or was not published."""
-        if statistic == "median" and self.scores.get("log10_p_median") is not None:
-            return self.scores["log10_p_median"]
-        value = self.scores.get(f"p_value_{statistic}")
-        return log10(value) if value else None
-
 
 def run_sections(run: Run) -> list[Section]:
     """Return the distributions of perplexities, their summary by truth, and the p-values over repetitions."""
@@ -98,7 +86,7 @@ def run_sections(run: Run) -> list[Section]:
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     """Return sections about the sample, and with p-values and their statistics for all runs that have them."""
     rows = [row for row in summaries(benchmark) if row.log10_p]
-    return [*_sample_section(benchmark), *(_models_sections(rows) if rows else [])]
+    return [*_sample_section(benchmark), *([_models_section(rows)] if rows else [])]
 
 
 def _sample_section(benchmark: Benchmark) -> list[Section]:
@@ -110,16 +98,12 @@ def _sample_section(benchmark: Benchmark) -> list[Section]:
     return [Section("sample", "How the sample was drawn", note=" ".join(notes))] if notes else []
 
 
-def _models_sections(rows: Sequence[RunSummary]) -> list[Section]:
+def _models_section(rows: Sequence[RunSummary]) -> Section:
+    """Return one box of p-values for each run; the table has the statistics that the paper plots."""
     boxes = charts.boxes({row.label: row.log10_p for row in rows}, "p-value", SIGNIFICANCE)
     title = "p-values of all models"
     summary = f"p-values over repetitions of {len(rows)} runs, on a logarithmic axis; the dotted line is p = 0.05."
-    return [
-        Section("p-values", title, _summary_table(rows), Chart("p-values", title, summary, boxes)),
-        _statistics_section(rows, "mean", "std"),
-        _statistics_section(rows, "median", "spread"),
-        *(_size_section(rows, statistic) for statistic in STATISTICS),
-    ]
+    return Section("p-values", title, _summary_table(rows), Chart("p-values", title, summary, boxes))
 
 
 def _distributions_section(run: Run) -> list[Section]:
@@ -230,8 +214,8 @@ def _repetitions_table(rows: Sequence[GroupScores]) -> Table[GroupScores]:
 
 
 def _small(value: float | None) -> cells.Cell:
-    """Return a p-value, which may be very small, with three significant figures."""
-    return cells.Cell(value, "–" if value is None else f"{value:.2e}", kind="number")
+    """Return a p-value, as a digit and a power of ten where it is very small."""
+    return cells.Cell(value, "–" if value is None else cells.figure(value), kind="number")
 
 
 def summaries(benchmark: Benchmark) -> list[RunSummary]:
@@ -251,6 +235,11 @@ def _logarithms(repetitions: Iterable[ScoreValues]) -> list[float]:
     return [value for scores in repetitions if (value := _log10_p(scores)) is not None]
 
 
+def _source(row: RunSummary) -> str:
+    """Return what stands above the runs of one source."""
+    return f"{PUBLISHED}: {citation(row.run)}" if row.run.is_published else MEASURED
+
+
 def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
     def column(metric: str, cell: Callable[[float | None], cells.Cell] = _small) -> Column[RunSummary]:
         return Column(metric, METRIC_LABELS[metric], lambda row: cell(row.scores.get(metric)), align="number")
@@ -266,36 +255,12 @@ def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
             column("log10_p_median", cells.number),
             column("superiority", cells.number),
             column("cohens_d", cells.number),
-            source_column(lambda row: row.run),
+            source_column(lambda row: row.run, shown=False),
         ],
-        rows=rows,
+        rows=sorted(rows, key=lambda row: (row.run.is_published, _source(row))),
+        heading=_source,
         cards=True,
     )
-
-
-def _statistics_section(rows: Sequence[RunSummary], x: str, y: str) -> Section:
-    """Draw one statistic against the other; a statistic of zero has no place on a logarithmic axis."""
-    points = [
-        Point(row.label, y_value, x=x_value, group=row.kind, href=row.run.get_absolute_url())
-        for row in rows
-        if (x_value := row.logarithm(x)) is not None and (y_value := row.logarithm(y)) is not None
-    ]
-    x_label, y_label = (METRIC_LABELS[f"p_value_{statistic}"] for statistic in (x, y))
-    title = f"{x_label} and {y_label.lower()}"
-    figure = charts.powers(points, x_label.lower(), y_label.lower())
-    return Section(f"{x}-{y}", title, chart=Chart(f"{x}-{y}", title, f"{title} of {len(points)} runs.", figure))
-
-
-def _size_section(rows: Sequence[RunSummary], statistic: str) -> Section:
-    points = [
-        Point(row.label, value, x=row.run.model.parameters, group=row.kind, href=row.run.get_absolute_url())
-        for row in rows
-        if (value := row.logarithm(statistic)) is not None and row.run.model.parameters
-    ]
-    label = METRIC_LABELS[f"p_value_{statistic}"]
-    figure = charts.powers_against_parameters(points, label.lower())
-    summary = f"{label} of {len(points)} runs by number of parameters."
-    return Section(f"size-{statistic}", f"{label} and size", chart=Chart(f"size-{statistic}", label, summary, figure))
 
 
 def item_page(item: ItemRow) -> ItemPage:
@@ -318,6 +283,7 @@ PAGES = ProbePages(
     hidden_dimensions=("repetition",),
     secondary_metrics=("cohens_d", "log10_p_median"),
     topic="Plausibility",
+    asked_by="true and false statements, compared by perplexity",
     published_scores=published_scores,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,

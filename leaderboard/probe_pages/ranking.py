@@ -114,6 +114,7 @@ PAGES = ProbePages(
     related_slices=related_slices,
     topic="Cultures",
     split=Split("culture_pair_language", ("pair", "language")),
+    asked_by="all answers of a relation, ranked",
     published_scores=published_scores,
     relation_slice=relation_slice,
     run_sections=run_sections,

@@ -2,4 +2,4 @@
 
 from leaderboard.probe_pages.pages import ProbePages
 
-PAGES = ProbePages()
+PAGES = ProbePages(asked_by="the answer whose vector is closest to the subject's")

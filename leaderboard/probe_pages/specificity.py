@@ -297,6 +297,7 @@ PAGES = ProbePages(
     option_labels={"shots": "Demonstrations"},
     secondary_metrics=("acc_at_10_either", "acc_at_10_fine"),
     topic="Precision",
+    asked_by="a finer and a coarser answer, both true",
     count_column=CountColumn(
         "Pairs",
         "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",

@@ -3,21 +3,17 @@
 from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_dots
+from leaderboard.display.charts.dumbbells import Dumbbell, dumbbells
 from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
+from leaderboard.display.charts.lines import lines
 from leaderboard.display.charts.scaling import SizedScore, scaling_curve
-from leaderboard.display.charts.scatter_plots import (
-    against_parameters,
-    calibration,
-    changes,
-    powers,
-    powers_against_parameters,
-    square,
-)
+from leaderboard.display.charts.scatter_plots import against_parameters, calibration, changes, square
 from leaderboard.display.charts.series import beside, favoured
 
 __all__ = [
     "Chart",
+    "Dumbbell",
     "Point",
     "SizedScore",
     "against_parameters",
@@ -28,13 +24,13 @@ __all__ = [
     "changes",
     "deviations",
     "dots",
+    "dumbbells",
     "favoured",
     "forest",
     "grouped",
     "headed_dots",
     "heatmap",
-    "powers",
-    "powers_against_parameters",
+    "lines",
     "scaling_curve",
     "square",
     "violins",

@@ -5,7 +5,7 @@ from itertools import cycle
 
 import plotly.graph_objects as go
 
-from leaderboard.display.charts.axes import SHARE_RANGE, parameter_axis, power_axis
+from leaderboard.display.charts.axes import SHARE_RANGE, parameter_axis
 from leaderboard.display.charts.figures import (
     ACCENT,
     HEIGHT,
@@ -32,17 +32,6 @@ def against_parameters(points: Sequence[Point], chance: float | None, title: str
     room = 0.04 * (max(values) - min(values))
     scores = {"title": {"text": title}, "tickformat": ".2~f", "range": [min(values) - room, max(values) + room]}
     return with_chance_line(_scatter_plot(points, parameter_axis(points), scores), chance)
-
-
-def powers(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
-    """Plot base-10 logarithms against one another."""
-    xaxis = power_axis([point.x for point in points if point.x is not None], x_title)
-    return _power_plot(points, xaxis, y_title)
-
-
-def powers_against_parameters(points: Sequence[Point], title: str) -> go.Figure:
-    """Plot base-10 logarithms against the number of parameters."""
-    return _power_plot(points, parameter_axis(points), title)
 
 
 def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
@@ -111,11 +100,6 @@ def _scatter_plot(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figur
     """Plot the points with one trace per group, the groups in alphabetical order."""
     traces = _traces_by_group(points, sorted(group_names(points)))
     return figure(traces, HEIGHT, xaxis=xaxis, yaxis=yaxis, showlegend=len(traces) > 1)
-
-
-def _power_plot(points: Sequence[Point], xaxis: Axis, y_title: str) -> go.Figure:
-    plot = _scatter_plot(points, xaxis, power_axis([point.value for point in points], y_title))
-    return plot.update_traces(hovertemplate="%{text}<br><b>%{y}</b><extra></extra>")
 
 
 def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.Scatter]:

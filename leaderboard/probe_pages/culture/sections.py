@@ -1,7 +1,7 @@
 """Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages side by side."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
@@ -137,15 +137,29 @@ def models(rows: Sequence[Sides]) -> Section | None:
     kinds = {objects_of(row.run) for row in rows}
     columns = [
         model_column(lambda row: row.run),
-        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind"),
-        Column("language", "Language", lambda row: cells.text(row.language)),
-        *([Column("objects", "Objects", lambda row: cells.text(objects_of(row.run)))] if len(kinds) > 1 else []),
+        Column("pair", "", lambda row: cells.text(pair_title(row.pair)), shown=False),
+        Column("language", "", lambda row: cells.text(row.language), shown=False),
+        *([Column("objects", "", lambda row: cells.text(objects_of(row.run)), shown=False)] if len(kinds) > 1 else []),
         *side_columns(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
-    table = Table(name="pairs", caption=title, columns=columns, rows=rows, page_size=50, cards=True)
+    table = Table(
+        name="pairs",
+        caption=title,
+        columns=columns,
+        rows=sorted(rows, key=lambda row: (_same_items(row, kinds), -(row.difference or 0))),
+        heading=lambda row: _same_items(row, kinds),
+        page_size=50,
+        cards=True,
+    )
     chart = _widest_gaps([row for row in rows if row.difference is not None])
     return Section("pairs", title, table, chart)
+
+
+def _same_items(row: Sides, kinds: Collection[str]) -> str:
+    """Name what the rows of a group have answered: the pair, the language and, if these differ, the kind of objects."""
+    objects = f", {objects_of(row.run)} objects" if len(kinds) > 1 else ""
+    return f"{pair_title(row.pair)}, asked in {labels.language(row.language)}{objects}"
 
 
 def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:

@@ -89,7 +89,7 @@ def test_groups_of_other_settings_come_before_those_of_other_items(tiny: Benchma
     for settings in ({"limit": 5}, {"pll": "original"}, {}):
         make.finished(tiny, settings=settings)
     make.baseline(tiny)
-    headings = [row.heading for row in leaderboard(LeaderboardFilter(tiny, "accuracy")).standings]
+    headings = [row.settings_heading for row in leaderboard(LeaderboardFilter(tiny, "accuracy")).standings]
     assert headings == ["", "", "Other settings: PLL original", "Some of the items: limit 5"]
 
 

@@ -8,7 +8,7 @@ from django.apps import apps
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 
-migration = import_module("leaderboard.migrations.0011_weights_of_models")
+migration = import_module("leaderboard.migrations.0012_weights_of_models")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def assert_every_page_opens(client: Client, benchmark: Benchmark, probe: str) ->
     benchmark.refresh_from_db()
     run = make.probed(benchmark, make.model(), FakeModel(), Settings(probe=probe))
     score = run.scores.get(metric=benchmark.main_metric, dimension="overall").value
-    for address in ("/?benchmark=small", f"/models/{run.model.hub_id}/"):
+    for address in ("/benchmarks/small/", f"/models/{run.model.hub_id}/"):
         (row,) = (row for row in csv_rows(client, address) if str(score) in row.values())
         assert row
     for page in ("", "items/", "items/P30/0/1/"):

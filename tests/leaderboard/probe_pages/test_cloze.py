@@ -74,11 +74,11 @@ def test_published_figures_have_no_switches(client: Client, geography: Benchmark
 
 
 def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, encoder: Run, generator: Run) -> None:
-    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=geography")}
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/geography/")}
     assert float(rows["org/encoder"]["head:Natural"]) == 0.75
     assert float(rows["org/generator"]["in_near_15"]) == 0.5
     assert rows["org/encoder"]["in_near_15"] == ""
-    assert "major:minor" in client.get("/?benchmark=geography").content.decode()
+    assert "major:minor" in client.get("/benchmarks/geography/").content.decode()
 
 
 def test_they_can_be_compared_on_what_both_were_asked(client: Client, encoder: Run, generator: Run) -> None:
@@ -97,7 +97,7 @@ def test_published_figures_within_five_stand_beside_measured_ones(client: Client
     run = published_cloze_run(encoder.benchmark)
     page = client.get(f"/runs/{run.pk}/").content.decode()
     assert "country of a city" in page
-    rows = csv_rows(client, "/?benchmark=geography&columns=fact_type:city_country")
+    rows = csv_rows(client, "/benchmarks/geography/?columns=fact_type:city_country")
     assert {row["model"]: row["fact_type_city_country"] for row in rows}["org/printed"] == "0.5"
 
 

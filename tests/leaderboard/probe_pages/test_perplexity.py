@@ -12,7 +12,7 @@ from django.test import Client
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import published
 from leaderboard.probe_pages.filters import offered_slices
-from leaderboard.probe_pages.perplexity import RunSummary, benchmark_sections, run_sections
+from leaderboard.probe_pages.perplexity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.probes.perplexity import Perplexity
@@ -87,8 +87,8 @@ def test_no_list_of_several_models_has_a_perplexity(client: Client, measured: Ru
     for slug in ("graph", "wn18rr"):
         rows = client.get(f"/api/v1/leaderboard?benchmark={slug}").json()["rows"]
         chosen = "&".join(f"columns={slice}" for slice in offered_slices(Benchmark.objects.get(slug=slug)))
-        headers = list(csv_rows(client, f"/?benchmark={slug}&{chosen}")[0])
-        pages = [f"/?benchmark={slug}&{chosen}", f"/benchmarks/{slug}/"]
+        headers = list(csv_rows(client, f"/benchmarks/{slug}/?{chosen}")[0])
+        pages = [f"/benchmarks/{slug}/?{chosen}", f"/benchmarks/{slug}/"]
         assert rows
         assert "perplexity" not in " ".join([*headers, *(row["score"]["metric"] for row in rows if row["score"])])
         for address in pages:
@@ -124,7 +124,7 @@ def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: 
 
 
 def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client: Client, measured: Run) -> None:
-    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=graph")}
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/graph/")}
     for metric in ("superiority", "cohens_d", "log10_p_median"):
         stored = measured.scores.get(metric=metric, dimension="overall")
         assert float(rows["org/knows"][metric]) == stored.value
@@ -133,12 +133,7 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
     found = {section.name: section for section in benchmark_sections(wn18rr)}
-    assert list(found) == [
-        "p-values",
-        "mean-std",
-        "median-spread",
-        *(f"size-{s}" for s in ("mean", "std", "median", "spread")),
-    ]
+    assert list(found) == ["p-values"], "one box plot, and no scatter plots of four points each"
     boxes = [trace for trace in found["p-values"].chart.figure.data if trace.type == "box"]
     assert len(boxes) == 4
     page = client.get("/benchmarks/wn18rr/")
@@ -148,14 +143,14 @@ def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Bench
 
 
 def test_published_median_p_values_stand_in_the_column_of_logarithms(client: Client, wn18rr: Benchmark) -> None:
-    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=wn18rr")}
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/wn18rr/")}
     assert float(rows["openai-community/gpt2-large"]["log10_p_median"]) == pytest.approx(-74.89, abs=0.01)
 
 
 def test_published_figures_stand_by_themselves_once_the_files_are_imported(client: Client, wn18rr: Benchmark) -> None:
     benchmarks.install("knowledge_graph", FIXTURES / "graph", "wn18rr")
-    assert {row["model"] for row in csv_rows(client, "/?benchmark=wn18rr")} == {"baseline/chance"}
-    rows = csv_rows(client, "/?benchmark=wn18rr", "published")
+    assert {row["model"] for row in csv_rows(client, "/benchmarks/wn18rr/")} == {"baseline/chance"}
+    rows = csv_rows(client, "/benchmarks/wn18rr/", "published")
     assert "openai-community/gpt2" in {row["model"] for row in rows}
     assert {row["differs"][:34] for row in rows} == {"25 repetitions of 1,000 true and 1"}
 
@@ -170,7 +165,9 @@ def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> 
     assert [section.name for section in run_sections(run)] == ["p-values"]
 
 
-def test_a_statistic_of_zero_has_no_logarithm_but_its_median_keeps_one() -> None:
-    summary = RunSummary(Run(), {"p_value_median": 0.0, "p_value_std": 0.0, "log10_p_median": -400.0}, [])
-    assert summary.logarithm("median") == -400.0
-    assert summary.logarithm("std") is None
+def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(client: Client) -> None:
+    published.load(FIXTURES / "published")
+    page = client.get("/benchmarks/fb15k237/")
+    assert list(page.context["charts"]) == ["p-values"]
+    assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()
+    assert 'data-column="superiority"' not in page.content.decode().split('data-table="p-values"')[0]

@@ -8,7 +8,7 @@ from django.test import Client
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of, published
-from leaderboard.probe_pages.published_sections import published_sections, published_tables
+from leaderboard.probe_pages.published_sections import published_sections, published_slice
 from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
 from probing.settings import Settings
@@ -38,7 +38,7 @@ def names(client: Client, address: str, table: str = "") -> set[str]:
 
 
 def test_the_leaderboard_has_two_tables(client: Client, tiny: Benchmark) -> None:
-    address = "/?benchmark=tiny&published=ranked"
+    address = "/benchmarks/tiny/?published=ranked"
     assert names(client, address) == {"org/measured", "org/same"}
     (row,) = csv_rows(client, address, "published")
     assert (row["model"], row["accuracy"], row["differs"]) == ("org/other", "0.9", "Other items.")
@@ -50,7 +50,7 @@ def test_the_leaderboard_has_two_tables(client: Client, tiny: Benchmark) -> None
 
 def test_a_board_without_such_figures_has_no_second_table(client: Client) -> None:
     make.published(make.benchmark("alone"))
-    assert "Published figures</h2>" not in client.get("/?benchmark=alone").content.decode()
+    assert "Published figures</h2>" not in client.get("/benchmarks/alone/").content.decode()
 
 
 def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, tiny: Benchmark) -> None:
@@ -108,7 +108,7 @@ def test_no_section_mixes_measured_and_published_figures(
     assert apart[0].name == "published"
     assert len({section.name for section in [*measured, *apart]}) == len(measured) + len(apart)
     assert client.get(f"/benchmarks/{slug}/").status_code == 200
-    rows = csv_rows(client, f"/?benchmark={slug}", "published")
+    rows = csv_rows(client, f"/benchmarks/{slug}/", "published")
     assert {row["model"] for row in rows} == printed and all(row["differs"] for row in rows)
 
 
@@ -117,5 +117,5 @@ def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: C
     version = Benchmark.objects.get(slug="wn18rr")
     (section,) = published_sections(version)
     assert section.table is None and section.note.startswith("25 repetitions of 1,000")
-    assert published_tables(version) == []
+    assert published_slice(version) == []
     assert "25 repetitions of 1,000" in client.get("/benchmarks/wn18rr/").content.decode()

@@ -154,7 +154,7 @@ def test_a_predicate_links_to_what_it_asks(client: Client, culture_run: Run) -> 
 
 
 def standings(client: Client, query: str = "") -> list[dict[str, str]]:
-    return csv_rows(client, f"/?benchmark=culture{query}")
+    return csv_rows(client, f"/benchmarks/culture/?{query}")
 
 
 ARAB, WEST = "arab-west_arab", "arab-west_west"
@@ -171,7 +171,7 @@ def test_a_published_figure_of_other_facts_stands_in_no_column_of_measured_ones(
     client: Client, culture_run: Run, published_culture_run: Run
 ) -> None:
     assert not [row for row in standings(client) if row["provenance"].startswith("published")]
-    (row,) = csv_rows(client, "/?benchmark=culture", "published")
+    (row,) = csv_rows(client, "/benchmarks/culture/", "published")
     assert (row["model"], row["differs"]) == ("org/one", "Other facts.")
 
 

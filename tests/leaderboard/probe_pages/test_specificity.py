@@ -142,10 +142,10 @@ def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
 
 def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
     for benchmark, names in (("stest", {"Freq", "Human"}), ("pairs", {"baseline/chance"})):
-        html = client.get(f"/?benchmark={benchmark}").content.decode()
+        html = client.get(f"/benchmarks/{benchmark}/").content.decode()
         assert html.count('class="baseline"') == len(names)
         assert all(name in html for name in names)
-    assert "chance" not in client.get("/?benchmark=stest").context["charts"]["scatter"].figure.to_json()
+    assert "chance" not in client.get("/benchmarks/stest/").context["charts"]["scatter"].figure.to_json()
     chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
     assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
 
@@ -205,7 +205,7 @@ def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -
 def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchmark) -> None:
     (bert,) = [
         line
-        for line in csv_rows(client, "/?benchmark=stest&columns=relation:P19")
+        for line in csv_rows(client, "/benchmarks/stest/?columns=relation:P19")
         if line["model"] == "google-bert/bert-base-cased" and line["settings"] == "prompting cascade"
     ]
     assert "0.5968" in bert.values()
@@ -217,7 +217,7 @@ def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Meas
     assert "prompting few-shot" in client.get("/queue/").content.decode()
     Run.objects.filter(pk=few_shot.pk).update(state=Run.State.FINISHED)
     for address in (
-        "/?benchmark=pairs",
+        "/benchmarks/pairs/",
         "/models/org/a/",
         "/compare/",
         f"/compare/?m={vanilla.pk}&m={few_shot.pk}",
@@ -232,7 +232,7 @@ def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Meas
 
 def test_settings_are_no_column_where_all_are_usual(client: Client, measure: Measure) -> None:
     measure("org/a", "vanilla")
-    assert 'data-column="settings"' not in client.get("/?benchmark=pairs").content.decode()
+    assert 'data-column="settings"' not in client.get("/benchmarks/pairs/").content.decode()
 
 
 def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
@@ -266,7 +266,7 @@ def test_an_item_shows_what_the_model_was_asked(
 
 def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
-    (line,) = [line for line in csv_rows(client, "/?benchmark=pairs", "leaderboard") if line["model"] == "org/a"]
+    (line,) = [line for line in csv_rows(client, "/benchmarks/pairs/", "leaderboard") if line["model"] == "org/a"]
     assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n
 
 
@@ -293,7 +293,7 @@ def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
         with_pairs(measure(name, "vanilla"), share)
     restore_figures(pairs)
     refresh_ranks(pairs)
-    rows = {row["model"]: row for row in csv_rows(client, "/?benchmark=pairs") if row["model"] in shares}
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/pairs/") if row["model"] in shares}
     common = float(rows["org/most"]["specificity_common_n"])
     assert common == float(rows["org/most"]["n"]) == float(rows["org/whole"]["specificity_common_n"])
     assert common < float(rows["org/whole"]["n"])
@@ -302,4 +302,4 @@ def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
     assert float(rows["org/whole"]["specificity_common"]) > float(rows["org/whole"]["specificity"])
     assert rows["org/whole"]["rank"] and rows["org/whole"]["acc_at_10_either_common"] != ""
     assert (rows["org/few"]["rank"], rows["org/few"]["specificity_common"]) == ("", "")
-    assert "shares too few items" in client.get("/?benchmark=pairs").content.decode()
+    assert "shares too few items" in client.get("/benchmarks/pairs/").content.decode()

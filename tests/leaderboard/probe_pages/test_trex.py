@@ -37,9 +37,9 @@ def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
 
 
 def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Client) -> None:
-    (row,) = [row for row in csv_rows(client, "/?benchmark=trex") if row["model"] == "org/measured"]
+    (row,) = [row for row in csv_rows(client, "/benchmarks/trex/") if row["model"] == "org/measured"]
     assert (row["rank"], float(row["accuracy"])) == ("1", 0.5)
-    assert 'id="chart-scatter"' in client.get("/?benchmark=trex").content.decode()
+    assert 'id="chart-scatter"' in client.get("/benchmarks/trex/").content.decode()
 
 
 def test_it_has_a_main_score_and_a_chart_on_its_own_page(measured: Run, client: Client) -> None:
@@ -56,8 +56,20 @@ def test_it_has_a_score_on_the_pages_of_its_model_and_its_benchmark(measured: Ru
     assert measured.get_absolute_url() in client.get("/benchmarks/trex/").content.decode()
 
 
-def test_published_figures_keep_their_own_metric(client: Client) -> None:
+def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standings(client: Client) -> None:
     call_command("load_published", verbosity=0)
-    rows = csv_rows(client, "/?benchmark=trex&published=ranked")
-    assert "accuracy" not in rows[0]
-    assert {row["relative_accuracy_lm_pub_quiz"] for row in rows} >= {"1.0", "0.7237"}
+    assert csv_rows(client, "/benchmarks/trex/?published=ranked") == []
+    (row,) = csv_rows(client, "/benchmarks/trex/", "training")
+    assert (row["model"], row["trained_on"]) == ("google-bert/bert-base-cased", "arXiv")
+    assert (row["accuracy_lm_pub_quiz"], row["relative_accuracy_lm_pub_quiz_1"]) == ("0.405", "0.7237")
+    assert "relative_accuracy_lm_pub_quiz_0" not in row, "it is 1 by definition"
+
+
+def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
+    call_command("load_published", verbosity=0)
+    page = client.get("/benchmarks/trex/")
+    traces = page.context["charts"]["training"].figure.data
+    assert [trace.mode for trace in traces] == ["lines+markers"] * 2
+    assert [list(trace.x) for trace in traces] == [[0, 1, 2, 3, 4]] * 2
+    assert traces[0].y[:2] == (1.0, 0.7237)
+    assert "1 by definition" in page.content.decode()

@@ -16,7 +16,7 @@ from tests.leaderboard.conftest import Site
 
 def test_the_leaderboard_has_the_numbers_of_the_page(client: Client, site: Site) -> None:
     answer = client.get("/api/v1/leaderboard?benchmark=small").json()
-    lines = client.get("/?benchmark=small&format=csv").getvalue().decode().splitlines()[1:]
+    lines = client.get("/benchmarks/small/?format=csv").getvalue().decode().splitlines()[1:]
     assert [row["model"]["hub_id"] for row in answer["rows"]] == [line.split(",")[1] for line in lines]
     assert answer["benchmark"]["digest"] == site.benchmark.digest
 

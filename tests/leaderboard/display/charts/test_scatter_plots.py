@@ -65,13 +65,3 @@ def test_models_in_the_square_have_the_markers_of_the_plot_beside_it(
     assert [trace.marker.symbol for trace in plot.data] == symbols
     (diagonal,) = plot.layout.shapes
     assert (diagonal.x0, diagonal.y0, diagonal.x1, diagonal.y1) == (0, 0, 1, 1)
-
-
-def test_powers_have_both_axes_in_powers_of_ten() -> None:
-    layout = charts.powers([Point("a", -5.0, x=-8.0), Point("b", -12.0, x=-14.0)], "mean", "deviation").layout
-    assert (layout.xaxis.ticktext[0], layout.yaxis.ticktext[0]) == ("10<sup>−14</sup>", "10<sup>−12</sup>")
-
-
-def test_powers_against_parameters_have_sizes_on_the_other_axis() -> None:
-    layout = charts.powers_against_parameters([Point("a", -0.3, x=1e9)], "p-value").layout
-    assert (layout.xaxis.type, layout.yaxis.ticktext) == ("log", ("0.2", "0.5", "1"))

@@ -1,0 +1,170 @@
+"""The culture pair and the language that a reader chose: rows about the same items, and the picture of their gaps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart, Dumbbell
+from leaderboard.display.columns import score_cell
+from leaderboard.display.tables import Column, PageLink, link
+from leaderboard.lists.scores import Slice
+from leaderboard.lists.standings import Standing
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.probe_pages.pages import ProbePages
+from probing.analysis.crossed import split_group
+from probing.analysis.culture import west_last
+
+PARAMETER, EVERYTHING = "part", "all"
+BY_SIDE = "culture_pair_language_culture"
+MOST_MODELS = 40  # rows of a chart
+METRIC = "p_at_1"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A culture pair in one language, with the slices of its two cultures, the West last."""
+
+    part: Slice
+    sides: tuple[Slice, ...] = ()
+
+    @property
+    def pair(self) -> str:
+        return split_group(self.part.dimension, self.part.group)[0]
+
+    @property
+    def language(self) -> str:
+        return split_group(self.part.dimension, self.part.group)[1]
+
+    @property
+    def title(self) -> str:
+        return f"{pair_title(self.pair)}, asked in {labels.language(self.language)}"
+
+    @property
+    def cultures(self) -> list[str]:
+        return [split_group(side.dimension, side.group)[-1] for side in self.sides]
+
+
+def settings_in_words(run: Run) -> str:
+    """Return what sets a run apart from those with the usual settings, its culture pair and language by their names."""
+    pair, language = run.settings.get("options", {}).get("pair"), run.settings.get("language")
+    if not pair:
+        return run.settings_group
+    place = f"{pair_title(pair)}, asked in {labels.language(language)}" if language else pair_title(pair)
+    return ", ".join(filter(None, [place, run.group_without(("pair", "language"))]))
+
+
+def places(pages: ProbePages, offered: Sequence[Slice]) -> list[Place]:
+    """Return the pairs and languages of which any run has figures, English first in each pair."""
+    if pages.split is None:
+        return []
+    parts = [part for part in offered if part.dimension == pages.split.dimension]
+    rows = [Place(part, _sides(part, offered)) for part in parts]
+    return sorted(rows, key=lambda place: (place.pair, place.language != "en", place.language))
+
+
+def _sides(part: Slice, offered: Sequence[Slice]) -> tuple[Slice, ...]:
+    sides = [side for side in offered if side.dimension == BY_SIDE and side.group.startswith(f"{part.group} ")]
+    return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
+
+
+def chosen_place(query: QueryDict, benchmark: Benchmark, offered: Sequence[Place]) -> Place | None:
+    """Return the place that the query string asks for; None for all of them, which stand in groups.
+
+    Runs that were measured here answer all pairs in all languages unless they were limited. Published ones are about
+    one place each, so that a benchmark without files shows the first.
+    """
+    asked = query.get(PARAMETER, "")
+    named = [place for place in offered if place.part.group == asked]
+    usual = offered[:1] if asked != EVERYTHING and not benchmark.path else []
+    return next(iter([*named, *usual]), None)
+
+
+def switches(query: QueryDict, offered: Sequence[Place], chosen: Place | None) -> list[list[PageLink]]:
+    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place."""
+    if len(offered) < 2:
+        return []
+    pairs = list(dict.fromkeys(place.pair for place in offered))
+    everything = PageLink("All, in groups", link(query, **{PARAMETER: EVERYTHING}), chosen is None)
+    by_pair = [_link(query, pair_title(pair), _in_pair(offered, pair, chosen), chosen, pair) for pair in pairs]
+    languages = [place for place in offered if chosen and place.pair == chosen.pair]
+    by_language = [_link(query, labels.language(place.language), place, chosen, place.pair) for place in languages]
+    return [[everything, *by_pair], by_language]
+
+
+def _in_pair(offered: Sequence[Place], pair: str, chosen: Place | None) -> Place:
+    """Return the place of a pair in the language that is chosen already, or else in its first language."""
+    of_pair = [place for place in offered if place.pair == pair]
+    return next((place for place in of_pair if chosen and place.language == chosen.language), of_pair[0])
+
+
+def _link(query: QueryDict, title: str, to: Place, chosen: Place | None, pair: str) -> PageLink:
+    is_pair = title == pair_title(pair)
+    current = chosen is not None and (chosen.pair == pair if is_pair else chosen == to)
+    return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
+
+
+def place_columns(place: Place | None) -> list[Column[Standing]]:
+    """Return the columns with P@1 of both cultures and the gap between them."""
+    if place is None or len(place.sides) < 2:
+        return []
+    first, second = place.cultures
+    return [
+        *(
+            _side_column(name, culture, side)
+            for name, culture, side in zip(("first", "second"), place.cultures, place.sides, strict=True)
+        ),
+        Column(
+            "gap",
+            "Gap",
+            lambda row: cells.signed(gap(row, place)),
+            f"P@1 of {first} minus that of {second}.",
+            align="number",
+        ),
+    ]
+
+
+def _side_column(name: str, culture: str, side: Slice) -> Column[Standing]:
+    return Column(
+        name,
+        culture,
+        lambda row: score_cell(row.run, row.score(METRIC, side)),
+        f"P@1 on facts of {culture}.",
+        align="score",
+    )
+
+
+def gap(row: Standing, place: Place) -> float | None:
+    """Return P@1 of the first culture minus that of the second."""
+    first, second = (_value(row.score(METRIC, side)) for side in place.sides)
+    return None if first is None or second is None else first - second
+
+
+def _value(score: Score | None) -> float | None:
+    return score.value if score else None
+
+
+def gaps_chart(place: Place | None, rows: Sequence[Standing]) -> Chart | None:
+    """Return a dumbbell for each model, the widest gap in favour of the first culture on top."""
+    if place is None or len(place.sides) < 2:
+        return None
+    with_gap = [(row, difference) for row in rows if (difference := gap(row, place)) is not None]
+    if not with_gap:
+        return None
+    shown = sorted(with_gap, key=lambda pair: -abs(pair[1]))[:MOST_MODELS]
+    shown.sort(key=lambda pair: -pair[1])
+    ends = [_dumbbell(row, place) for row, _ in shown]
+    first, second = place.cultures
+    better = sum(difference > 0 for _, difference in shown)
+    number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
+    summary = f"{place.title}: {number} more of the facts about {first} than of those about {second}."
+    hollow = " Hollow markers are published figures." if any(end.is_published for end in ends) else ""
+    return Chart("scatter", f"{first} and {second}", summary + hollow, charts.dumbbells(ends, (first, second), "P@1"))
+
+
+def _dumbbell(row: Standing, place: Place) -> Dumbbell:
+    first, second = (_value(row.score(METRIC, side)) or 0.0 for side in place.sides)
+    name = row.run.model.hub_id.removeprefix("published/")
+    return Dumbbell(name, first, second, row.run.is_published, row.run.get_absolute_url())

@@ -1,0 +1,130 @@
+"""The relations of a benchmark as rows: an example, and how difficult they are, with one dot per model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from django.urls import reverse
+
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell, Dot
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.standings import Standing
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import Place
+from leaderboard.probe_pages.questions_in_words import example_cell, language_of, relation_name, tag_text
+from probing.benchmark import Relation
+
+MOST_DOTS = 24  # models in a strip
+PLACE_TAGS = ("culture_pair", "language")
+HIDDEN_TAGS = (*PLACE_TAGS, "predicate", "fact_type")
+STRIP_HELP = "The mean share of right answers, and one dot per model, from 0 to 1. Filled dots were measured here."
+
+
+@dataclass(frozen=True)
+class RelationRow:
+    """A relation with the scores of models on it, the lowest first."""
+
+    benchmark: Benchmark
+    relation: Relation
+    scores: Sequence[Score]
+
+    @property
+    def values(self) -> list[float]:
+        return [score.value for score in self.scores if score.value is not None]
+
+    @property
+    def heading(self) -> str:
+        """The culture pair and the language of its items, where it has them."""
+        tags = self.relation.tags
+        return ", ".join(tag_text(name, tags[name]) for name in PLACE_TAGS if name in tags)
+
+
+def relation_rows(
+    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, standings: Sequence[Standing]
+) -> list[RelationRow]:
+    """Return the relations, those of the chosen place if there is one. One query."""
+    asked = [
+        relation
+        for relation in relations
+        if place is None or [relation.tags.get(tag) for tag in PLACE_TAGS] == [place.pair, place.language]
+    ]
+    pages = pages_of(benchmark)
+    slices = {relation.id: pages.relation_slice(relation, relation.id) for relation in asked}
+    scores = _scores(charted_runs(standings), pages.main_metric(benchmark), {name for name, _ in slices.values()})
+    return [RelationRow(benchmark, relation, scores.get(slices[relation.id], [])) for relation in asked]
+
+
+def charted_runs(standings: Sequence[Standing]) -> list[Run]:
+    """Return runs with the usual settings, if there are many some of them, from the best to the worst in even steps."""
+    runs = [row.run for row in standings if not (row.is_baseline or row.group)]
+    step = max(1, -(-len(runs) // MOST_DOTS))
+    return runs[::step]
+
+
+def _scores(runs: Sequence[Run], metric: str, dimensions: set[str]) -> Mapping[tuple[str, str], list[Score]]:
+    by_run = {run.pk: run for run in runs}
+    by_slice: dict[tuple[str, str], list[Score]] = {}
+    scores = Score.objects.filter(run__in=by_run, metric=metric, dimension__in=dimensions)
+    for score in scores.exclude(value=None).order_by("value"):
+        score.run = by_run[score.run_id]
+        by_slice.setdefault((score.dimension, score.group), []).append(score)
+    return by_slice
+
+
+def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[RelationRow]:
+    """Return the table; relations of several pairs and languages stand in groups."""
+    named = [(name, str(value)) for row in rows for name, value in row.relation.tags.items() if name not in HIDDEN_TAGS]
+    tags = [name for name in dict.fromkeys(name for name, _ in named) if len({v for n, v in named if n == name}) > 1]
+    return Table(
+        name="relations",
+        caption="Relations, with an example and the answer",
+        columns=[
+            Column("name", "Relation", _name, align="head"),
+            Column("relation", "", lambda row: cells.text(row.relation.id), shown=False),
+            Column("example", "Example", lambda row: example_cell(row.relation), align="wide"),
+            Column("difficulty", "Right", strip, STRIP_HELP, align="score"),
+            *map(_tag_column, tags),
+            Column("items", "Items", lambda row: cells.number(len(row.relation.items)), align="number"),
+            Column("options", "Options", _options, "Answers to choose from.", align="number"),
+            Column("best", "", lambda row: cells.number(max(row.values, default=None)), shown=False),
+            Column("template", "", _template, shown=False),
+        ],
+        rows=rows,
+        heading=lambda row: "" if place else row.heading,
+        page_size=PAGE_SIZE,
+        cards=True,
+        empty="The files of this benchmark are not on this site; only published figures are shown.",
+    )
+
+
+def strip(row: RelationRow) -> Cell:
+    """Return the mean of the scores with a dot for each of them."""
+    if not row.values:
+        return cells.number(None)
+    dots = tuple(Dot(100 * value, score.run.is_published) for score, value in zip(row.scores, row.values, strict=True))
+    low, high = row.scores[0], row.scores[-1]
+    note = f"From {row.values[0]:.3f} ({low.run.model.hub_id}) to {row.values[-1]:.3f} ({high.run.model.hub_id})"
+    average = mean(row.values)
+    return Cell(average, cells.figure(average), note=note if len(dots) > 1 else "", kind="score", dots=dots)
+
+
+def _name(row: RelationRow) -> Cell:
+    href = reverse("relation", args=[row.benchmark.slug, row.relation.id])
+    return cells.text(relation_name(row.relation), href, row.relation.id)
+
+
+def _options(row: RelationRow) -> Cell:
+    return cells.number(len(row.relation.answer_space) or None)
+
+
+def _template(row: RelationRow) -> Cell:
+    return cells.text(row.relation.templates[0], lang=language_of(row.relation))
+
+
+def _tag_column(name: str) -> Column[RelationRow]:
+    def cell(row: RelationRow) -> Cell:
+        return cells.text(tag_text(name, row.relation.tags.get(name, "")))
+
+    return Column(name, labels.dimension(name), cell, align="kind")

@@ -1,0 +1,63 @@
+"""The picture above the standings: scores against sizes, or the two cultures of a pair."""
+
+from collections.abc import Sequence
+
+from leaderboard.display import charts, labels
+from leaderboard.display.charts import Chart, Point
+from leaderboard.lists.standings import LeaderboardFilter, Standing
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import Place, gaps_chart
+from leaderboard.stored.chance import HUB_ID as CHANCE
+
+# Baselines that guess: the one that is computed here, and that of BEAR's authors.
+GUESSES = (CHANCE, "published/random-baseline")
+
+
+def standings_charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:
+    """Return the chart, if there is anything to draw.
+
+    Only runs of one group have places in it, and none that were asked only some of the items, as figures of different
+    settings share no axis.
+    """
+    groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
+    drawn = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
+    chart = gaps_chart(place, drawn) or _scatter(filters, rows, drawn)
+    return [chart] if chart else []
+
+
+def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], drawn: Sequence[Standing]) -> Chart | None:
+    """Return the chart of scores against sizes, if the size of any model is known."""
+    title = pages_of(filters.benchmark).metric_label(filters.metric)
+    sized = [row for row in drawn if row.run.model.parameters and row.main and row.main.value is not None]
+    if not sized:
+        return None
+    models = labels.counted([row.run for row in sized])
+    summary = f"{title} by model size, {models}."
+    if any(row.run.is_published for row in sized):
+        summary += " Hollow markers are published figures."
+    figure = charts.against_parameters(_points(sized), _chance(rows), labels.within(title))
+    return Chart("scatter", f"{title} by model size", summary, figure)
+
+
+def _chance(rows: Sequence[Standing]) -> float | None:
+    """Return what guessing reaches, where a baseline says so."""
+    by_id = {row.run.model.hub_id: row.main.value for row in rows if row.main}
+    return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)
+
+
+def _points(rows: Sequence[Standing]) -> list[Point]:
+    return [_point(row.run, row.main, row.main.value) for row in rows if row.main and row.main.value is not None]
+
+
+def _point(run: Run, score: Score, value: float) -> Point:
+    group = run.model.kind or "unknown kind"
+    return Point(
+        run.name,
+        value,
+        score.low,
+        score.high,
+        run.model.parameters,
+        f"{group}, published" if run.is_published else group,
+        run.get_absolute_url(),
+    )

@@ -1,0 +1,200 @@
+"""The standings of a benchmark: the table with every finished run, in groups of equal settings and equal sources."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from leaderboard.display import cells, labels
+from leaderboard.display.cells import Cell
+from leaderboard.display.columns import (
+    MEASURED,
+    PUBLISHED,
+    citation,
+    interval_columns,
+    model_column,
+    score_cell,
+    settings_column,
+    source_column,
+)
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.scores import OVERALL
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import Place, place_columns, settings_in_words
+from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.rank_tables import RunRank
+
+BOTH = "Measured here and published"
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
+
+
+def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
+    """Return the table; rows are sorted and ranked within the group that stands above them."""
+    pages = pages_of(filters.benchmark)
+    title = pages.metric_label(filters.metric)
+    headings = _headings(board.standings, filters.rank_published)
+    return Table(
+        name="leaderboard",
+        caption=f"{labels.sentence(title)} of every model{f': {place.title}' if place else ''}",
+        columns=[
+            *_model_columns(),
+            _settings_column(board.standings),
+            *_common_columns(board.standings, pages),
+            Column(
+                filters.metric,
+                title,
+                lambda row: cells.of_run(score_cell(row.run, row.main), row.run),
+                "Value ± half the width of its 95 % interval.",
+                align="score",
+                shown=any(row.main for row in board.standings),
+            ),
+            *interval_columns(lambda row: row.main, shown=False),
+            *place_columns(place),
+            *_spread_column(board.standings),
+            *_count_column(pages),
+            *(_secondary_column(metric, pages) for metric in pages.metrics_beside(filters.benchmark)),
+            *(column for part in filters.slices for column in pages.slice_columns(part, filters.metric)),
+            *_run_columns(board.standings),
+        ],
+        rows=board.standings,
+        main=True,
+        band=_band,
+        heading=lambda row: headings[row.place],
+        pinned="baseline",
+        page_size=PAGE_SIZE,
+        cards=True,
+        empty=_empty(filters),
+    )
+
+
+def _headings(rows: Sequence[Standing], rank_published: bool) -> dict[tuple[bool, str, bool, str], str]:
+    """Map the place of each group to the text above it, with the number of its models and its source if it has one."""
+    models = Counter(dict.fromkeys((row.place, row.run.model.hub_id) for row in rows))
+    counts = Counter(place for place, _ in models)
+    return {row.place: _heading(row, counts[row.place], rank_published) for row in rows}
+
+
+def _heading(row: Standing, models: int, rank_published: bool) -> str:
+    if row.is_baseline:
+        return ""
+    number = f"{models} model{'' if models == 1 else 's'}"
+    words = settings_in_words(row.run) if row.part == OVERALL else row.group
+    if row.listed_apart:
+        return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, number]))
+    if row.settings_heading:
+        return f"{row.settings_beginning}: {words}"
+    return f"{BOTH if rank_published else MEASURED}, {number}"
+
+
+def _empty(filters: LeaderboardFilter) -> str:
+    """Say why there are no rows: name the filters that a reader can drop, or what to do where there are none."""
+    names = [f"{facet.title.lower()} “{facet.choices[filters.chosen[facet.name]]}”" for facet in filters.narrows]
+    if filters.search:
+        names.insert(0, f"the search for “{filters.search}”")
+    if not names:
+        return "No model has been measured here yet."
+    return f"No model passes {' and '.join(names)}. Drop {'it' if len(names) == 1 else 'one of them'} to see more."
+
+
+def _band(row: Standing) -> str:
+    if row.is_baseline:
+        return "baseline"
+    return "ranked" if row.rank else "reported"
+
+
+def _model_columns() -> list[Column[Standing]]:
+    return [
+        Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
+        model_column(lambda row: row.run),
+        Column("kind", "Type", lambda row: cells.text(row.run.model.kind)),
+        Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
+    ]
+
+
+def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
+    """Return the column that tells runs of one model apart; a page has it where the text above the rows does not."""
+    headings = {row.group for row in rows}
+    column: Column[Standing] = settings_column(lambda row: row.run)
+    values = {column.cell(row).value for row in rows if row.part == OVERALL}
+    return replace(column, shown=bool(values - {"", *headings}))
+
+
+def _rank(row: Standing) -> Cell:
+    if row.rank:
+        return cells.text(str(row.rank))
+    note = f"It shares too few items with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    return Cell(None, cells.NO_VALUE, note=f"{note} count for it." if note else "")
+
+
+def _rank_key(row: Standing) -> tuple[int, int] | None:
+    return (row.rank.best, row.rank.worst) if row.rank else None
+
+
+def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
+    """Return the column with the spread over templates, where any run was asked with several."""
+    if not any(row.spread is not None for row in rows):
+        return []
+    help_text = "Standard error of the mean over wordings."
+    return [
+        Column("sem", labels.metric("accuracy_sem"), lambda row: cells.number(row.spread), help_text, align="number")
+    ]
+
+
+def _count_column(pages: ProbePages) -> list[Column[Standing]]:
+    if pages.count_column is None:
+        return []
+    title, help_text = pages.count_column
+    return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), help_text, align="number")]
+
+
+def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[Standing]]:
+    """Return the columns with the figures on common items, where these are not all items of every ranked run."""
+    ranks = [rank for row in rows for rank in row.stored_ranks.values()]
+    if all(rank.n == rank.counted for rank in ranks):
+        return []
+    metrics = dict.fromkeys(rank.metric for rank in ranks)
+    counted = Column[Standing](
+        f"{rows[0].metric}_common_n",
+        "Common items",
+        lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
+        "The items that count for all ranked runs of the group; ranks and figures on common items are about them.",
+        align="number",
+    )
+    columns = [column for metric in metrics for column in _common_figure(metric, pages.metric_label(metric))]
+    return [*columns, counted]
+
+
+def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
+    def figure(row: Standing) -> RunRank | None:
+        return row.stored_ranks.get(metric)
+
+    def cell(row: Standing) -> Cell:
+        rank = figure(row)
+        return cells.score(rank.value, rank.low, rank.high) if rank and rank.value is not None else cells.number(None)
+
+    def bound(end: str) -> Column[Standing]:
+        name = f"{metric}_common_{end}"
+        return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
+
+    return [
+        Column(f"{metric}_common", f"{title}, common items", cell, "With its 95 % interval.", align="score"),
+        bound("low"),
+        bound("high"),
+    ]
+
+
+def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
+    return Column(metric, pages.metric_label(metric), lambda row: cells.number(row.value(metric), 2), align="number")
+
+
+def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
+    """Return the columns about the runs; the source stands above the rows where these are listed apart by it."""
+    sources = {row.run.provenance for row in rows if not (row.is_baseline or row.listed_apart)}
+    return [
+        source_column(lambda row: row.run, align="wide", shown=len(sources) > 1),
+        Column("date", "Date", lambda row: cells.day(row.run.finished)),
+        Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
+        Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
+        Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
+        Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
+    ]

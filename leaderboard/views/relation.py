@@ -1,0 +1,124 @@
+"""/benchmarks/<slug>/relations/<relation>/: what a relation asks, with an example, and the models on it."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart
+from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.runs import benchmarks
+from leaderboard.lists.scores import Slice, slice_scores
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.published_sections import published_slice
+from leaderboard.probe_pages.questions_in_words import (
+    example_question,
+    language_of,
+    read_relations,
+    relation_name,
+    tag_text,
+)
+from leaderboard.stored.chance import HUB_ID as CHANCE
+from leaderboard.views.page import show
+from probing.benchmark import Item, Relation
+
+CHARTED = 40  # models that a chart shows at most
+FEW_OPTIONS = 12  # that the page shows without folding them
+
+
+def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(benchmarks(), slug=slug)
+    pages = pages_of(benchmark)
+    content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
+    dimension, group = pages.relation_slice(content, relation)
+    scores = slice_scores(benchmark, pages.ranking_metric(benchmark), dimension, group)
+    published = published_slice(benchmark, Slice(dimension, group))
+    if not content and not scores and not published:
+        raise Http404(f"{benchmark.title} has no relation {relation!r}.")
+    context = {
+        "benchmark": benchmark,
+        "relation": content,
+        "id": relation,
+        "name": relation_name(content) if content else relation,
+        "tags": _tags(content),
+        "example": example_question([content], pages.offers_options) if content else None,
+        "few_options": bool(content) and len(content.answer_space) <= FEW_OPTIONS,
+        "one_word": not pages.offers_options,
+    }
+    tables: list[Table[Any]] = [models_table(scores), *([items_table(content)] if content else [])]
+    title = pages.metric_label(pages.ranking_metric(benchmark))
+    return show(request, "relation.html", context, tables, models_charts(title, scores), published)
+
+
+def _tags(relation: Relation | None) -> list[tuple[str, str]]:
+    """Return the tags of a relation with their names; a predicate is named in the page's heading already."""
+    tags = relation.tags if relation else {}
+    return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
+
+
+def models_table(scores: list[Score]) -> Table[Score]:
+    groups = {score.run_id: _heading(score.run) for score in scores}
+    return Table(
+        name="models",
+        caption="Models on this relation, the best first",
+        columns=[
+            model_column(lambda s: s.run),
+            settings_column(lambda s: s.run),
+            Column("value", "Score", cells.of_score, align="score"),
+            *interval_columns(lambda s: s, shown=False),
+            Column("n", "Items", lambda s: cells.items(s.n or None), align="number"),
+            Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
+        ],
+        rows=sorted(scores, key=lambda s: groups[s.run_id]),
+        heading=lambda s: groups[s.run_id],
+        main=True,
+        page_size=PAGE_SIZE,
+        empty="No model has been measured on this relation yet.",
+    )
+
+
+def _heading(run: Run) -> str:
+    """Return what stands above runs with other than the usual settings."""
+    return f"Other settings: {run.settings_group}" if run.settings_group else ""
+
+
+def models_charts(title: str, scores: list[Score]) -> list[Chart]:
+    """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
+    usual = [score for score in scores if score.value is not None and not score.run.settings_group]
+    models = [score for score in usual if score.run.provenance != Run.Provenance.BASELINE]
+    addresses = {score.run.name: score.run.get_absolute_url() for score in models}
+    points = score_points(((score.run.name, score) for score in models[:CHARTED]), addresses.__getitem__)
+    if len(points) < 2:
+        return []
+    best = f", the best {CHARTED}" if len(models) > CHARTED else ""
+    chance = next((score.value for score in usual if score.run.model.hub_id == CHANCE), None)
+    ticks = {point.label: chance for point in points} if chance is not None else {}
+    summary = f"{title} of {labels.counted([score.run for score in models])}{best}."
+    if ticks:
+        summary += " Ticks mark chance."
+    return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]
+
+
+def items_table(relation: Relation) -> Table[Item]:
+    lang = language_of(relation)
+
+    def answer(item: Item) -> cells.Cell:
+        options = relation.options_of(item)
+        return cells.text("; ".join(options[answer] for answer in item.answers), lang=lang)
+
+    sentence: Column[Item] = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
+    return Table(
+        name="items",
+        caption="Questions",
+        columns=[
+            Column("index", "", lambda item: cells.number(item.index), shown=False),
+            Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
+            Column("answer", "Answer", answer),
+            *([sentence] if any(item.wording for item in relation.items) else []),
+        ],
+        rows=relation.items,
+        page_size=PAGE_SIZE,
+    )
