@@ -12,7 +12,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -121,15 +121,29 @@ def get(port: int, address: str) -> Answer:
 def measure(port: int, page: str) -> PageFigures:
     """Ask for a page computed anew, the same unchanged, and the bare view in turns; return the medians."""
     first = get(port, page)
-    bare, anew, unchanged = [], [], []
+    bare: list[float] = []
+    anew: list[float] = []
+    unchanged: list[float] = []
     began = time.perf_counter()
     while len(bare) < ROUNDS and (not bare or time.perf_counter() - began < LONGEST):
         get(port, "/speed/changed")
         anew.append(get(port, page).seconds)
         unchanged.append(get(port, page).seconds)
         bare.append(get(port, f"/speed/bare?bytes={len(first.text)}").seconds)
-    times = [round(1000 * median(seconds), 1) for seconds in (bare, anew, unchanged)]
-    return PageFigures(page, *times, first.queries, len(first.text), first.sent)
+    return PageFigures(
+        page,
+        bare=milliseconds(bare),
+        anew=milliseconds(anew),
+        unchanged=milliseconds(unchanged),
+        queries=first.queries,
+        raw=len(first.text),
+        zipped=first.sent,
+    )
+
+
+def milliseconds(seconds: Sequence[float]) -> float:
+    """Return the median of some times in milliseconds."""
+    return round(1000 * float(median(seconds)), 1)
 
 
 @contextmanager

@@ -31,12 +31,10 @@ LAYERS = [
 ]
 SITE_LAYERS = [
     {
-        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.former_names", "leaderboard.rank_tables"),
-        *("leaderboard.settings",),
+        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.former_names"),
+        *("leaderboard.rank_tables", "leaderboard.settings"),
     },
-    {
-        *("leaderboard.apps", "leaderboard.serving"),
-    },
+    {"leaderboard.apps", "leaderboard.serving"},
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},
     {"leaderboard.stored", "leaderboard.display"},

@@ -31,7 +31,8 @@ def safe(value: Raw) -> str | int | float:
     """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
-    return "" if value is None else written(value)
+    plain = written(value)
+    return "" if plain is None else plain
 
 
 def has_other_script(text: str) -> bool:

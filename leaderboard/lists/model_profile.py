@@ -1,9 +1,11 @@
 """A model's figures on each benchmark, beside those of models of similar size. A fixed number of queries."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, cast
+
+from django.db.models import QuerySet
 
 from leaderboard.changed_settings import differences, settings_group
 from leaderboard.lists.families import family_of
@@ -113,7 +115,7 @@ def similar_figures(
     return _figures(scores.exclude(run__model__hub_id=hub_id), benchmarks)
 
 
-def _figures(scores: Iterable[Score], benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
+def _figures(scores: QuerySet[Score], benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
     """Return the overall figures among scores by benchmark. One query."""
     metrics = {benchmark.main_metric for benchmark in benchmarks.values()}
     overall = scores.filter(
@@ -147,7 +149,7 @@ def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[int, float]:
         value__isnull=False,
     )
     levels = scores.order_by("-run__model__hub_id").values_list("run__benchmark", "metric", "value")
-    return {pk: value for pk, metric, value in levels if metric == benchmarks[pk].main_metric}
+    return {pk: value for pk, metric, value in levels if value is not None and metric == benchmarks[pk].main_metric}
 
 
 def medians(figures: Sequence[Figure], metric: str, dimension: str) -> dict[str, float]:
@@ -156,7 +158,7 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str) -> dict[str,
     scores = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension, value__isnull=False)
     by_group: dict[str, list[float]] = {}
     for group, value in scores.values_list("group", "value"):
-        by_group.setdefault(group, []).append(value)
+        by_group.setdefault(group, []).append(cast(float, value))
     return {group: median(values) for group, values in by_group.items()}
 
 

@@ -43,7 +43,7 @@ def side_by_side_table(runs: Sequence[Run], scores: Mapping[int, Score], metric:
             Column("name", "Run", lambda run: cells.text(run.name, href=run.get_absolute_url()), align="head"),
             Column("run", "", lambda run: cells.number(run.pk), shown=False),
             Column("value", metric, lambda run: cells.of_score(scores.get(run.pk)), align="score"),
-            *interval_columns(lambda run: scores.get(run.pk), shown=False),
+            *interval_columns(lambda run: scores.get(run.pk)),
             source_column(lambda run: run),
         ],
         rows=runs,

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.models import FormerName, Model, Run
+from leaderboard.former_names import FormerName
+from leaderboard.models import Model, Run
 from probing.errors import BadInput
 
 TABLE = "models.csv"

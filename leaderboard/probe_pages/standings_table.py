@@ -48,7 +48,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
                 align="score",
                 shown=any(row.main for row in board.standings),
             ),
-            *interval_columns(lambda row: row.main, shown=False),
+            *interval_columns(lambda row: row.main),
             *place_columns(place),
             *_spread_column(board.standings),
             *_count_column(pages),

@@ -10,11 +10,12 @@ from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.former_names import FormerName
 from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
 from leaderboard.lists.runs import OPEN, model_runs, model_versions
 from leaderboard.lists.scores import breakdowns, overall_scores
-from leaderboard.models import Benchmark, FormerName, Model, Run, Score
+from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.model_sections import (
     by_topic,
@@ -144,7 +145,7 @@ def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
             Column("state", "State", lambda row: cells.text(row.run.get_state_display()), shown=unfinished),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
-            *interval_columns(lambda row: row.score, shown=False),
+            *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
             *_date_column(rows),
         ],
@@ -168,7 +169,7 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
             Column("settings", "Settings", lambda row: cells.text(row.run.variant), align="wide", shown=varied),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
-            *interval_columns(lambda row: row.score, shown=False),
+            *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
             Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
         ],

@@ -45,7 +45,7 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
         "example": example_question([content], pages.offers_options) if content else None,
-        "few_options": bool(content) and len(content.answer_space) <= FEW_OPTIONS,
+        "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
     tables: list[Table[Any]] = [models_table(scores), *([items_table(content)] if content else [])]
@@ -68,7 +68,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
             model_column(lambda s: s.run),
             settings_column(lambda s: s.run),
             Column("value", "Score", cells.of_score, align="score"),
-            *interval_columns(lambda s: s, shown=False),
+            *interval_columns(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n or None), align="number"),
             Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
         ],

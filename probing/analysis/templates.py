@@ -176,7 +176,7 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     alike = (groups["weight"].max() - groups["weight"].min() < EVEN) & (groups.size() > 1)
     n = groups["weight"].sum().round(9)
     scores = [
-        {"metric": metric, "dimension": dimension, "group": str(group), "value": share, "n": n[group]}
+        {"metric": metric, "dimension": dimension, "group": str(group), "value": share, "n": n.at[group]}
         for metric, shares in ((LOWEST, groups["share"].min()), (HIGHEST, groups["share"].max()))
         for group, share in shares[alike].items()
     ]

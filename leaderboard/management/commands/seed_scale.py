@@ -183,10 +183,9 @@ def _scores(run: Run, skill: float, scale: Scale, chance: np.random.Generator) -
 
 def _ranks(scores: Sequence[Score]) -> Iterator[RunRank]:
     """Yield the places that separate intervals allow; they are enough to measure pages with."""
-    lows, highs = (np.sort([getattr(score, end) for score in scores]) for end in ("low", "high"))
-    for score in scores:
-        ahead = len(scores) - int(np.searchsorted(lows, score.high, "right"))
-        behind = int(np.searchsorted(highs, score.low, "left"))
+    lows, highs = (np.array([getattr(score, end) for score in scores], dtype=float) for end in ("low", "high"))
+    for score, low, high in zip(scores, lows, highs, strict=True):
+        ahead, behind = int((lows > high).sum()), int((highs < low).sum())
         figures = {"value": score.value, "low": score.low, "high": score.high, "n": score.n, "counted": score.n}
         yield RunRank(
             run_id=score.run_id, metric=METRIC, **figures, best=1 + ahead, worst=len(scores) - behind, tie_group=1
