@@ -27,6 +27,7 @@ PAGES = [
     "/methods/",
     "/api/",
     "/nowhere/",
+    "/",
 ]
 PROBED = ("starter", "culture", "geography", "graph", "pairs")  # one benchmark of each probe
 SERIOUS = ("serious", "critical")
