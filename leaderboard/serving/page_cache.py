@@ -23,8 +23,10 @@ OWN_COOKIES = frozenset({settings.SESSION_COOKIE_NAME, "messages"})
 View = Callable[..., HttpResponseBase]
 
 
-def kept(view: View) -> View:
-    """Keep the responses of a view for all readers until the data change.
+def kept(view: View, seconds: int = LONGEST) -> View:
+    """Keep the responses of a view for all readers until the data change, and no longer than so many seconds.
+
+    The progress of a run is no change of the data: a page that shows it is kept for a few seconds.
 
     Nothing is kept for or from a reader who is logged in, of a page with a form (its token is one reader's own), or of
     a response that says that it is not for everybody (`Cache-Control: private` or `no-store`).
@@ -42,7 +44,7 @@ def kept(view: View) -> View:
             return HttpResponse(content, headers=headers)
         response = view(request, *args, **kwargs)
         if isinstance(response, HttpResponse) and _is_for_everybody(request, response):
-            cache.set(key, (response.content, dict(response.headers)), LONGEST)
+            cache.set(key, (response.content, dict(response.headers)), seconds)
         return response
 
     return answer

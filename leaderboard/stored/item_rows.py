@@ -139,7 +139,9 @@ def _ends(column: pq.ColumnChunkMetaData) -> list[Any]:
 def find(run: Run, conditions: ItemFilter) -> Sequence[int]:
     """Return the numbers of the rows that pass, in stored order."""
     with opened(run) as file:
-        parquet = pq.ParquetFile(file, read_dictionary=LABELS)
+        metadata = pq.read_metadata(file)
+        labels = [name for name in LABELS if name in metadata.schema.names]
+        parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=labels)
         if not conditions.columns:
             return range(parquet.metadata.num_rows)
         numbers: list[int] = []

@@ -1,6 +1,7 @@
 """Pages that are kept until the data change, asked for as readers do."""
 
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 from django.contrib.auth.models import User
@@ -165,6 +166,13 @@ def test_errors_are_not_kept(status: int) -> None:
     statuses = iter([status, 200])
     view = kept(lambda request: HttpResponse(status=next(statuses)))
     assert [view(RequestFactory().get("/x")).status_code for _ in range(2)] == [status, 200]
+
+
+def test_a_page_with_progress_is_kept_no_longer_than_said() -> None:
+    make.benchmark()
+    numbers = count()
+    view = kept(lambda request: HttpResponse(str(next(numbers))), seconds=0)
+    assert [view(RequestFactory().get("/x")).getvalue() for _ in range(2)] == [b"0", b"1"]
 
 
 def test_without_a_version_every_page_is_computed(client: Client, tiny: Benchmark) -> None:
