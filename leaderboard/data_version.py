@@ -11,7 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 from django.apps import AppConfig
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 TABLE = "clozeboard_data_version"
@@ -44,12 +44,17 @@ DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION clozeboard_data_chan
 
 
 def data_version() -> str:
-    """Return the present version with one query; empty where it is unknown, so that nothing may be kept."""
+    """Return the present version with one query; empty where it is unknown, so that nothing may be kept.
+
+    Raises `OperationalError` if the database is locked or away, as the queries of a page do.
+    """
     try:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT value FROM {TABLE} WHERE id = 1")
             row = cursor.fetchone()
-    except DatabaseError:
+    except DatabaseError as error:
+        if isinstance(error, OperationalError) and "no such table" not in str(error):
+            raise
         return ""
     return str(row[0]) if row else ""
 
