@@ -115,9 +115,13 @@ def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
 
 
 def ready_pairs() -> list[tuple[Run, Run]]:
-    """Return pairs of the newest runs of different models on one benchmark, with the usual settings. One query."""
+    """Return pairs of the newest measured runs of different models on one benchmark, with the usual settings.
+
+    One query, which reads few runs, as it asks nothing about the others of their models.
+    """
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
     by_benchmark: dict[int, dict[str, Run]] = {}
-    for run in runs_with_items().exclude(provenance=Run.Provenance.THIRD_PARTY)[:NEWEST_RUNS]:
+    for run in measured.select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
         if not run.settings_group:
             by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
     pairs = [pair for of_one in by_benchmark.values() for pair in combinations(of_one.values(), 2)]

@@ -128,11 +128,15 @@ def _figures(scores: QuerySet[Score], benchmarks: Mapping[int, Benchmark]) -> di
         value__isnull=False,
     )
     usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
+    changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
     by_benchmark: dict[int, list[Figure]] = {}
     for metric, *values in overall.order_by("run").values_list("metric", *FIGURE_FIELDS):
         pk, benchmark, provenance, settings, hub_id, parameters, dtype, *value = values
         if metric == benchmarks[benchmark].main_metric:
-            group = settings_group(differences(settings, usual[benchmark]), settings, parameters, dtype)
+            key = benchmark, str(settings)
+            if key not in changed:
+                changed[key] = differences(settings, usual[benchmark])
+            group = settings_group(changed[key], settings, parameters, dtype) if changed[key] else ""
             figure = Figure(pk, hub_id, parameters, provenance == Run.Provenance.MEASURED, group, *value)
             by_benchmark.setdefault(benchmark, []).append(figure)
     return by_benchmark

@@ -9,7 +9,7 @@ from leaderboard.display.charts import Chart
 from leaderboard.display.charts.profiles import Mark, profile
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import Column, Table
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.families import family_of
 from leaderboard.lists.model_profile import Figure, ProfileRow
 from leaderboard.lists.scores import Group, group_url
@@ -283,6 +283,7 @@ def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
             Column("provenance", "Source", lambda f: cells.text("measured here" if f.measured else "published")),
         ],
         rows=sorted(figures, key=lambda f: f.parameters or 0),
+        page_size=PAGE_SIZE,
     )
 
 
