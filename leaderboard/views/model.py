@@ -52,6 +52,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     rows = by_topic(profile(hub_id, runs, parameters))
     known_row, known = _known(rows, request.GET.get("benchmark", ""))
     best, least = extremes(known.groups) if known else ([], [])
+    has_sorted = any(name == "sort" or name.startswith("published-") for name in request.GET)
     context = {
         "model": versions[0],
         "name": versions[0].printed_name or name,
@@ -63,7 +64,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         "least": least,
         "known_row": known_row,
         "choices": [row.run.benchmark for row in rows if row.run.artefact],
-        "runs_open": any(name == "sort" or name.startswith("published-") for name in request.GET),
+        "runs_open": has_sorted or not rows,
         **_states(runs),
     }
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]

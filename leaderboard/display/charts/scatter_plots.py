@@ -80,9 +80,9 @@ def farthest(points: Sequence[Point], number: int = 3) -> list[Point]:
 
 
 def _name_beside(point: Point) -> Axis:
-    """Return the label of an outlier, away from the diagonal."""
-    above = point.value > (point.x or 0)
-    side = {"xanchor": "right", "xshift": -8} if above else {"xanchor": "left", "xshift": 8}
+    """Return the label of an outlier, on the side where the plot has room."""
+    in_left_half = (point.x or 0) < 0.5
+    side = {"xanchor": "left", "xshift": 8} if in_left_half else {"xanchor": "right", "xshift": -8}
     return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
 
 
