@@ -1,0 +1,39 @@
+"""What a comparison found in one sentence."""
+
+from typing import Any
+
+import pytest
+
+from leaderboard.models import Run
+from leaderboard.probe_pages.comparison_tables import ComparedRun, Interval
+from leaderboard.probe_pages.comparison_verdicts import verdict
+
+
+def rows(difference: float, low: float, high: float, p: float) -> list[dict[str, Any]]:
+    overall = {"dimension": "overall", "difference": difference, "low": low, "high": high, "p_holm": p}
+    return [overall, *({"dimension": "relation", "difference": value} for value in (0.1, 0.2, -0.1, 0.0))]
+
+
+def sides(*values: float) -> list[ComparedRun]:
+    return [
+        ComparedRun(name, name, Run(), Interval(value, None, None)) for name, value in zip("ABC", values, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("differences", "sentence"),
+    [
+        (rows(0.27, 0.2, 0.34, 0.001), "B knows 27 points more than A [20, 34]; ahead in 2 of 4 relations."),
+        (rows(-0.27, -0.34, -0.2, 0.001), "A knows 27 points more than B [20, 34]; ahead in 1 of 4 relations."),
+        (
+            rows(0.01, -0.02, 0.04, 0.4),
+            "No clear difference: B is 1.0 points ahead of A [{minus}2.0, 4.0]; ahead in 2 of 4 relations.",
+        ),
+    ],
+)
+def test_two_runs_have_their_difference_in_points(differences: list[dict[str, Any]], sentence: str) -> None:
+    assert verdict(sides(0.3, 0.5), differences) == sentence.replace("{minus}", "\N{MINUS SIGN}")
+
+
+def test_of_several_runs_the_best_is_named() -> None:
+    assert verdict(sides(0.3, 0.5, 0.4), rows(0.2, 0.1, 0.3, 0.001)) == "B is the best of 3 with 0.500."
