@@ -175,8 +175,8 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
         name="scores",
         caption="All scores",
         columns=[
-            Column("metric", "Metric", lambda s: _in_words(s.metric, labels.metric(s.metric))),
-            Column("dimension", "Dimension", lambda s: _in_words(s.dimension, labels.dimension(s.dimension))),
+            Column("metric", "Metric", lambda s: cells.text(s.metric)),
+            Column("dimension", "Dimension", lambda s: cells.text(s.dimension)),
             Column("group", "Group", lambda s: cells.text(s.group)),
             Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
@@ -190,11 +190,6 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
         page_size=PAGE_SIZE,
         empty="No scores yet.",
     )
-
-
-def _in_words(name: str, title: str) -> cells.Cell:
-    """Show a name of the CSV as its title."""
-    return replace(cells.text(name, note=name), text=title)
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
