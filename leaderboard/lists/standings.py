@@ -229,12 +229,14 @@ class FacetChoice:
 class Leaderboard:
     """The rows in their default order, and the facets with their choices.
 
-    `without_figure` are runs whose published figures are about single relations or in other metrics only.
+    `without_figure` are runs whose published figures are about single relations or in other metrics only. `compared` are
+    the ranks of all runs with the usual settings, whatever the filter hides.
     """
 
     standings: list[Standing]
     facets: list[tuple[Facet, list[FacetChoice]]]
     without_figure: list[Run]
+    compared: list[RunRank]
 
 
 def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
@@ -252,7 +254,7 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
     counted = [row.run for row in shown]
     facets = [(facet, _facet_choices(facet, filters, counted)) for facet in FACETS]
     others = [row.run for row in standings if not row.scores]
-    return Leaderboard(sorted(rows, key=_default_order), facets, others)
+    return Leaderboard(sorted(rows, key=_default_order), facets, others, _compared(standings))
 
 
 def _standing(
@@ -283,15 +285,13 @@ def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Ran
     return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
 
 
-def ranked_runs(benchmark: Benchmark, metric: str) -> list[RunRank]:
+def _compared(standings: Iterable[Standing]) -> list[RunRank]:
     """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group."""
-    runs = {run.pk: run for run in finished_runs(benchmark) if not run.settings_group}
-    ranks = list(
-        RunRank.objects.filter(run__in=runs, metric=metric, best__isnull=False).order_by("tie_group", "-value")
-    )
-    for rank in ranks:
-        rank.run = runs[rank.run_id]
-    return ranks
+    stored = [(row.run, row.stored_rank) for row in standings if row.stored_rank and not row.group]
+    ranked = [(run, rank) for run, rank in stored if rank.best is not None]
+    for run, rank in ranked:
+        rank.run = run
+    return sorted((rank for _, rank in ranked), key=lambda rank: (rank.tie_group or 0, -(rank.value or 0.0)))
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:

@@ -246,29 +246,26 @@ def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[Known
 def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> Section:
     """Return the figures of a model and the rest of its family against their sizes."""
     benchmark, family = row.run.benchmark, family_of(hub_id)
-    points = [
-        charts.Point(
+    scores = [
+        charts.SizedScore(
             figure.hub_id.rpartition("/")[2],
             figure.value,
             figure.low,
             figure.high,
             figure.parameters,
-            _family_group(hub_id, figure),
+            family,
+            figure.measured,
             f"/runs/{figure.run}/",
         )
         for figure in sorted(figures, key=lambda figure: (figure.parameters or 0, figure.value))
+        if figure.parameters
     ]
     metric = labels.within(metric_label(benchmark))
     title = f"The {family} family on {row_label(row.run)}"
-    smallest, largest = points[0], points[-1]
+    smallest, largest = scores[0], scores[-1]
     summary = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
-    figure = charts.against_parameters(points, row.chance, metric)
-    return Section("family", title, _family_table(title, figures), Chart("family", title, summary, figure))
-
-
-def _family_group(hub_id: str, figure: Figure) -> str:
-    own = "this model" if figure.hub_id == hub_id else "the family"
-    return own if figure.measured else f"{own}, published"
+    plot = charts.scaling_curve(scores, row.chance, metric)
+    return Section("family", title, _family_table(title, figures), Chart("family", title, summary, plot))
 
 
 def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from leaderboard.display import charts, labels
-from leaderboard.display.charts import Chart, Point
+from leaderboard.display.charts import Chart, SizedScore
+from leaderboard.lists.families import family_of
 from leaderboard.lists.standings import LeaderboardFilter, Standing
-from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place, gaps_chart
 from leaderboard.stored.chance import HUB_ID as CHANCE
@@ -36,7 +36,7 @@ def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], drawn: Sequen
     summary = f"{title} by model size, {models}."
     if any(row.run.is_published for row in sized):
         summary += " Hollow markers are published figures."
-    figure = charts.against_parameters(_points(sized), _chance(rows), labels.within(title))
+    figure = charts.scaling_curve(_sized_scores(sized), _chance(rows), labels.within(title))
     return Chart("scatter", f"{title} by model size", summary, figure)
 
 
@@ -46,18 +46,18 @@ def _chance(rows: Sequence[Standing]) -> float | None:
     return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)
 
 
-def _points(rows: Sequence[Standing]) -> list[Point]:
-    return [_point(row.run, row.main, row.main.value) for row in rows if row.main and row.main.value is not None]
-
-
-def _point(run: Run, score: Score, value: float) -> Point:
-    group = run.model.kind or "unknown kind"
-    return Point(
-        run.name,
-        value,
-        score.low,
-        score.high,
-        run.model.parameters,
-        f"{group}, published" if run.is_published else group,
-        run.get_absolute_url(),
-    )
+def _sized_scores(rows: Sequence[Standing]) -> list[SizedScore]:
+    return [
+        SizedScore(
+            row.run.model.hub_id.rpartition("/")[2],
+            row.main.value,
+            row.main.low,
+            row.main.high,
+            row.run.model.parameters,
+            family_of(row.run.model.hub_id),
+            not row.run.is_published,
+            row.run.get_absolute_url(),
+        )
+        for row in rows
+        if row.main and row.main.value is not None and row.run.model.parameters
+    ]

@@ -5,7 +5,6 @@ from leaderboard.display.charts import Chart, Point
 from leaderboard.display.columns import model_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.lists.standings import ranked_runs
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.rank_tables import RunRank
@@ -18,9 +17,8 @@ NOTE = (
 )
 
 
-def ties(benchmark: Benchmark, pages: ProbePages) -> list[Section]:
+def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[Section]:
     """Return the section, or nothing while fewer than two runs are ranked."""
-    ranks = ranked_runs(benchmark, pages.main_metric(benchmark))
     if len(ranks) < 2:
         return []
     title = "Models that cannot be told apart"

@@ -44,7 +44,10 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "switches": switch_links(pages, request.GET),
         "sources": _sources(board),
     }
-    sections = [*ties(benchmark, pages), *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET))]
+    sections = [
+        *ties(benchmark, pages, board.compared),
+        *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET)),
+    ]
     sections += [*baselines_section(benchmark), *published_sections(benchmark)]
     rows = relation_rows(benchmark, relations, place, board.standings)
     tables: list[Table[Any]] = [standings_table(filters, board, place), relations_table(rows, place)]

@@ -8,7 +8,7 @@ from leaderboard.display.charts.figures import Chart, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.lines import lines
 from leaderboard.display.charts.scaling import SizedScore, scaling_curve
-from leaderboard.display.charts.scatter_plots import against_parameters, calibration, changes, square
+from leaderboard.display.charts.scatter_plots import calibration, changes, square
 from leaderboard.display.charts.series import beside, favoured
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "Dumbbell",
     "Point",
     "SizedScore",
-    "against_parameters",
     "beside",
     "boxes",
     "bumps",

@@ -1,37 +1,26 @@
-"""Scatter plots: a value of each model against another one or against its number of parameters."""
+"""Scatter plots: a value of each model against another one."""
 
 from collections.abc import Sequence
 from itertools import cycle
 
 import plotly.graph_objects as go
 
-from leaderboard.display.charts.axes import SHARE_RANGE, parameter_axis
+from leaderboard.display.charts.axes import SHARE_RANGE
 from leaderboard.display.charts.figures import (
     ACCENT,
     HEIGHT,
     MUTED,
     SERIES_MARKERS,
     SYMBOLS,
-    Axis,
     Point,
     error_bars,
     figure,
     group_names,
     intervals,
     links,
-    with_chance_line,
 )
 
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
-
-
-def against_parameters(points: Sequence[Point], chance: float | None, title: str) -> go.Figure:
-    """Plot scores against the number of parameters, with 0 and the chance level in view."""
-    bounds = [bound for point in points for bound in (point.value, point.low, point.high)]
-    values = [0.0, *(value for value in (*bounds, chance) if value is not None)]
-    room = 0.04 * (max(values) - min(values))
-    scores = {"title": {"text": title}, "tickformat": ".2~f", "range": [min(values) - room, max(values) + room]}
-    return with_chance_line(_scatter_plot(points, parameter_axis(points), scores), chance)
 
 
 def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
@@ -94,12 +83,6 @@ def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figur
     axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
     axes = {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {"title": {"text": "accuracy"}, **axis}}
     return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
-
-
-def _scatter_plot(points: Sequence[Point], xaxis: Axis, yaxis: Axis) -> go.Figure:
-    """Plot the points with one trace per group, the groups in alphabetical order."""
-    traces = _traces_by_group(points, sorted(group_names(points)))
-    return figure(traces, HEIGHT, xaxis=xaxis, yaxis=yaxis, showlegend=len(traces) > 1)
 
 
 def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.Scatter]:

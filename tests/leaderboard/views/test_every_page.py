@@ -26,9 +26,10 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
 def same(shown: str, value: str) -> bool:
     """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
     shown = shown.split("±")[0]
-    if shown in ("–", "not measured"):
+    if shown in ("–", "not measured", "not reported"):
         return value == ""
-    if shown == value or {"yes": "true", "no": "false"}.get(shown) == value:
+    # The spaces around a highlighted word are markup.
+    if shown.replace(" ", "") == value.replace(" ", "") or {"yes": "true", "no": "false"}.get(shown) == value:
         return True
     if shown.startswith("published: "):
         return value.startswith("published: ")

@@ -6,42 +6,8 @@ from leaderboard.display import charts
 from leaderboard.display.charts import Point
 
 
-def sized(*parameters: int) -> list[Point]:
-    return [Point(f"model {size}", 0.5, x=size) for size in parameters]
-
-
 def grouped_points(*groups: str) -> list[Point]:
     return [Point(f"model {group}", 0.5, 0.4, 0.6, x=0.25, group=group) for group in groups]
-
-
-def test_chance_has_its_name_also_where_it_is_the_highest() -> None:
-    plot = charts.against_parameters(sized(10**8, 10**9), 0.9, "accuracy")
-    (name,) = plot.layout.annotations
-    assert (name.text, name.x, name.xref, name.xanchor) == ("chance", 1, "paper", "left")
-    assert plot.layout.yaxis.range[0] < 0 < 0.9 < plot.layout.yaxis.range[1]
-
-
-def test_the_axis_of_scores_reaches_around_all_intervals() -> None:
-    points = [Point("a", 0.5, 0.2, 0.95, x=10**8), Point("b", -0.25, x=10**9)]
-    low, high = charts.against_parameters(points, None, "accuracy").layout.yaxis.range
-    assert (low, high) == pytest.approx((-0.298, 0.998))
-
-
-def test_dots_at_the_ends_of_the_axis_are_whole() -> None:
-    assert charts.against_parameters(sized(10**8), None, "accuracy").data[0].cliponaxis is False
-
-
-def test_markers_show_the_kind_of_model_and_whether_its_score_is_published() -> None:
-    points = [
-        point._replace(x=1e9) for point in grouped_points("masked", "causal, published", "causal", "masked, published")
-    ]
-    traces = charts.against_parameters(points, None, "accuracy").data
-    assert [(trace.name, trace.marker.symbol) for trace in traces] == [
-        ("causal", "circle"),
-        ("causal, published", "circle-open"),
-        ("masked", "diamond"),
-        ("masked, published", "diamond-open"),
-    ]
 
 
 def test_each_dot_links_to_its_run() -> None:
