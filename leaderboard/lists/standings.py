@@ -229,8 +229,8 @@ class FacetChoice:
 class Leaderboard:
     """The rows in their default order, and the facets with their choices.
 
-    `without_figure` are runs whose published figures are about single relations or in other metrics only. `compared` are
-    the ranks of all runs with the usual settings, whatever the filter hides.
+    `without_figure` are runs whose published figures are about single relations or in other metrics only. `compared`
+    are the ranks of all runs with the usual settings, whatever the filter hides.
     """
 
     standings: list[Standing]
