@@ -32,7 +32,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
     """Return the table; rows are sorted and ranked within the group that stands above them."""
     pages = pages_of(filters.benchmark)
     title = pages.metric_label(filters.metric)
-    headings = _headings(board.standings, filters.rank_published)
+    headings = _headings(board.standings)
     return Table(
         name="leaderboard",
         caption=f"{labels.sentence(title)} of every model{f': {place.title}' if place else ''}",
@@ -67,14 +67,19 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
     )
 
 
-def _headings(rows: Sequence[Standing], rank_published: bool) -> dict[tuple[bool, str, bool, str], str]:
+def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str]:
     """Map the place of each group to the text above it, with the number of its models and its source if it has one."""
-    models = Counter(dict.fromkeys((row.place, row.run.model.hub_id) for row in rows))
-    counts = Counter(place for place, _ in models)
-    return {row.place: _heading(row, counts[row.place], rank_published) for row in rows}
+    models = Counter(place for place, _ in dict.fromkeys((row.place, row.run.model.hub_id) for row in rows))
+    published = {(row.place, row.run.is_published) for row in rows}
+    kinds = {
+        place: BOTH if (place, not is_published) in published else PUBLISHED if is_published else MEASURED
+        for place, is_published in published
+    }
+    return {row.place: _heading(row, models[row.place], kinds[row.place]) for row in rows}
 
 
-def _heading(row: Standing, models: int, rank_published: bool) -> str:
+def _heading(row: Standing, models: int, kind: str) -> str:
+    """Return the text above a group, whose rows are of one `kind` or of both."""
     if row.is_baseline:
         return ""
     number = f"{models} model{'' if models == 1 else 's'}"
@@ -83,7 +88,7 @@ def _heading(row: Standing, models: int, rank_published: bool) -> str:
         return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, number]))
     if row.settings_heading:
         return f"{row.settings_beginning}: {words}"
-    return f"{BOTH if rank_published else MEASURED}, {number}"
+    return f"{kind}, {number}"
 
 
 def _empty(filters: LeaderboardFilter) -> str:

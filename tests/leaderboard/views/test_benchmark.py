@@ -241,6 +241,7 @@ def test_a_stated_standard_error_makes_published_figures_share_ranks(client: Cli
             make.score(printed, error, metric="accuracy_sem", low=None, high=None)
     make.baseline(tiny, 0.1)
     ranks = {row["model"]: row["rank"] for row in csv_rows(client, TINY + "?published=ranked")}
+    assert "○ Published, 4 models" in client.get(TINY + "?published=ranked").content.decode()
     assert ranks == {"org/a": "≈ 1–2", "org/b": "≈ 1–2", "org/c": "≈ 3", "org/d": "", "baseline/chance": ""}
 
 
