@@ -86,7 +86,7 @@ def column_name(*words: str) -> str:
 
 
 def group_column(dimension: str, group: str) -> str:
-    """Return the name of the CSV column of a group, such as `domain_arts`; crossed groups name their tags themselves."""
+    """Return the name of a group's CSV column, such as `domain_arts`; a group of several tags is its own name."""
     return column_name(group) if dimension in CROSSED else column_name(dimension, group)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from django.conf import settings
@@ -47,7 +48,7 @@ def methods() -> Document:
     tokens = markdown.parse(source)
     contents: list[Heading] = []
     ids: set[str] = set()
-    for opening, inside in zip(tokens, tokens[1:], strict=False):
+    for opening, inside in pairwise(tokens):
         name = _name(opening, inside.children or [])
         anchor = slugify(name.replace("±", "plus minus"))
         if not anchor or anchor in ids:

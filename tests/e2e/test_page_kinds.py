@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import Deployment
 
@@ -19,20 +19,23 @@ RULES: dict[Literal["light", "dark"], dict[str, Any]] = {"light": {}, "dark": {"
 
 LAYOUT = """() => {
   const faults = [];
+  const EMPTY = ["", "–", "not measured"];
   const text = (cell) => cell.innerText.trim();
   for (const table of document.querySelectorAll("table")) {
     const rows = [...table.querySelectorAll("tbody tr:not(.heading)")].filter((row) => row.checkVisibility());
     const heads = [...table.querySelectorAll("thead th")];
     heads.forEach((head, place) => {
       const cells = rows.map((row) => row.cells[place]).filter(Boolean);
-      if (cells.length && cells.every((cell) => ["", "–", "not measured"].includes(text(cell)) && !cell.querySelector("input, svg")))
-        faults.push(`empty column: ${table.dataset.table} ${text(head)}`);
+      const isEmpty = (cell) => EMPTY.includes(text(cell)) && !cell.querySelector("input, svg");
+      if (cells.length && cells.every(isEmpty)) faults.push(`empty column: ${table.dataset.table} ${text(head)}`);
     });
     const high = rows.filter((row) => row.getBoundingClientRect().height > 60);
-    if (high.length) faults.push(`${high.length} rows over 60 px: ${table.dataset.table}: ${text(high[0]).slice(0, 60)}`);
+    const first = high.length && text(high[0]).slice(0, 60);
+    if (high.length) faults.push(`${high.length} rows over 60 px: ${table.dataset.table}: ${first}`);
   }
   const height = document.documentElement.scrollHeight;
-  if (height > 6000 && !document.querySelector("nav[aria-label=Contents]")) faults.push(`${height} px without contents`);
+  const contents = document.querySelector("nav[aria-label=Contents]");
+  if (height > 6000 && !contents) faults.push(`${height} px without contents`);
   return faults;
 }"""
 OPEN_ALL = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
@@ -90,3 +93,43 @@ def test_no_kind_of_page_has_a_fault_of_layout_or_an_obstacle(
         for address in addresses(deployment.url):
             with subtests.test(address):
                 assert faults(page, address) == []
+
+
+def test_a_table_is_a_tab_stop_only_where_it_scrolls(page: Page) -> None:
+    page.goto("/benchmarks/bear/")
+    stops = page.evaluate(
+        "[...document.querySelectorAll('.scroll')].map(box => [box.scrollWidth > box.clientWidth, box.tabIndex === 0])"
+    )
+    assert stops
+    assert all(scrolls == stop for scrolls, stop in stops)
+
+
+def test_every_table_is_reachable_and_open_without_javascript(browser: Browser, deployment: Deployment) -> None:
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/benchmarks/starter/")
+        boxes = page.locator(".scroll")
+        assert boxes.count() == page.locator(".scroll[tabindex='0']").count() > 0
+        assert page.locator("details.below-chart:not([open])").count() == 0
+
+
+def test_a_keyboard_opens_the_help_of_a_column_which_leads_to_the_methods(page: Page, deployment: Deployment) -> None:
+    run = answer(deployment.url, "runs?benchmark=starter&state=finished")["runs"][0]["run"]
+    page.goto(f"/runs/{run}/")
+    page.locator("details.below-chart").first.evaluate("fold => { fold.open = true; }")
+    button = page.locator("th .help").first
+    button.focus()
+    page.keyboard.press("Enter")
+    link = page.locator(".column-help:popover-open a")
+    expect(link).to_be_visible()
+    link.click()
+    expect(page.locator(":target")).to_be_visible()
+
+
+def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, deployment: Deployment) -> None:
+    run = answer(deployment.url, "runs?benchmark=starter&state=finished")["runs"][0]["run"]
+    page.goto(f"/runs/{run}/")
+    page.wait_for_function("window.Plotly")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    charts = page.locator("[data-chart]")
+    assert charts.count() == page.locator("[data-chart]:has(.main-svg)").count() > 1

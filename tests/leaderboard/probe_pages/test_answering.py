@@ -32,11 +32,11 @@ def run(culture: Benchmark) -> Run:
 def test_items_show_the_question_and_the_response(client: Client, run: Run) -> None:
     rows = {row["subject"]: row for row in csv_rows(client, f"/runs/{run.pk}/items/") if row["language"] == "en"}
     assert {subject: row["correct"] for subject, row in rows.items()} == {
-        "Egypt": "no",
-        "Iraq": "no",
-        "France": "yes",
-        "Canada": "yes",
-        "Britain": "no",
+        "Egypt": "false",
+        "Iraq": "false",
+        "France": "true",
+        "Canada": "true",
+        "Britain": "false",
     }
     assert rows["Egypt"]["statement"] == "What do people of Egypt speak?"
     assert rows["Egypt"]["prediction"] == "They speak French."

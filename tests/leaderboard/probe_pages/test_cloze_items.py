@@ -27,13 +27,13 @@ def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) ->
 
 def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
     rows = {row["subject"]: row["correct"] for row in csv_rows(client, f"/runs/{generator.pk}/items/")}
-    assert rows == {"Paris": "yes", "Cairo": "no", "Inn": "", "Sahara": ""}
+    assert rows == {"Paris": "true", "Cairo": "false", "Inn": "", "Sahara": ""}
     assert client.get(f"/runs/{generator.pk}/items/desert_continent/0/0/").status_code == 200
 
 
 def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
     page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
-    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*([^<]+?)\s*</th>', page))
+    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*<span class="column-head">\s*([^<]+?)\s*<', page))
     assert (heads["correct"], heads["prediction"], heads["rank"]) == (
         "In top 5",
         "Ranked first",
@@ -54,7 +54,8 @@ def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder:
         return 'data-column="margin"' in client.get(address).content.decode()
 
     assert not shown(f"/runs/{encoder.pk}/items/")
-    assert shown(f"/runs/{encoder.pk}/items/?columns=all")
+    assert not shown(f"/runs/{encoder.pk}/items/?columns=all")
+    assert "margin" in csv_rows(client, f"/runs/{encoder.pk}/items/")[0]
 
 
 def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) -> None:
@@ -62,7 +63,7 @@ def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) ->
     stored = set(item_rows.names(encoder)) - {"answer_label", "prediction_label", *ITEM_COLUMNS.file_only}
     assert stored <= rows[0].keys()
     inn = next(row for row in rows if row["subject"] == "Inn")
-    assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "yes")
+    assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "true")
 
 
 def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
@@ -72,13 +73,13 @@ def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
     assert "Right: the answer is in place 2 (the first 5 places count)." in page
     assert "<mark>Austria</mark>" in page
     ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address)]
-    assert ranked == [("1", "Egypt", "no"), ("2", "Austria", "yes"), ("3", "Africa", "no")]
+    assert ranked == [("1", "Egypt", "false"), ("2", "Austria", "true"), ("3", "Africa", "false")]
 
 
 def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
     facts = csv_rows(client, f"/runs/{encoder.pk}/items/river_countries/0/0/", "facts")
     values = {fact["name"]: fact["value"] for fact in facts}
-    assert values["One token"] == "yes"
+    assert values["One token"] == "true"
     assert not {"", "None", "True"} & set(values.values())
     assert not {"Margin", "Continuation", "Subject id"} & values.keys()
 

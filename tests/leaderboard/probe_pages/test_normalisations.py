@@ -30,7 +30,7 @@ def test_a_run_shows_its_figure_under_every_normalisation(client: Client, small:
     probed(small, "org/two")
     rows = csv_rows(client, f"/runs/{run.pk}/", "normalisation")
     assert [(row["normalisation"], row["own"]) for row in rows] == [
-        ("sum", "yes"), ("per token", "no"), ("per byte", "no"), ("per word", "no"),
+        ("sum", "true"), ("per token", "false"), ("per byte", "false"), ("per word", "false"),
     ]  # fmt: skip
     own = run.scores.get(metric="accuracy", dimension="overall").value
     assert float(rows[0]["value"]) == own
@@ -80,5 +80,5 @@ def test_ranks_of_the_leaderboard_stay_those_of_the_headline(client: Client, sma
 def test_culture_pairs_have_normalisations_of_their_candidates(client: Client, culture: Benchmark) -> None:
     run = make.probed(culture, make.model("org/one"), FakeModel(), Settings(probe="ranking"))
     rows = csv_rows(client, f"/runs/{run.pk}/", "normalisation")
-    assert [row["normalisation"] for row in rows if row["own"] == "yes"] == ["per token"]
+    assert [row["normalisation"] for row in rows if row["own"] == "true"] == ["per token"]
     assert float(rows[1]["value"]) == run.scores.get(metric="p_at_1", dimension="overall").value

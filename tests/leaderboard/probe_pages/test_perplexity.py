@@ -118,7 +118,7 @@ def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: 
     one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
     assert rows[0]["subject"].split()[-1] in one.content.decode()
     facts = {row["name"]: row["value"] for row in csv_rows(client, f"{one.request['PATH_INFO']}")}
-    assert facts["True"] in ("yes", "no")
+    assert facts["True"] in ("true", "false")
     shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
     assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
 

@@ -182,7 +182,7 @@ def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measu
     lyon = next(line for line in lines if line["subject"] == "Lyon")
     assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
     cusco = next(line for line in lines if line["subject"] == "Cusco")
-    assert (cusco["specific"], cusco["correct"] in ("yes", "no")) == ("", True), "South America is two tokens"
+    assert (cusco["specific"], cusco["correct"] in ("true", "false")) == ("", True), "South America is two tokens"
     html = client.get(f"/runs/{run.pk}/items/").content.decode()
     assert "Specific, all pairs" in html
     assert "counts the pairs that have a yes or no there" in html
@@ -192,7 +192,7 @@ def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measu
 def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
     run = measure("org/a", "vanilla")
     every, lines = (csv_rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
-    assert lines == [line for line in every if line["specific"] == answer]
+    assert lines == [line for line in every if line["specific"] == {"yes": "true", "no": "false"}[answer]]
     assert len(lines) < len(every)
 
 
