@@ -40,7 +40,6 @@ METRICS = {
 }
 # The headings of docs/methods.md that explain columns, by the columns' names; /methods/ has them as ids.
 ABOUT = {
-    "rank": "what-does-a-rank-such-as-2-to-5-mean",
     "places": "what-does-a-rank-such-as-2-to-5-mean",
     "tie_group": "ranks",
     "value": "what-is-plus-minus",
@@ -55,8 +54,8 @@ ABOUT = {
     "mean_reciprocal_rank": "precision-at-5",
     "ties": "ties",
     "difference": "comparing-runs",
-    "p": "comparing-runs",
     "p_holm": "comparing-runs",
+    "margin": "option-scores",
     "flips": "template-sensitivity",
     "confidence": "confidence",
     "p_at_1": "culture-pairs",

@@ -27,7 +27,7 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
         page.get_by_role("link", name="CSV").click()
     with Path(download.value.path()).open(newline="", encoding="utf-8") as file:
         models = [row["model"] for row in csv.DictReader(file)]
-    displayed = page.locator("[data-table=leaderboard] tbody td.head").all_inner_texts()
+    displayed = page.locator("[data-table=leaderboard] tbody .head").all_inner_texts()
     assert models == displayed
     assert "org/causal" in models
 

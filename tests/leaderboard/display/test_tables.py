@@ -114,9 +114,9 @@ def test_only_a_table_with_many_columns_becomes_cards(columns: int, cards: bool,
 
 
 def test_a_column_leads_to_the_paragraph_of_its_own_or_of_its_name() -> None:
-    rank = replace(NAME, name="rank")
-    assert (replace(rank, about="ties").paragraph, NAME.paragraph) == ("ties", "")
-    assert rank.paragraph
+    accuracy = replace(NAME, name="accuracy")
+    assert (replace(accuracy, about="ties").paragraph, NAME.paragraph) == ("ties", "")
+    assert accuracy.paragraph == "accuracy"
 
 
 def test_a_page_leaves_out_columns_that_only_csv_has() -> None:
