@@ -58,7 +58,7 @@ class Cell:
     @property
     def mark_word(self) -> str:
         """The mark in words."""
-        return PROVENANCES.get(self.mark, "")
+        return PROVENANCES.get(self.mark, "").lower()
 
 
 class Dot(NamedTuple):

@@ -129,7 +129,7 @@ def test_a_keyboard_opens_the_help_of_a_column_which_leads_to_the_methods(page: 
 def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, deployment: Deployment) -> None:
     run = answer(deployment.url, "runs?benchmark=starter&state=finished")["runs"][0]["run"]
     page.goto(f"/runs/{run}/")
-    page.wait_for_function("window.Plotly")
+    expect(page.locator(".main-svg").first).to_be_attached()
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     charts = page.locator("[data-chart]")
     assert charts.count() == page.locator("[data-chart]:has(.main-svg)").count() > 1
