@@ -95,6 +95,7 @@
   document.body.append(probe, mapStyle);
   watch(document);
   document.addEventListener("htmx:afterSettle", () => watch(document));
+  document.addEventListener("pageupdate", () => watch(document)); // live.js has added something
   document.addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

@@ -1,7 +1,8 @@
 """The progress of runs, the time until they have ended, and the queue in its order.
 
-A run in progress goes by its own pace. A run without a pace of its own goes by the runs that finished last, and its
-time is a range: from the quickest to the slowest of them, leaving out the extremes.
+There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
+also between two of its parts. A run without a pace of its own goes by the runs that finished last, and its time is a
+range: from the quickest to the slowest of them, leaving out the extremes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,8 +16,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard import schedule
-from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches
-from leaderboard.lists.runs import OPEN, WORKING, State, measured_runs
+from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches, workers_of
+from leaderboard.lists.runs import OPEN, State, measured_runs
 from leaderboard.models import Run, RunEvent, RunPart
 
 PART_FIELDS = (  # in the order of `PartDone`
@@ -39,6 +40,9 @@ class Span(NamedTuple):
 
     low: timedelta
     high: timedelta
+
+
+NO_TIME = Span(timedelta(), timedelta())
 
 
 @dataclass(frozen=True)
@@ -90,63 +94,138 @@ class Rates(NamedTuple):
     slow: float
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A run that a worker has begun: what is done, the work left of each part, the workers, and its own pace."""
+
+    sums: Sums
+    undone: Sequence[float]
+    workers: int
+    rate: float | None
+
+
+class Queue(NamedTuple):
+    """The open runs: those at work, the first of those that wait, in turn, and how many wait in all.
+
+    Runs that wait for the hub or for disk space come last, without a position.
+    """
+
+    working: list[QueuedRun]
+    waiting: list[QueuedRun]
+    number_waiting: int
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The runs of a lane that have workers, each with their number, and those that wait for one, in turn."""
+
+    held: Mapping[int, int]
+    line: Sequence[int]
+    begun: Mapping[int, Begun]
+    rates: Rates | None
+
+    def working(self) -> dict[int, Progress]:
+        """Return the progress of the runs that have workers."""
+        return {pk: self._with_time_left(self.begun[pk]) for pk in self.held}
+
+    def waiting(self, stop: int) -> dict[int, Progress]:
+        """Return the progress of the first `stop` runs of the line.
+
+        Each of them waits for the worker that is free first.
+        """
+        line = self.line[:stop]
+        sums = self._sums(line)
+        needed = self._needed(sums)
+        if needed is None:
+            return {pk: sums[pk].progress for pk in line}
+        return {pk: replace(sums[pk].progress, left=end) for pk, end in zip(line, self._ends(needed), strict=True)}
+
+    def takes(self, work: float) -> Span | None:
+        """Return the time that a new run of so much work takes once it has begun."""
+        return self._as_others(Sums(work=work))
+
+    def ends_of_new(self, works: Sequence[float]) -> list[Span]:
+        """Return when new runs of so much work will have ended if all that wait go first; nothing if nobody knows."""
+        before = self._needed(self._sums(self.line))
+        new = [self.takes(work) for work in works]
+        return [] if before is None or None in new else self._ends([*before, *filter(None, new)])[len(before) :]
+
+    def _sums(self, line: Sequence[int]) -> dict[int, Sums]:
+        return dict.fromkeys(line, Sums()) | _sums(RunPart.objects.filter(run__in=line))
+
+    def _needed(self, sums: Mapping[int, Sums]) -> list[Span] | None:
+        """Return the time that a worker needs for the rest of each run; None where that is not known of all."""
+        begun = {pk: self._with_time_left(self.begun[pk]).left for pk in sums if pk in self.begun}
+        needed = [begun.get(pk) or self._as_others(rest) for pk, rest in sums.items()]
+        return None if None in needed else [span for span in needed if span]
+
+    def _ends(self, needed: Sequence[Span]) -> list[Span]:
+        """Return when each run of a line has ended that needs so much time."""
+        busy = [now.left or NO_TIME for pk, now in self.working().items() for _ in range(self.held[pk])]
+        ends = (
+            ends_in_line(
+                [getattr(span, end).total_seconds() for span in busy],
+                [getattr(span, end).total_seconds() for span in needed],
+            )
+            for end in Span._fields
+        )
+        return [_span(*pair) for pair in zip(*ends, strict=True)]
+
+    def _with_time_left(self, begun: Begun) -> Progress:
+        sums = begun.sums
+        if not begun.rate:
+            return replace(sums.progress, left=self._as_others(sums))
+        left = seconds_left(begun.rate, begun.workers, begun.undone)
+        rate = (sums.items - sums.items_done) / left if left else None
+        return replace(sums.progress, left=_span(left, left), rate=rate)
+
+    def _as_others(self, sums: Sums) -> Span | None:
+        rest = sums.work - sums.work_done
+        return _span(rest / self.rates.quick, rest / self.rates.slow) if self.rates else None
+
+
 def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
-    if run.state in OPEN:
-        if run.state in WORKING and (own := _own_progress([run.pk])[run.pk]).left:
-            return own
-        for row in queue():
-            if row.run.pk == run.pk:
-                return row.progress
+    lane = lane_now(run.lane) if run.state in OPEN else Lane({}, [], {}, None)
+    if run.pk in lane.held:
+        return lane.working()[run.pk]
+    if run.pk in lane.line:
+        return lane.waiting(lane.line.index(run.pk) + 1)[run.pk]
     return _sums(run.parts.all()).get(run.pk, Sums()).progress
 
 
-def queue() -> list[QueuedRun]:
-    """Return every open run: those with a worker, those that wait in turn, and those that cannot go on now."""
-    runs = {run.pk: run for run in Run.objects.filter(state__in=OPEN).select_related("model", "benchmark")}
-    sums = dict.fromkeys(runs, Sums()) | _sums(RunPart.objects.filter(run__state__in=OPEN))
-    rows = [row for lane in schedule.LANES for row in _lane(lane, runs, sums)]
-    listed = {row.run.pk for row in rows}
-    resting = [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(runs.items()) if pk not in listed]
-    return sorted(rows, key=lambda row: row.position > 0) + resting
+def queue(stop: int) -> Queue:
+    """Return the open runs, of those that wait only the first `stop`."""
+    working: dict[int, Progress] = {}
+    waiting: dict[int, tuple[int, Progress]] = {}
+    number = 0
+    unfinished = Run.objects.filter(state__in=OPEN).order_by("pk").values_list("pk", "lane", "state")
+    resting = [pk for pk, _, state in unfinished if state == State.WAITING]
+    lanes = {lane for _, lane, state in unfinished if state != State.WAITING}
+    for lane in (lane_now(name) for name in schedule.LANES if name in lanes):
+        working |= lane.working()
+        in_line = lane.waiting(max(stop - number, 0))
+        waiting |= {pk: (position, now) for position, (pk, now) in enumerate(in_line.items(), 1)}
+        number += len(lane.line)
+    shown = resting[: max(stop - number, 0)]
+    sums = dict.fromkeys(shown, Sums()) | _sums(RunPart.objects.filter(run__in=shown))
+    waiting |= {pk: (0, sums[pk].progress) for pk in shown}
+    runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *waiting])
+    return Queue(
+        [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
+        [QueuedRun(runs[pk], position, now) for pk, (position, now) in waiting.items() if pk in runs],
+        number + len(resting),
+    )
 
 
-def _lane(lane: str, runs: Mapping[int, Run], sums: Mapping[int, Sums]) -> list[QueuedRun]:
-    """Return the rows of a lane: the runs that have workers, and then those that wait for one, in turn."""
-    turns = [turn for turn in schedule.turns(lane) if turn.run in runs]
-    rates = recent_rates(lane)
-    own = _own_progress({turn.run for turn in turns if turn.workers})
-    held, busy = [], []
-    for turn in turns:
-        if turn.workers:
-            done = _or_as_others(own[turn.run], sums[turn.run], rates)
-            held.append(QueuedRun(runs[turn.run], 0, done))
-            busy += [done.left] * turn.workers
-    line = [turn.run for turn in turns if not turn.workers]
-    waiting = [
-        QueuedRun(runs[pk], position, replace(sums[pk].progress, left=left))
-        for position, (pk, left) in enumerate(zip(line, _waits(busy, [sums[pk] for pk in line], rates), strict=True), 1)
-    ]
-    return held + waiting
-
-
-def _or_as_others(own: Progress, sums: Sums, rates: Rates | None) -> Progress:
-    """Return the progress of a run that has a worker, by the rates of others while it has no pace of its own."""
-    if own.left or not rates:
-        return own
-    rest = sums.work - sums.work_done
-    return replace(own, left=_span(rest / rates.quick, rest / rates.slow))
-
-
-def _waits(busy: Sequence[Span | None], line: Sequence[Sums], rates: Rates | None) -> Sequence[Span | None]:
-    """Return the time until each run of the line has ended. `busy`: the time for which each worker has other work."""
-    if not rates:
-        return [None] * len(line)
-    work = [sums.work - sums.work_done for sums in line]
-    spans = [span or Span(timedelta(), timedelta()) for span in busy]
-    low = ends_in_line([span.low.total_seconds() for span in spans], work, rates.quick)
-    high = ends_in_line([span.high.total_seconds() for span in spans], work, rates.slow)
-    return [_span(*ends) for ends in zip(low, high, strict=True)]
+def lane_now(name: str) -> Lane:
+    """Read which runs of a lane have workers and which wait, and how fast they are."""
+    turns = schedule.turns(name)
+    begun = _begun([turn.run for turn in turns if turn.begun])
+    workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in turns if turn.begun}
+    held = {pk: number for pk, number in workers.items() if number}
+    line = [turn.run for turn in turns if turn.run not in held]
+    return Lane(held, line, begun, recent_rates(name) if turns else None)
 
 
 def _span(low: float, high: float) -> Span:
@@ -176,8 +255,8 @@ def recent_rates(lane: str) -> Rates | None:
     return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
 
 
-def _own_progress(runs: Collection[int]) -> dict[int, Progress]:
-    """Return the progress of runs, by number; those with a worker and a pace of their own have a time left."""
+def _begun(runs: Collection[int]) -> dict[int, Begun]:
+    """Return what is known of the runs that a worker has begun, by number."""
     scoring = dict(
         RunEvent.objects.filter(run__in=runs, state=State.SCORING)
         .order_by()
@@ -187,10 +266,10 @@ def _own_progress(runs: Collection[int]) -> dict[int, Progress]:
     parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}
     for pk, *values in RunPart.objects.filter(run__in=runs).values_list("run", *PART_FIELDS):
         parts[pk].append(PartDone(*values))
-    return {pk: _at_own_pace(of_run, scoring.get(pk), timezone.now()) for pk, of_run in parts.items()}
+    return {pk: _of_parts(of_run, scoring.get(pk), timezone.now()) for pk, of_run in parts.items()}
 
 
-def _at_own_pace(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> Progress:
+def _of_parts(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> Begun:
     sums = Sums(
         sum(part.items for part in parts),
         sum(part.items_done for part in parts),
@@ -198,9 +277,4 @@ def _at_own_pace(parts: Sequence[PartDone], scoring: datetime | None, now: datet
         sum(part.work_done for part in parts),
     )
     undone = [part.work - part.work_done for part in parts if not part.done]
-    workers = len({part.worker for part in parts if part.leased(now)})
-    rate = recent_rate(stretches(parts, scoring, now))
-    if not rate or (undone and not workers):
-        return sums.progress
-    left = seconds_left(rate, workers, undone)
-    return replace(sums.progress, left=_span(left, left), rate=(sums.items - sums.items_done) / left if left else None)
+    return Begun(sums, undone, workers_of(parts, now), recent_rate(stretches(parts, scoring, now)))

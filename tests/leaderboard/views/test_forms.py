@@ -83,7 +83,7 @@ def test_settings_of_the_run_are_chosen_as_options_are(
     query.update({"model": "org/name", "benchmark": "small"})
     for name, values in sent.items():
         query.setlist(name, values if isinstance(values, list) else [values])
-    form = SubmitForm(query, initial={})
+    form = SubmitForm(query, initial=query, minutes=lambda benchmark: "")
     assert form.is_valid(), form.errors
     assert form.chosen() == chosen
     assert [title for title, _ in form.groups()] == ["Options of the probe", "Settings of the run"]
@@ -107,7 +107,8 @@ def test_a_start_token_that_does_not_exist_is_an_error_of_its_field_and_an_empty
 
 
 def submitted(benchmark: str, **options: str) -> SubmitForm:
-    return SubmitForm({"model": "org/name", "benchmark": benchmark, **options}, initial={})
+    sent = QueryDict(urlencode({"model": "org/name", "benchmark": benchmark, **options}))
+    return SubmitForm(sent, initial=sent, minutes=lambda benchmark: "")
 
 
 @pytest.mark.parametrize(
