@@ -359,7 +359,9 @@ class Submission(models.Model):
         WITHDRAWN = "withdrawn"
 
     token = models.CharField(max_length=43, unique=True, help_text="who has it may cancel the run or try it again")
-    group = models.CharField(max_length=43, blank=True, db_index=True, help_text="shared by submissions that were sent together")
+    group = models.CharField(
+        max_length=43, blank=True, db_index=True, help_text="shared by submissions that were sent together"
+    )
     model_id = models.CharField(max_length=200)
     revision = models.CharField(max_length=100, blank=True, help_text="branch, tag or commit; the newest if empty")
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="submissions")

@@ -1,4 +1,4 @@
-"""What people write to name a model, the address of its page at the hub included, and which model they may have meant."""
+"""Names of models as people write them: ids, addresses of pages at the hub, and names without an organisation."""
 
 import re
 from typing import NamedTuple

@@ -153,6 +153,7 @@ def _model(examination: Examination) -> Model:
     assert listing is not None and weights is not None, "a model that passed its checks has a listing and weights"
     facts = {
         "weight_bytes": weights.bytes,
+        "parameters": weights.parameters,
         "stored_dtype": weights.dtype,
         "kind": examination.kind,
         "architecture": visible(examination.architecture)[:100],

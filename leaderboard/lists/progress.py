@@ -1,23 +1,23 @@
 """The progress of runs, the time until they have ended, and the queue in its order.
 
 There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
-also between two of its parts. A run without a pace of its own goes by the runs that finished last, and its time is a
-range: from the quickest to the slowest of them, leaving out the extremes.
+also between two of its parts. A run without a pace of its own goes by the runs of its probe that finished last, and its
+time is a range: from the quickest to the slowest of them, leaving out the extremes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
-import numpy as np
-from django.db.models import F, Max, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import F, Max, Sum
 from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches, workers_of
-from leaderboard.lists.runs import OPEN, State, measured_runs
+from leaderboard.lists.rates import RecentRates, recent_rates
+from leaderboard.lists.runs import OPEN, State
 from leaderboard.models import Run, RunEvent, RunPart
 
 PART_FIELDS = (  # in the order of `PartDone`
@@ -31,8 +31,6 @@ PART_FIELDS = (  # in the order of `PartDone`
     "record__end",
     "record__timing__score_seconds",
 )
-RECENT_RUNS = 10
-EXTREMES = (0.9, 0.1)  # quantiles of recent rates that make the quickest and the slowest plausible time
 
 
 class Span(NamedTuple):
@@ -87,13 +85,6 @@ class Sums(NamedTuple):
         return Progress(self.items_done, self.items, self.work_done / self.work if self.work else 0.0)
 
 
-class Rates(NamedTuple):
-    """Work per second of quick and of slow runs among those that finished last."""
-
-    quick: float
-    slow: float
-
-
 @dataclass(frozen=True)
 class Begun:
     """A run that a worker has begun: what is done, the work left of each part, the workers, and its own pace."""
@@ -117,49 +108,47 @@ class Queue(NamedTuple):
 
 @dataclass(frozen=True)
 class Lane:
-    """The runs of a lane that have workers, each with their number, and those that wait for one, in turn."""
+    """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
 
+    `runs`: those that have been read, by number, which are those at work and the first that wait.
+    """
+
+    runs: Mapping[int, Run]
     held: Mapping[int, int]
     line: Sequence[int]
     begun: Mapping[int, Begun]
-    rates: Rates | None
+    rates: RecentRates
 
     def working(self) -> dict[int, Progress]:
         """Return the progress of the runs that have workers."""
-        return {pk: self._with_time_left(self.begun[pk]) for pk in self.held}
+        return {pk: self._with_time_left(pk) for pk in self.held if pk in self.runs}
 
-    def waiting(self, stop: int) -> dict[int, Progress]:
-        """Return the progress of the first `stop` runs of the line.
+    def waiting(self) -> dict[int, Progress]:
+        """Return the progress of the runs that wait, as far as they have been read.
 
-        Each of them waits for the worker that is free first.
+        Each of them waits for the worker that is free first. After one of which nobody knows how long it takes, no
+        other has a time.
         """
-        line = self.line[:stop]
-        sums = self._sums(line)
-        needed = self._needed(sums)
-        if needed is None:
-            return {pk: sums[pk].progress for pk in line}
-        return {pk: replace(sums[pk].progress, left=end) for pk, end in zip(line, self._ends(needed), strict=True)}
+        line = [pk for pk in self.line if pk in self.runs]
+        sums = _sums(line)
+        ends = self._ends(list(takewhile(bool, (self._needed(pk, sums[pk]) for pk in line))))
+        return {pk: replace(sums[pk].progress, left=end) for pk, end in zip_longest(line, ends)}
 
-    def takes(self, work: float) -> Span | None:
-        """Return the time that a new run of so much work takes once it has begun."""
-        return self._as_others(Sums(work=work))
+    def ends_of_new(self, needed: Sequence[Span | None]) -> list[Span]:
+        """Return when new runs will have ended that need so much time, if all that wait go first.
 
-    def ends_of_new(self, works: Sequence[float]) -> list[Span]:
-        """Return when new runs of so much work will have ended if all that wait go first; nothing if nobody knows."""
-        before = self._needed(self._sums(self.line))
-        new = [self.takes(work) for work in works]
-        return [] if before is None or None in new else self._ends([*before, *filter(None, new)])[len(before) :]
+        Returns nothing if nobody knows that of one of them.
+        """
+        line = [pk for pk in self.line if pk in self.runs]
+        sums = _sums(line)
+        all_runs = [*(self._needed(pk, sums[pk]) for pk in line), *needed]
+        return [] if None in all_runs else self._ends(all_runs)[len(line) :]
 
-    def _sums(self, line: Sequence[int]) -> dict[int, Sums]:
-        return dict.fromkeys(line, Sums()) | _sums(RunPart.objects.filter(run__in=line))
+    def _needed(self, pk: int, sums: Sums) -> Span | None:
+        """Return the time that a worker needs for the rest of a run."""
+        return self._with_time_left(pk).left if pk in self.begun else self._as_others(pk, sums)
 
-    def _needed(self, sums: Mapping[int, Sums]) -> list[Span] | None:
-        """Return the time that a worker needs for the rest of each run; None where that is not known of all."""
-        begun = {pk: self._with_time_left(self.begun[pk]).left for pk in sums if pk in self.begun}
-        needed = [begun.get(pk) or self._as_others(rest) for pk, rest in sums.items()]
-        return None if None in needed else [span for span in needed if span]
-
-    def _ends(self, needed: Sequence[Span]) -> list[Span]:
+    def _ends(self, needed: Sequence[Span | None]) -> list[Span]:
         """Return when each run of a line has ended that needs so much time."""
         busy = [now.left or NO_TIME for pk, now in self.working().items() for _ in range(self.held[pk])]
         ends = (
@@ -171,88 +160,82 @@ class Lane:
         )
         return [_span(*pair) for pair in zip(*ends, strict=True)]
 
-    def _with_time_left(self, begun: Begun) -> Progress:
-        sums = begun.sums
+    def _with_time_left(self, pk: int) -> Progress:
+        begun, sums = self.begun[pk], self.begun[pk].sums
         if not begun.rate:
-            return replace(sums.progress, left=self._as_others(sums))
+            return replace(sums.progress, left=self._as_others(pk, sums))
         left = seconds_left(begun.rate, begun.workers, begun.undone)
         rate = (sums.items - sums.items_done) / left if left else None
         return replace(sums.progress, left=_span(left, left), rate=rate)
 
-    def _as_others(self, sums: Sums) -> Span | None:
-        rest = sums.work - sums.work_done
-        return _span(rest / self.rates.quick, rest / self.rates.slow) if self.rates else None
+    def _as_others(self, pk: int, sums: Sums) -> Span | None:
+        run = self.runs[pk]
+        return expected_time(self.rates, run.benchmark.probe, sums.work - sums.work_done, run.model.parameters)
+
+
+def expected_time(rates: RecentRates, probe: str, work: float, parameters: int | None = None) -> Span | None:
+    """Return how long so much work takes at the pace of the runs that finished last; None where there are none."""
+    pace = rates.of(probe, parameters)
+    return _span(work / pace.quick, work / pace.slow) if pace else None
 
 
 def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
-    lane = lane_now(run.lane) if run.state in OPEN else Lane({}, [], {}, None)
-    if run.pk in lane.held:
-        return lane.working()[run.pk]
-    if run.pk in lane.line:
-        return lane.waiting(lane.line.index(run.pk) + 1)[run.pk]
-    return _sums(run.parts.all()).get(run.pk, Sums()).progress
+    if run.state in OPEN and run.state != State.WAITING:
+        lane = lane_now(run.lane, until=run.pk)
+        found = lane.working() if run.pk in lane.held else lane.waiting()
+        if run.pk in found:
+            return found[run.pk]
+    return _sums([run.pk])[run.pk].progress
 
 
 def queue(stop: int) -> Queue:
     """Return the open runs, of those that wait only the first `stop`."""
-    working: dict[int, Progress] = {}
-    waiting: dict[int, tuple[int, Progress]] = {}
-    number = 0
     unfinished = Run.objects.filter(state__in=OPEN).order_by("pk").values_list("pk", "lane", "state")
     resting = [pk for pk, _, state in unfinished if state == State.WAITING]
     lanes = {lane for _, lane, state in unfinished if state != State.WAITING}
-    for lane in (lane_now(name) for name in schedule.LANES if name in lanes):
-        working |= lane.working()
-        in_line = lane.waiting(max(stop - number, 0))
-        waiting |= {pk: (position, now) for position, (pk, now) in enumerate(in_line.items(), 1)}
+    working: list[QueuedRun] = []
+    waiting: list[QueuedRun] = []
+    number = 0
+    for lane in (lane_now(name, max(stop - number, 0)) for name in schedule.LANES if name in lanes):
+        working += [QueuedRun(lane.runs[pk], 0, now) for pk, now in lane.working().items()]
+        waiting += [QueuedRun(lane.runs[pk], place, now) for place, (pk, now) in enumerate(lane.waiting().items(), 1)]
         number += len(lane.line)
-    shown = resting[: max(stop - number, 0)]
-    sums = dict.fromkeys(shown, Sums()) | _sums(RunPart.objects.filter(run__in=shown))
-    waiting |= {pk: (0, sums[pk].progress) for pk in shown}
-    runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *waiting])
-    return Queue(
-        [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
-        [QueuedRun(runs[pk], position, now) for pk, (position, now) in waiting.items() if pk in runs],
-        number + len(resting),
-    )
+    shown = _runs(resting[: max(stop - number, 0)])
+    sums = _sums(list(shown))
+    waiting += [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(shown.items())]
+    return Queue(working, waiting, number + len(resting))
 
 
-def lane_now(name: str) -> Lane:
-    """Read which runs of a lane have workers and which wait, and how fast they are."""
+def lane_now(name: str, stop: int | None = None, until: int = 0) -> Lane:
+    """Read which runs of a lane have workers and which wait, and how fast they are.
+
+    Of those that wait, only the first `stop` are read, or those up to the run `until`.
+    """
     turns = schedule.turns(name)
     begun = _begun([turn.run for turn in turns if turn.begun])
     workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in turns if turn.begun}
     held = {pk: number for pk, number in workers.items() if number}
     line = [turn.run for turn in turns if turn.run not in held]
-    return Lane(held, line, begun, recent_rates(name) if turns else None)
+    if until:
+        stop = line.index(until) + 1 if until in line else 0
+    return Lane(_runs([*held, *line[:stop]]), held, line, begun, recent_rates(name))
+
+
+def _runs(numbers: Sequence[int]) -> dict[int, Run]:
+    return Run.objects.select_related("model", "benchmark").in_bulk(numbers)
 
 
 def _span(low: float, high: float) -> Span:
     return Span(timedelta(seconds=low), timedelta(seconds=high))
 
 
-def _sums(parts: QuerySet[RunPart]) -> dict[int, Sums]:
-    """Return the sums over these parts by run."""
+def _sums(runs: Sequence[int]) -> dict[int, Sums]:
+    """Return the sums over the parts of each run; those of a run without parts are 0."""
     done = F("work") * F("items_done") / F("items")
     sums = {"all_items": Sum("items"), "all_done": Sum("items_done"), "all_work": Sum("work"), "work_done": Sum(done)}
-    rows = parts.order_by().values("run").annotate(**sums).values_list("run", *sums)
-    return {pk: Sums(*values) for pk, *values in rows}
-
-
-def recent_rates(lane: str) -> Rates | None:
-    """Return the rates of the runs of a lane that finished last, from start to end; None while there are none."""
-    recent = (
-        measured_runs()
-        .filter(lane=lane, started__isnull=False)
-        .annotate(work=Coalesce(Sum("parts__work"), 0.0))
-        .values_list("work", "started", "finished")[:RECENT_RUNS]
-    )
-    rates = []
-    for work, started, finished in recent:
-        if work and started and finished and finished > started:
-            rates.append(work / (finished - started).total_seconds())
-    return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
+    rows = RunPart.objects.filter(run__in=runs).order_by().values("run").annotate(**sums).values_list("run", *sums)
+    return dict.fromkeys(runs, Sums()) | {pk: Sums(*values) for pk, *values in rows}
 
 
 def _begun(runs: Collection[int]) -> dict[int, Begun]:

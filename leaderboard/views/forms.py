@@ -158,7 +158,9 @@ def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
 def common_fields(benchmarks: Sequence[Benchmark]) -> dict[str, forms.Field]:
     """Return the fields of what can be chosen on each of these benchmarks, as the first of them has them."""
     fields = [option_fields(benchmark) for benchmark in benchmarks]
-    return {name: field for name, field in fields[0].items() if all(name in other for other in fields)} if fields else {}
+    return (
+        {name: field for name, field in fields[0].items() if all(name in other for other in fields)} if fields else {}
+    )
 
 
 def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:

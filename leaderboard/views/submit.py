@@ -11,7 +11,8 @@ from leaderboard.intake import hub, requests
 from leaderboard.intake.model_names import suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import usual_positions
-from leaderboard.lists.progress import Lane, Span, lane_now, recent_rates
+from leaderboard.lists.progress import Span, expected_time, lane_now
+from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
 from leaderboard.views.forms import SubmitForm
 from leaderboard.views.page import submitter
@@ -30,9 +31,9 @@ class Cost(NamedTuple):
 
 def submit_view(request: HttpRequest) -> HttpResponse:
     looking = "look" in request.POST  # at the options of other benchmarks, without JavaScript
-    pace = Lane({}, [], {}, recent_rates(LANE))
+    rates = recent_rates(LANE)
     form = SubmitForm(
-        None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(pace, one)
+        None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
     )
     costs: list[Cost] = []
     try:
@@ -46,7 +47,13 @@ def submit_view(request: HttpRequest) -> HttpResponse:
     except ProbingError as error:
         form.add_error(None, str(error))
         status = 429 if isinstance(error, OverQuota) else 422 if error.permanent else 503
-    context = {"form": form, "local": hub.local_ids(), "suggestions": suggestions(), "costs": costs, "limits": _limits()}
+    context = {
+        "form": form,
+        "local": hub.local_ids(),
+        "suggestions": suggestions(),
+        "costs": costs,
+        "limits": _limits(),
+    }
     return render(request, "submit.html", context, status=status)
 
 
@@ -58,9 +65,9 @@ def _initial(request: HttpRequest) -> QueryDict:
     return initial
 
 
-def _minutes(pace: Lane, benchmark: Benchmark) -> str:
+def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
     """Return the time of a usual run in words, empty where it is not known."""
-    span = pace.takes(benchmark.work) if benchmark.work else None
+    span = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
     return cells.about_range(*span) if span else ""
 
 
@@ -68,8 +75,9 @@ def _costs(form: SubmitForm) -> list[Cost]:
     """Return the time of each run that the form asks for, at the pace of the runs that finished last."""
     benchmarks, lane = form.benchmarks(), lane_now(LANE)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
-    ready = lane.ends_of_new(works) or [None] * len(works)
-    return [Cost(*row) for row in zip(benchmarks, map(lane.takes, works), ready, strict=True)]
+    needed = [expected_time(lane.rates, one.probe, work) for one, work in zip(benchmarks, works, strict=True)]
+    ready = lane.ends_of_new(needed) or [None] * len(needed)
+    return [Cost(*row) for row in zip(benchmarks, needed, ready, strict=True)]
 
 
 def _limits() -> list[str]:

@@ -196,3 +196,18 @@ def test_a_run_whose_worker_was_lost_waits_and_keeps_its_pace(small: Benchmark) 
     RunPart.objects.filter(run=run, done=False).update(lease_until=timezone.now() - timedelta(minutes=4))
     assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1)]
     assert progress.progress(run).left == pytest.approx(seconds(1000), rel=0.05)
+
+
+def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = make.run(make.model(parameters=270_000_000), small)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=60)
+    assert progress.progress(run).left == seconds(120)
+
+
+def test_a_run_of_another_probe_says_nothing_about_the_time(small: Benchmark, pairs: Benchmark) -> None:
+    """What a token position costs depends on the probe, so that such an estimate would be a guess."""
+    finished(small, work=600)
+    first, other, last = waiting(small, work=60), waiting(pairs, work=60), waiting(small, work=60)
+    assert [row.progress.left for row in rows()] == [seconds(60), None, None]
+    assert [progress.progress(run).left for run in (first, other, last)] == [seconds(60), None, None]

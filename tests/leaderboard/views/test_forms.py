@@ -1,6 +1,7 @@
 """What the forms accept, and what they make of it."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django import forms
@@ -35,12 +36,14 @@ def test_a_field_fits_the_type_of_its_option() -> None:
         "tokens": forms.IntegerField,
         "start": forms.CharField,
         "dtype": forms.ChoiceField,
+        "sample": forms.IntegerField,
     }
     assert fields_of(Benchmark(probe="perplexity")) == {
         "by": forms.ChoiceField,
         "public_code": forms.ChoiceField,
         "start": forms.CharField,
         "dtype": forms.ChoiceField,
+        "sample": forms.IntegerField,
     }
     assert fields_of(Benchmark(probe="multiple_choice"))["protocol"] is forms.ChoiceField
 
