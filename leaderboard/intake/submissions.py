@@ -67,7 +67,10 @@ def examined(
     submitter: str = "",
     on_check: Callable[[Check], None] | None = None,
 ) -> Examination:
-    """Run every check of a model, at its newest commit unless a revision is named; `on_check` is called after each. Raises `BadInput` if an option is not valid."""
+    """Run every check of a model, at its newest commit unless a revision is named.
+
+    `on_check` is called after each check. Raises `BadInput` if an option is not valid.
+    """
     usual = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
     dtype_chosen = "dtype" in options or usual.protocol == LM_EVAL
     examination = Examination(model_id.strip(), benchmark, usual, submitter, revision, dtype_chosen=dtype_chosen)
