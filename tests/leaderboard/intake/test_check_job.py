@@ -44,6 +44,12 @@ def test_a_model_that_passes_has_a_run(small: Benchmark, local_hub: Hub) -> None
     assert submission.checked
 
 
+def test_a_model_is_checked_at_the_revision_that_was_named(small: Benchmark, local_hub: Hub) -> None:
+    submission = checked(small, "https://huggingface.co/org/causal/tree/v1")
+    assert submission.state == State.ACCEPTED
+    assert any("/api/models/org/causal/revision/v1" in request for request in local_hub.requests)
+
+
 def test_a_second_submitter_is_subscribed_to_the_run(small: Benchmark, local_hub: Hub) -> None:
     first = checked(small)
     second = checked(small, "causal")
