@@ -14,7 +14,7 @@ def store_work(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0010_settings_digests")]
+    dependencies = [("leaderboard", "0011_finishing_lease")]
 
     operations = [
         migrations.AddField(
