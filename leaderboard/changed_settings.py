@@ -14,7 +14,7 @@ from probing.settings import SETTINGS, Settings
 # What stands before the values of settings whose own name is not a good label.
 LABELS = {"dtype": "", "pll": "PLL", "start": "start token"}
 # Settings that a plan names only where they differ from what every benchmark has.
-RARELY_CHOSEN = ("start", "protocol")
+RARELY_CHOSEN = ("start", "protocol", "sample")
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:

@@ -100,6 +100,7 @@ class Benchmark(models.Model):
     path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
     relations = models.PositiveIntegerField(default=0)
     items = models.PositiveIntegerField(default=0)
+    work = models.FloatField(null=True, help_text="expected token positions of a usual run; None if not estimated")
     smallest_difference = models.JSONField(
         default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
     )
@@ -402,7 +403,11 @@ class Submission(models.Model):
         WITHDRAWN = "withdrawn"
 
     token = models.CharField(max_length=43, unique=True, help_text="who has it may cancel the run or try it again")
+    group = models.CharField(
+        max_length=43, blank=True, db_index=True, help_text="shared by submissions that were sent together"
+    )
     model_id = models.CharField(max_length=200)
+    revision = models.CharField(max_length=100, blank=True, help_text="branch, tag or commit; the newest if empty")
     benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="submissions")
     options = models.JSONField(default=dict, help_text="what was chosen: settings of the run and options of the probe")
     submitter = models.CharField(max_length=64, blank=True, db_index=True)

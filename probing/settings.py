@@ -35,6 +35,7 @@ class Settings:
         None,
         "ask N items spread evenly over each relation's file; with a --seed other than 0, drawn at random",
         chooses_items=True,
+        offered=True,
     )
     language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
     pll: PLL = option(

@@ -138,6 +138,10 @@
     watch(document);
     drawWhenIdle();
   });
+  document.addEventListener("pageupdate", () => { // live.js has added something
+    watch(document);
+    drawWhenIdle();
+  });
   document.addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

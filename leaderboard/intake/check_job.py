@@ -58,6 +58,7 @@ def check(submission_id: int) -> None:
                 submission.model_id,
                 submission.benchmark,
                 submission.options,
+                revision=submission.revision,
                 submitter=submission.submitter,
                 on_check=so_far.add,
             )

@@ -74,6 +74,7 @@ class Examination:
     benchmark: Benchmark
     settings: Settings
     submitter: str = ""
+    revision: str = ""
     listing: Listing | None = None
     config: Mapping[str, Any] | None = None
     tensors: Tensors | None = None
@@ -175,7 +176,7 @@ def refuse_malformed(hub_id: str) -> None:
 def exists(examination: Examination) -> str:
     """Find the model. An id without an organisation, such as gpt2, passes if the hub knows the full id."""
     try:
-        examination.listing = hub.find(examination.hub_id)
+        examination.listing = hub.find(examination.hub_id, examination.revision)
     except SourceUnavailable:
         refuse_short(examination.hub_id)
         raise

@@ -5,7 +5,7 @@ A request is answered at once and asks the hub nothing. It stores a `Submission`
 
 import json
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from leaderboard.intake import check_queue, queue, quotas
 from leaderboard.intake.checks import refuse_malformed
+from leaderboard.intake.model_names import parse_name, refuse_revision
 from leaderboard.models import Benchmark, Run, Submission
 from probing.errors import BadInput, ProbingError
 from probing.probes import probe_of
@@ -34,21 +35,40 @@ class SiteBusy(ProbingError):
     permanent = False
 
 
+def receive_all(
+    model: str, benchmarks: Sequence[Benchmark], options: Mapping[str, Any], *, submitter: str = ""
+) -> list[Submission]:
+    """Store one submission for each benchmark; either all of them are stored or, if there is an error, none."""
+    group = secrets.token_urlsafe(32) if len(benchmarks) > 1 else ""
+    with _busy(), transaction.atomic():
+        return [receive(model, benchmark, options, submitter=submitter, group=group) for benchmark in benchmarks]
+
+
 def receive(
-    model_id: str, benchmark: Benchmark, options: Mapping[str, Any], *, submitter: str = "", job: bool = True
+    model: str,
+    benchmark: Benchmark,
+    options: Mapping[str, Any],
+    *,
+    submitter: str = "",
+    group: str = "",
+    job: bool = True,
 ) -> Submission:
     """Store a submission and enqueue its check; one that repeats a known run is answered with the run at once.
 
+    `model`: its id, or the address of its page at the hub. `group`: shared by the submissions that were sent together.
     Raises `BadInput` if the id or an option is not valid, `OverQuota` or `QueueFull` if a limit is reached, `SiteBusy`
     if nothing could be stored. Without `job`, the caller checks the submission.
     """
-    model_id = model_id.strip()
+    model_id, revision = parse_name(model)
     refuse_malformed(model_id)
+    refuse_revision(revision)
     probe_of(benchmark.settings_with(options))
     _refuse_unstorable(options)
     submission = Submission(
         token=secrets.token_urlsafe(32),
+        group=group,
         model_id=model_id,
+        revision=revision,
         benchmark=benchmark,
         options=dict(options),
         submitter=submitter,
@@ -121,6 +141,7 @@ def _repeats(submission: Submission) -> bool:
     """Store the submission with the run that measures the same, if the hub named that run's commit a moment ago."""
     same = Submission.objects.filter(
         model_id=submission.model_id,
+        revision=submission.revision,
         benchmark=submission.benchmark,
         state=State.ACCEPTED,
         checked__gt=timezone.now() - FRESH,

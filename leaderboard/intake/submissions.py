@@ -18,9 +18,10 @@ from leaderboard.intake.checks import Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
 from probing.estimate.work import estimate_work
+from probing.language_model import Kind
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
-from probing.settings import LM_EVAL
+from probing.settings import LM_EVAL, Settings
 
 QUEUE_DOWN = Check(
     "queue",
@@ -62,13 +63,17 @@ def examined(
     benchmark: Benchmark,
     options: Mapping[str, Any],
     *,
+    revision: str = "",
     submitter: str = "",
     on_check: Callable[[Check], None] | None = None,
 ) -> Examination:
-    """Run every check of a model; `on_check` is called after each. Raises `BadInput` if an option is not valid."""
+    """Run every check of a model, at its newest commit unless a revision is named.
+
+    `on_check` is called after each check. Raises `BadInput` if an option is not valid.
+    """
     usual = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
     dtype_chosen = "dtype" in options or usual.protocol == LM_EVAL
-    examination = Examination(model_id.strip(), benchmark, usual, submitter, dtype_chosen=dtype_chosen)
+    examination = Examination(model_id.strip(), benchmark, usual, submitter, revision, dtype_chosen=dtype_chosen)
     return examine(examination, on_check)
 
 
@@ -91,8 +96,21 @@ def expected_work(examination: Examination) -> dict[Part, float]:
     ).first()
     if earlier:
         return {Part(part.relation, part.template, part.items): part.work for part in earlier.parts.order_by("pk")}
-    content, kind = benchmarks.read(benchmark), examination.kind or "causal"
+    return _estimated(benchmark, settings, examination.kind or "causal")
+
+
+def _estimated(benchmark: Benchmark, settings: Settings, kind: Kind) -> dict[Part, float]:
+    content = benchmarks.read(benchmark)
     return {part: estimate_work(content, settings, part, kind).positions for part in parts(content, settings)}
+
+
+def usual_positions(benchmark: Benchmark, options: Mapping[str, Any]) -> float:
+    """Return the expected number of token positions of a run of a causal model."""
+    content = benchmarks.read(benchmark)
+    settings, usual = (normalised(benchmark.settings_with(chosen), content) for chosen in (options, {}))
+    if benchmark.work is not None and settings.digest == usual.digest:
+        return benchmark.work
+    return sum(_estimated(benchmark, settings, "causal").values())
 
 
 def queue_warning() -> tuple[Check, ...]:
@@ -138,6 +156,7 @@ def _model(examination: Examination) -> Model:
     assert listing is not None and weights is not None, "a model that passed its checks has a listing and weights"
     facts = {
         "weight_bytes": weights.bytes,
+        "parameters": weights.parameters,
         "stored_dtype": weights.dtype,
         "weights_file": visible(listing.gguf.name)[:200] if listing.gguf else "",
         "quantisation": str((examination.config or {}).get("quantisation", ""))[:20] if listing.gguf else "",

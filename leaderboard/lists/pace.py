@@ -3,11 +3,12 @@
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 HALF_LIFE = 60.0  # seconds of work after which what was measured counts half
 SHORTEST = 10.0  # seconds; of less, too little is known, as progress is stored every two seconds
 SHARE = 1 / 8  # in long runs, the half-life is this share of all the time that was worked
+PAUSE = timedelta(seconds=10)  # the longest that a worker takes between two parts, to store rows and to claim the next
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class PartDone:
     def leased(self, now: datetime) -> bool:
         """Tell whether a worker holds the part."""
         return not self.done and self.lease_until is not None and self.lease_until > now
+
+    def just_ended(self, now: datetime) -> bool:
+        """Tell whether the part was done so lately that its worker may be about to take the next one."""
+        return self.done and bool(self.end) and now - datetime.fromisoformat(str(self.end)) < PAUSE
 
 
 def stretches(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
@@ -82,6 +87,11 @@ def recent_rate(stretches: Sequence[Stretch]) -> float | None:
     return work / seconds if work and seconds else None
 
 
+def workers_of(parts: Sequence[PartDone], now: datetime) -> int:
+    """Return the number of workers that are at work on a run, between two of its parts or on one."""
+    return len({part.worker for part in parts if part.leased(now) or part.just_ended(now)})
+
+
 def seconds_left(rate: float, workers: int, undone: Sequence[float]) -> float:
     """Return the time that the rest of a run takes.
 
@@ -91,16 +101,16 @@ def seconds_left(rate: float, workers: int, undone: Sequence[float]) -> float:
     return max(sum(undone) / max(workers, 1), max(undone, default=0.0)) / rate
 
 
-def ends_in_line(busy: Sequence[float], work: Sequence[float], rate: float) -> list[float]:
+def ends_in_line(busy: Sequence[float], seconds: Sequence[float]) -> list[float]:
     """Return in how many seconds each of the waiting runs has ended.
 
-    `busy`: for each worker, the seconds until it is free. `work`: that of each waiting run, in the order in which the
-    workers take them. `rate`: the work per second of one worker.
+    `busy`: for each worker, the seconds until it is free. `seconds`: what each waiting run takes, in the order in which
+    the workers take them.
     """
     free = list(busy) or [0.0]
     heapq.heapify(free)
     ends = []
-    for amount in work:
-        ends.append(free[0] + amount / rate)
+    for needed in seconds:
+        ends.append(free[0] + needed)
         heapq.heapreplace(free, ends[-1])
     return ends

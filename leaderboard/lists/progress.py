@@ -1,22 +1,23 @@
 """The progress of runs, the time until they have ended, and the queue in its order.
 
-A run in progress goes by its own pace. A run without a pace of its own goes by the runs that finished last, and its
+There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
+also between two of its parts. A run without a pace of its own goes by the runs of its probe that finished last, and its
 time is a range: from the quickest to the slowest of them, leaving out the extremes.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
-import numpy as np
-from django.db.models import F, Max, QuerySet, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import F, Max, Sum
 from django.utils import timezone
 
 from leaderboard import schedule
-from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches
-from leaderboard.lists.runs import OPEN, WORKING, State, measured_runs
+from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches, workers_of
+from leaderboard.lists.rates import RecentRates, recent_rates
+from leaderboard.lists.runs import OPEN, State
 from leaderboard.models import Run, RunEvent, RunPart
 
 PART_FIELDS = (  # in the order of `PartDone`
@@ -30,8 +31,6 @@ PART_FIELDS = (  # in the order of `PartDone`
     "record__end",
     "record__timing__score_seconds",
 )
-RECENT_RUNS = 10
-EXTREMES = (0.9, 0.1)  # quantiles of recent rates that make the quickest and the slowest plausible time
 
 
 class Span(NamedTuple):
@@ -39,6 +38,9 @@ class Span(NamedTuple):
 
     low: timedelta
     high: timedelta
+
+
+NO_TIME = Span(timedelta(), timedelta())
 
 
 @dataclass(frozen=True)
@@ -83,106 +85,166 @@ class Sums(NamedTuple):
         return Progress(self.items_done, self.items, self.work_done / self.work if self.work else 0.0)
 
 
-class Rates(NamedTuple):
-    """Work per second of quick and of slow runs among those that finished last."""
+@dataclass(frozen=True)
+class Begun:
+    """A run that a worker has begun: what is done, the work left of each part, the workers, and its own pace."""
 
-    quick: float
-    slow: float
+    sums: Sums
+    undone: Sequence[float]
+    workers: int
+    rate: float | None
+
+
+class Queue(NamedTuple):
+    """The open runs: those at work, the first of those that wait, in turn, and how many wait in all.
+
+    Runs that wait for the hub or for disk space come last, without a position.
+    """
+
+    working: list[QueuedRun]
+    waiting: list[QueuedRun]
+    number_waiting: int
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
+
+    `runs`: those that have been read, by number, which are those at work and the first that wait.
+    """
+
+    runs: Mapping[int, Run]
+    held: Mapping[int, int]
+    line: Sequence[int]
+    begun: Mapping[int, Begun]
+    rates: RecentRates
+
+    def working(self) -> dict[int, Progress]:
+        """Return the progress of the runs that have workers."""
+        return {pk: self._with_time_left(pk) for pk in self.held if pk in self.runs}
+
+    def waiting(self) -> dict[int, Progress]:
+        """Return the progress of the runs that wait, as far as they have been read.
+
+        Each of them waits for the worker that is free first. After one of which nobody knows how long it takes, no
+        other has a time.
+        """
+        line = [pk for pk in self.line if pk in self.runs]
+        sums = _sums(line)
+        ends = self._ends(list(takewhile(bool, (self._needed(pk, sums[pk]) for pk in line))))
+        return {pk: replace(sums[pk].progress, left=end) for pk, end in zip_longest(line, ends)}
+
+    def ends_of_new(self, needed: Sequence[Span | None]) -> list[Span]:
+        """Return when new runs will have ended that need so much time, if all that wait go first.
+
+        Returns nothing if nobody knows that of one of them.
+        """
+        line = [pk for pk in self.line if pk in self.runs]
+        sums = _sums(line)
+        all_runs = [*(self._needed(pk, sums[pk]) for pk in line), *needed]
+        return [] if None in all_runs else self._ends(all_runs)[len(line) :]
+
+    def _needed(self, pk: int, sums: Sums) -> Span | None:
+        """Return the time that a worker needs for the rest of a run."""
+        return self._with_time_left(pk).left if pk in self.begun else self._as_others(pk, sums)
+
+    def _ends(self, needed: Sequence[Span | None]) -> list[Span]:
+        """Return when each run of a line has ended that needs so much time."""
+        busy = [now.left or NO_TIME for pk, now in self.working().items() for _ in range(self.held[pk])]
+        ends = (
+            ends_in_line(
+                [getattr(span, end).total_seconds() for span in busy],
+                [getattr(span, end).total_seconds() for span in needed],
+            )
+            for end in Span._fields
+        )
+        return [_span(*pair) for pair in zip(*ends, strict=True)]
+
+    def _with_time_left(self, pk: int) -> Progress:
+        begun, sums = self.begun[pk], self.begun[pk].sums
+        if not begun.rate:
+            return replace(sums.progress, left=self._as_others(pk, sums))
+        left = seconds_left(begun.rate, begun.workers, begun.undone)
+        rate = (sums.items - sums.items_done) / left if left else None
+        return replace(sums.progress, left=_span(left, left), rate=rate)
+
+    def _as_others(self, pk: int, sums: Sums) -> Span | None:
+        run = self.runs[pk]
+        return expected_time(self.rates, run.benchmark.probe, sums.work - sums.work_done, run.model.parameters)
+
+
+def expected_time(rates: RecentRates, probe: str, work: float, parameters: int | None = None) -> Span | None:
+    """Return how long so much work takes at the pace of the runs that finished last; None where there are none."""
+    pace = rates.of(probe, parameters)
+    return _span(work / pace.quick, work / pace.slow) if pace else None
 
 
 def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
-    if run.state in OPEN:
-        if run.state in WORKING and (own := _own_progress([run.pk])[run.pk]).left:
-            return own
-        for row in queue():
-            if row.run.pk == run.pk:
-                return row.progress
-    return _sums(run.parts.all()).get(run.pk, Sums()).progress
+    if run.state in OPEN and run.state != State.WAITING:
+        lane = lane_now(run.lane, until=run.pk)
+        found = lane.working() if run.pk in lane.held else lane.waiting()
+        if run.pk in found:
+            return found[run.pk]
+    return _sums([run.pk])[run.pk].progress
 
 
-def queue() -> list[QueuedRun]:
-    """Return every open run: those with a worker, those that wait in turn, and those that cannot go on now."""
-    runs = {run.pk: run for run in Run.objects.filter(state__in=OPEN).select_related("model", "benchmark")}
-    sums = dict.fromkeys(runs, Sums()) | _sums(RunPart.objects.filter(run__state__in=OPEN))
-    rows = [row for lane in schedule.LANES for row in _lane(lane, runs, sums)]
-    listed = {row.run.pk for row in rows}
-    resting = [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(runs.items()) if pk not in listed]
-    return sorted(rows, key=lambda row: row.position > 0) + resting
+def queue(stop: int) -> Queue:
+    """Return the open runs, of those that wait only the first `stop`."""
+    unfinished = Run.objects.filter(state__in=OPEN).order_by("pk").values_list("pk", "lane", "state")
+    resting = [pk for pk, _, state in unfinished if state == State.WAITING]
+    lanes = {lane for _, lane, state in unfinished if state != State.WAITING}
+    working: list[QueuedRun] = []
+    waiting: list[QueuedRun] = []
+    number = 0
+    for lane in (lane_now(name, max(stop - number, 0)) for name in schedule.LANES if name in lanes):
+        working += [QueuedRun(lane.runs[pk], 0, now) for pk, now in lane.working().items()]
+        waiting += [QueuedRun(lane.runs[pk], place, now) for place, (pk, now) in enumerate(lane.waiting().items(), 1)]
+        number += len(lane.line)
+    shown = _runs(resting[: max(stop - number, 0)])
+    sums = _sums(list(shown))
+    waiting += [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(shown.items())]
+    return Queue(working, waiting, number + len(resting))
 
 
-def _lane(lane: str, runs: Mapping[int, Run], sums: Mapping[int, Sums]) -> list[QueuedRun]:
-    """Return the rows of a lane: the runs that have workers, and then those that wait for one, in turn."""
-    turns = [turn for turn in schedule.turns(lane) if turn.run in runs]
-    rates = recent_rates(lane)
-    own = _own_progress({turn.run for turn in turns if turn.workers})
-    held, busy = [], []
-    for turn in turns:
-        if turn.workers:
-            done = _or_as_others(own[turn.run], sums[turn.run], rates)
-            held.append(QueuedRun(runs[turn.run], 0, done))
-            busy += [done.left] * turn.workers
-    line = [turn.run for turn in turns if not turn.workers]
-    waiting = [
-        QueuedRun(runs[pk], position, replace(sums[pk].progress, left=left))
-        for position, (pk, left) in enumerate(zip(line, _waits(busy, [sums[pk] for pk in line], rates), strict=True), 1)
-    ]
-    return held + waiting
+def lane_now(name: str, stop: int | None = None, until: int = 0) -> Lane:
+    """Read which runs of a lane have workers and which wait, and how fast they are.
+
+    Of those that wait, only the first `stop` are read, or those up to the run `until`.
+    """
+    turns = schedule.turns(name)
+    begun = _begun([turn.run for turn in turns if turn.begun])
+    workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in turns if turn.begun}
+    held = {pk: number for pk, number in workers.items() if number}
+    line = [turn.run for turn in turns if turn.run not in held]
+    if until:
+        stop = line.index(until) + 1 if until in line else 0
+    return Lane(_runs([*held, *line[:stop]]), held, line, begun, recent_rates(name))
 
 
-def _or_as_others(own: Progress, sums: Sums, rates: Rates | None) -> Progress:
-    """Return the progress of a run that has a worker, by the rates of others while it has no pace of its own."""
-    if own.left or not rates:
-        return own
-    rest = sums.work - sums.work_done
-    return replace(own, left=_span(rest / rates.quick, rest / rates.slow))
-
-
-def _waits(busy: Sequence[Span | None], line: Sequence[Sums], rates: Rates | None) -> Sequence[Span | None]:
-    """Return the time until each run of the line has ended. `busy`: the time for which each worker has other work."""
-    if not rates:
-        return [None] * len(line)
-    work = [sums.work - sums.work_done for sums in line]
-    spans = [span or Span(timedelta(), timedelta()) for span in busy]
-    low = ends_in_line([span.low.total_seconds() for span in spans], work, rates.quick)
-    high = ends_in_line([span.high.total_seconds() for span in spans], work, rates.slow)
-    return [_span(*ends) for ends in zip(low, high, strict=True)]
+def _runs(numbers: Sequence[int]) -> dict[int, Run]:
+    return Run.objects.select_related("model", "benchmark").in_bulk(numbers)
 
 
 def _span(low: float, high: float) -> Span:
     return Span(timedelta(seconds=low), timedelta(seconds=high))
 
 
-def _sums(parts: QuerySet[RunPart]) -> dict[int, Sums]:
-    """Return the sums over these parts by run."""
+def _sums(runs: Sequence[int]) -> dict[int, Sums]:
+    """Return the sums over the parts of each run; those of a run without parts are 0."""
     done = F("work") * F("items_done") / F("items")
     sums = {"all_items": Sum("items"), "all_done": Sum("items_done"), "all_work": Sum("work"), "work_done": Sum(done)}
-    rows = parts.order_by().values("run").annotate(**sums).values_list("run", *sums)
-    return {pk: Sums(*values) for pk, *values in rows}
+    rows = RunPart.objects.filter(run__in=runs).order_by().values("run").annotate(**sums).values_list("run", *sums)
+    return dict.fromkeys(runs, Sums()) | {pk: Sums(*values) for pk, *values in rows}
 
 
 def percent_done(runs: Collection[int]) -> dict[int, int]:
     """Map runs to the percentage of their work that is done. One query."""
-    return {pk: sums.progress.percent for pk, sums in _sums(RunPart.objects.filter(run__in=runs)).items()}
+    return {pk: sums.progress.percent for pk, sums in _sums(list(runs)).items()}
 
 
-def recent_rates(lane: str) -> Rates | None:
-    """Return the rates of the runs of a lane that finished last, from start to end; None while there are none."""
-    recent = (
-        measured_runs()
-        .filter(lane=lane, started__isnull=False)
-        .annotate(work=Coalesce(Sum("parts__work"), 0.0))
-        .values_list("work", "started", "finished")[:RECENT_RUNS]
-    )
-    rates = []
-    for work, started, finished in recent:
-        if work and started and finished and finished > started:
-            rates.append(work / (finished - started).total_seconds())
-    return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
-
-
-def _own_progress(runs: Collection[int]) -> dict[int, Progress]:
-    """Return the progress of runs, by number; those with a worker and a pace of their own have a time left."""
+def _begun(runs: Collection[int]) -> dict[int, Begun]:
+    """Return what is known of the runs that a worker has begun, by number."""
     scoring = dict(
         RunEvent.objects.filter(run__in=runs, state=State.SCORING)
         .order_by()
@@ -192,10 +254,10 @@ def _own_progress(runs: Collection[int]) -> dict[int, Progress]:
     parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}
     for pk, *values in RunPart.objects.filter(run__in=runs).values_list("run", *PART_FIELDS):
         parts[pk].append(PartDone(*values))
-    return {pk: _at_own_pace(of_run, scoring.get(pk), timezone.now()) for pk, of_run in parts.items()}
+    return {pk: _of_parts(of_run, scoring.get(pk), timezone.now()) for pk, of_run in parts.items()}
 
 
-def _at_own_pace(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> Progress:
+def _of_parts(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> Begun:
     sums = Sums(
         sum(part.items for part in parts),
         sum(part.items_done for part in parts),
@@ -203,9 +265,4 @@ def _at_own_pace(parts: Sequence[PartDone], scoring: datetime | None, now: datet
         sum(part.work_done for part in parts),
     )
     undone = [part.work - part.work_done for part in parts if not part.done]
-    workers = len({part.worker for part in parts if part.leased(now)})
-    rate = recent_rate(stretches(parts, scoring, now))
-    if not rate or (undone and not workers):
-        return sums.progress
-    left = seconds_left(rate, workers, undone)
-    return replace(sums.progress, left=_span(left, left), rate=(sums.items - sums.items_done) / left if left else None)
+    return Begun(sums, undone, workers_of(parts, now), recent_rate(stretches(parts, scoring, now)))

@@ -100,12 +100,6 @@ def runs_beside(run: Run) -> list[Run]:
     return list(finished_runs(run.benchmark).filter(model__hub_id=run.model.hub_id).order_by("pk"))
 
 
-def recent_failures(limit: int = 10) -> QuerySet[Run]:
-    """Return the runs that ended last without a result."""
-    ended = Run.objects.filter(state__in=(State.FAILED, State.CANCELLED))
-    return ended.select_related("model", "benchmark").order_by("-finished", "-pk")[:limit]
-
-
 def model_versions(hub_id: str) -> QuerySet[Model]:
     """Return every commit of a model, the newest first; a row that only has published figures comes last."""
     published_last = Case(When(source=Model.Source.PUBLISHED, then=1), default=0)

@@ -1,6 +1,7 @@
 """Benchmarks on the site. Every imported version is kept; one version of each benchmark is current."""
 
 import shutil
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,11 +14,12 @@ from leaderboard.stored import chance
 from probing import catalog
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
+from probing.estimate.work import estimate_work
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
 from probing.probes import probe_named
-from probing.probes.normalise import all_templates
-from probing.probes.parts import template_counts
+from probing.probes.normalise import all_templates, normalised
+from probing.probes.parts import parts, template_counts
 from probing.probes.plan import read_plan
 from probing.settings import Settings
 
@@ -78,8 +80,10 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
     probe = probe or _usual_probe(content, slug)
     facts = _facts(format, content, slug, probe) | _plan(folder, content, slug, title, probe)
     same = Benchmark.objects.filter(slug=slug, digest=content.digest)
-    if same.filter(current=True).exclude(path="").exists():
-        return same.get(current=True), False
+    if present := same.filter(current=True).exclude(path="").first():
+        if present.work is None:
+            _store_work(present, content)
+        return present, False
     path = _copy(folder, slug, content)
     with transaction.atomic():
         Benchmark.objects.filter(slug=slug, current=True).update(current=False)
@@ -87,7 +91,16 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
             slug=slug, version=content.version, defaults=facts | {"path": path}
         )
         chance.store_chance(benchmark, content, benchmark.settings_with({}))
+        _store_work(benchmark, content)
     return benchmark, True
+
+
+def _store_work(benchmark: Benchmark, content: Content) -> None:
+    """Store the expected work of a usual run, from which the submit form says how long one takes."""
+    with suppress(BadInput):
+        usual = normalised(benchmark.settings_with({}), content)
+        benchmark.work = sum(estimate_work(content, usual, part, "causal").positions for part in parts(content, usual))
+        benchmark.save(update_fields=["work"])
 
 
 def _refuse_other_probe(slug: str, probe: str) -> None:

@@ -34,9 +34,9 @@ Json = dict[str, Any]
 View = Callable[..., Json]
 ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
-SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "options": dict}
+SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "benchmarks": list, "options": dict}
 UNKNOWN_NAMED = 10  # unknown keys that an error names
-OPTIONS_HELP = 'Write model and benchmark as texts, and options as {"prompting": "few-shot"}.'
+OPTIONS_HELP = 'Write model and benchmark as texts, benchmarks as a list, options as {"prompting": "few-shot"}.'
 SEE = "See /api/ for all routes."
 
 
@@ -253,9 +253,21 @@ def _filter(form: ItemsForm) -> ItemFilter:
 def submit_json(request: HttpRequest) -> Json:
     """Store a submission; its model is checked soon. A known duplicate has its run already."""
     body = _body(request)
-    benchmark = benchmarks.current(body.get("benchmark", "starter"))
-    options = body.get("options", {})
-    return about_submission(request, requests.receive(body["model"], benchmark, options, submitter=submitter(request)))
+    slugs = _slugs(body)
+    chosen = [benchmarks.current(slug) for slug in slugs]
+    submitted = requests.receive_all(body["model"], chosen, body.get("options", {}), submitter=submitter(request))
+    answers = [about_submission(request, submission) for submission in submitted]
+    return {"submissions": answers} if "benchmarks" in body else answers[0]
+
+
+def _slugs(body: Json) -> list[str]:
+    """Return the benchmarks that a submission names, in its order and each once."""
+    if "benchmarks" not in body:
+        return [body.get("benchmark", "starter")]
+    slugs = body["benchmarks"]
+    if "benchmark" in body or not slugs or not all(isinstance(slug, str) for slug in slugs):
+        raise BadInput("The benchmarks of a submission are a list of names.", "Send benchmark or benchmarks, not both.")
+    return list(dict.fromkeys(slugs))
 
 
 @unlisted
@@ -286,6 +298,9 @@ def retry_json(request: HttpRequest, token: str) -> Json:
 def about_submission(request: HttpRequest, submission: Submission) -> Json:
     return {
         "submission": submission.token,
+        "model": submission.model_id,
+        "revision": submission.revision,
+        "benchmark": submission.benchmark.slug,
         "url": request.build_absolute_uri(reverse("submission", args=[submission.token])),
         "state": submission.state,
         "run": submission.run_id,

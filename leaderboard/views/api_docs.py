@@ -40,8 +40,9 @@ ROUTES = (
     Route(
         "POST",
         "submit",
-        "Takes a submission and gives its token; the checks follow. A known duplicate has its run at once.",
-        "model, benchmark, options, as a JSON body",
+        "Takes a submission and gives its token; the checks follow. A known duplicate has its run at once. "
+        "With benchmarks, a list, it takes one submission for each and gives them as submissions.",
+        "model (an id, or the address of its page at the hub), benchmark or benchmarks, options, as a JSON body",
     ),
     Route("GET", "submissions/<token>", "A submission: its state, its checks so far, and its run once it has one."),
     Route("POST", "submissions/<token>/cancel", "Withdraws it; cancels the run if nobody else submitted the same."),

@@ -1,13 +1,16 @@
 """The submit form and the filters of items. An invalid filter is left out, and the page names the error."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from django import forms
+from django.http import QueryDict
 from django.urls import reverse_lazy
 
 from leaderboard.display import labels
 from leaderboard.intake import number_format
+from leaderboard.intake.checks import refuse_malformed
+from leaderboard.intake.model_names import full_ids, parse_name, refuse_revision
 from leaderboard.lists import runs
 from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
@@ -28,35 +31,48 @@ YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
 
 
-class BenchmarkField(forms.ModelChoiceField):  # type: ignore[type-arg]  # Django has no such class at run time
-    """A choice among benchmarks, each shown with its number of items."""
+class BenchmarksField(forms.ModelMultipleChoiceField):
+    """A choice of several benchmarks, each shown with its number of items and the minutes that a run takes.
+
+    `minutes` maps a benchmark to the time of a usual run in words, empty where it is not known.
+    """
+
+    minutes: Callable[[Benchmark], str]
 
     def label_from_instance(self, benchmark: Benchmark) -> str:
-        return f"{benchmark.title} ({benchmark.items:,} items)"
+        facts = [f"{benchmark.items:,} items", self.minutes(benchmark)]
+        return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
 
 
 class SubmitForm(forms.Form):
-    """A model's id, the benchmark to measure it on, and what can be chosen on that benchmark.
+    """A model's id or address, the benchmarks to measure it on, and what can be chosen on all of these.
 
     The fields of settings and options are made from their declarations (`offered_options`).
     """
 
     model = forms.CharField(
-        label="Model id",
-        max_length=200,
-        help_text="The id as the hub spells it, for example HuggingFaceTB/SmolLM2-135M-Instruct.",
+        label="Model id or link",
+        max_length=300,
+        help_text="Paste a Hugging Face model id or the address of its page.",
         widget=forms.TextInput(
-            attrs={"list": "local-models", "autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}
+            attrs={
+                "list": "models",
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "autocapitalize": "none",
+                "placeholder": "openai-community/gpt2",
+            }
         ),
     )
-    benchmark = BenchmarkField(
+    benchmark = BenchmarksField(
         Benchmark.objects.none(),
         to_field_name="slug",
-        empty_label=None,
-        label="Benchmark",
-        widget=forms.Select(
+        label="Benchmarks",
+        error_messages={"required": "Tick at least one benchmark."},
+        widget=forms.CheckboxSelectMultiple(
             attrs={
                 "hx-get": reverse_lazy("submit"),
+                "hx-include": "[name=benchmark]",
                 "hx-target": "#options",
                 "hx-select": "#options",
                 "hx-swap": "outerHTML",
@@ -64,13 +80,16 @@ class SubmitForm(forms.Form):
         ),
     )
 
-    def __init__(self, data: Any = None, *, initial: Mapping[str, Any]) -> None:
-        super().__init__(data, initial=dict(initial), label_suffix="")
+    def __init__(self, data: Any = None, *, initial: QueryDict, minutes: Callable[[Benchmark], str]) -> None:
         benchmarks = runs.benchmarks().exclude(path="")
-        cast(BenchmarkField, self.fields["benchmark"]).queryset = benchmarks
-        benchmark = benchmarks.filter(slug=self["benchmark"].value()).first() or benchmarks.first()
-        if benchmark:
-            self.fields |= {f"{OPTION}{name}": field for name, field in option_fields(benchmark).items()}
+        slugs = list(benchmarks.values_list("slug", flat=True))
+        ticked = [slug for slug in initial.getlist("benchmark") if slug in slugs] or slugs[:1]
+        super().__init__(data, initial={**initial.dict(), "benchmark": ticked}, label_suffix="")
+        self.full_ids: list[str] = []
+        field = cast(BenchmarksField, self.fields["benchmark"])
+        field.minutes, field.queryset = minutes, benchmarks
+        chosen = [benchmark for benchmark in benchmarks if benchmark.slug in ticked]
+        self.fields |= {f"{OPTION}{name}": field for name, field in common_fields(chosen).items()}
 
     def options(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name.startswith(OPTION)]
@@ -82,27 +101,50 @@ class SubmitForm(forms.Form):
         titled = [("Options of the probe", options), ("Settings of the run", settings)]
         return [(title, fields) for title, fields in titled if fields]
 
+    def shows_options(self) -> bool:
+        """Tell whether the address or an error names an option, so that the fold of the options should be open."""
+        return any(name.startswith(OPTION) for name in (self.errors if self.is_bound else self.initial))
+
+    def benchmarks(self) -> list[Benchmark]:
+        return list(self.cleaned_data["benchmark"])
+
     def chosen(self) -> dict[str, Any]:
         """Return what was sent along, by name; an empty text is a value, an empty number or choice is not."""
-        offered = offered_options(probe_named(self.cleaned_data["benchmark"].probe))
-        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in offered if f"{OPTION}{name}" in self.data}
+        names = [field.name.removeprefix(OPTION) for field in self.options() if field.name in self.data]
+        offered = offered_options(probe_named(self.benchmarks()[0].probe))
+        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in names}
         return {
             name: offered[name].parse(value) if isinstance(value, str) else value
             for name, value in values.items()
             if value is not None and (value or not (offered[name].choices or offered[name].many))
         }
 
+    def clean_model(self) -> str:
+        """Refuse what is no id at once, and offer the full ids of a model that was named without its organisation."""
+        text = str(self.cleaned_data["model"])
+        try:
+            hub_id, revision = parse_name(text)
+            refuse_malformed(hub_id)
+            refuse_revision(revision)
+        except BadInput as error:
+            raise forms.ValidationError(str(error)) from error
+        self.full_ids = full_ids(hub_id)
+        if self.full_ids:
+            raise forms.ValidationError(f"{hub_id} has no organisation in front. Choose the full id.")
+        return text
+
     def clean(self) -> None:
         """Check the options together; an error that one of them has by itself is shown at its field."""
-        benchmark = self.cleaned_data.get("benchmark")
-        if self.errors or benchmark is None:
+        if self.errors:
             return
         chosen = self.chosen()
-        if problem := problem_of(benchmark, chosen):
-            alone = {name: problem_of(benchmark, {name: value}) for name, value in chosen.items()}
-            single = {f"{OPTION}{name}": text for name, text in alone.items() if text}
-            for name, text in single.items() or [(None, problem)]:
-                self.add_error(name, text)
+        for benchmark in self.benchmarks():
+            if problem := problem_of(benchmark, chosen):
+                alone = {name: problem_of(benchmark, {name: value}) for name, value in chosen.items()}
+                single = {f"{OPTION}{name}": text for name, text in alone.items() if text}
+                for name, text in single.items() or [(None, problem)]:
+                    self.add_error(name, text)
+                return
 
 
 def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
@@ -112,6 +154,14 @@ def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
     except BadInput as error:
         return str(error)
     return ""
+
+
+def common_fields(benchmarks: Sequence[Benchmark]) -> dict[str, forms.Field]:
+    """Return the fields of what can be chosen on each of these benchmarks, as the first of them has them."""
+    fields = [option_fields(benchmark) for benchmark in benchmarks]
+    return (
+        {name: field for name, field in fields[0].items() if all(name in other for other in fields)} if fields else {}
+    )
 
 
 def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
@@ -161,6 +211,8 @@ def option_field(option: Option, label: str, initial: Any) -> forms.Field:
         return forms.ChoiceField(choices=choices, initial=str(initial), **common)
     if option.value_type is str:
         return forms.CharField(max_length=100, initial=initial, **common)
+    if option.name == "sample":
+        common["min_value"] = 1
     number, name = (forms.IntegerField, "whole number") if option.value_type is int else (forms.FloatField, "number")
     return number(initial=initial, error_messages={"invalid": f"Give a {name}."}, **common)
 

@@ -1,63 +1,147 @@
-"""/queue/ : the runs that are being measured, those that wait and for how long, and recent failures."""
+"""/queue/ : the runs that are being measured, those that wait and for how long, and those that ended lately."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
 
 from leaderboard.display import cells
 from leaderboard.display.columns import model_column, settings_column
-from leaderboard.display.tables import Column, Table
-from leaderboard.lists.progress import QueuedRun, queue
-from leaderboard.lists.runs import WORKING, recent_failures
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
+from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
+from leaderboard.lists.progress import Queue, QueuedRun, queue
 from leaderboard.models import Run
 from leaderboard.operations.workers import live_workers
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.views.page import show
+
+MOST_WAITING = 10**6  # runs; more than any site lets wait
 
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
-    rows = queue()
-    failures = list(recent_failures())
-    all_wait = bool(rows) and all(row.run.state not in WORKING for row in rows)
-    context = {"live": bool(rows), "no_worker": all_wait and not live_workers()}
-    return show(request, "queue.html", context, [queue_table(rows), ended_table(failures)])
+    now = timezone.now()
+    asked = MOST_WAITING if request.GET.get("format") == "csv" else _last_row(request.GET.get("page", ""))
+    line = queue(asked)
+    ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
+    if request.GET.get("format") == "csv":
+        return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
+    page = page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)
+    waiting = waiting_table(line.waiting[(page - 1) * PAGE_SIZE : page * PAGE_SIZE])
+    pages = page_links(request.GET, "page", line.number_waiting, PAGE_SIZE)
+    context = {
+        "live": bool(line.working) or line.number_waiting,
+        "working": len(line.working),
+        "number_waiting": line.number_waiting,
+        "no_worker": line.number_waiting and not line.working and not live_workers(),
+        "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
+    }
+    return show(request, "queue.html", context, [running_table(line.working), *ended])
 
 
-def queue_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
+def _last_row(page: str) -> int:
+    """Return the number of the last row of a page, whether or not the queue is that long."""
+    return page_number(page, MOST_WAITING, PAGE_SIZE) * PAGE_SIZE
+
+
+def queue_table(line: Queue) -> Table[QueuedRun]:
+    """Return all open runs in one table, for CSV."""
+    rows = [*line.working, *line.waiting]
+    columns = [_POSITION, *_what(rows), _LANE, _STATE, _DONE, _TIME_LEFT, _LONGEST_TIME_LEFT, _SUBMITTED]
+    return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
+
+
+def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     return Table(
-        name="queue",
-        caption="Running and waiting",
-        columns=[
-            Column(
-                "position",
-                "Position",
-                _position,
-                "Number of runs ahead in the same lane, plus one. Runs that are being measured, and runs that wait "
-                "for the hub or for disk space, have no position.",
-            ),
-            model_column(lambda row: row.run),
-            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-            settings_column(lambda row: row.run),
-            Column(
-                "lane",
-                "Lane",
-                lambda row: cells.text(row.run.lane),
-                shown=any(row.run.lane != "default" for row in rows),
-            ),
-            Column("state", "State", lambda row: cells.text(row.run.get_state_display())),
-            Column("progress", "Done", lambda row: cells.percent(row.progress.percent), align="score"),
-            Column("seconds_left_low", "Time left", _time_left, align="number"),
-            Column("seconds_left_high", "Time left at most", _longest_time_left, shown=False),
-            Column("submitted", "Submitted", lambda row: cells.moment(row.run.created)),
-        ],
+        name="running",
+        caption="Being measured now",
+        columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT, _LONGEST_TIME_LEFT],
         rows=rows,
-        main=True,
         cards=True,
-        empty="No run is running or waiting.",
+        sortable=False,
+        empty="No run is being measured.",
     )
 
 
+def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
+    some = [
+        (_POSITION, any(row.position for row in rows)),
+        (_LANE, any(row.run.lane != "default" for row in rows)),
+        (_STATE, any(row.run.state != Run.State.QUEUED for row in rows)),
+        (_TIME_LEFT, any(row.progress.left for row in rows)),
+    ]
+    position, lane, state, time_left = (replace(column, shown=shown) for column, shown in some)
+    return Table(
+        name="queue",
+        caption="Waiting",
+        columns=[position, *_what(rows), lane, state, replace(time_left, title="Result in"), _SUBMITTED],
+        rows=rows,
+        main=True,
+        cards=True,
+        sortable=False,
+        empty="No run is waiting.",
+    )
+
+
+def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
+    return Table(
+        name="finished",
+        caption="Finished in the last 7 days",
+        columns=[
+            model_column(lambda row: row.run),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
+            settings_column(lambda row: row.run),
+            Column("score", "Score", lambda row: cells.of_score(row.scores.get(_metric(row))), align="score"),
+            Column("metric", "Metric", lambda row: cells.text(_pages(row).metric_label(_metric(row)))),
+            Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
+        ],
+        rows=rows,
+        cards=True,
+        sortable=False,
+        empty="None recently.",
+    )
+
+
+def failed_table(runs: list[Run]) -> Table[Run]:
+    return Table(
+        name="failed",
+        caption="Failed or cancelled in the last 7 days",
+        columns=[
+            model_column(lambda run: run),
+            Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
+            settings_column(lambda run: run),
+            Column("code", "Code", lambda run: cells.text(run.code or run.state)),
+            Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
+            Column("ended", "Ended", lambda run: cells.moment(run.finished)),
+        ],
+        rows=runs,
+        cards=True,
+        sortable=False,
+        empty="None recently.",
+    )
+
+
+def _pages(row: RecentResult) -> ProbePages:
+    return pages_of(row.run.benchmark)
+
+
+def _metric(row: RecentResult) -> str:
+    return _pages(row).main_metric(row.run.benchmark)
+
+
+def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
+    """Return the columns that tell what a run measures."""
+    return [
+        model_column(lambda row: row.run),
+        Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
+        settings_column(lambda row: row.run),
+    ]
+
+
 def _position(row: QueuedRun) -> cells.Cell:
-    return cells.number(row.position) if row.position else cells.Cell(None, "–")
+    return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
 
 
 def _time_left(row: QueuedRun) -> cells.Cell:
@@ -71,19 +155,24 @@ def _longest_time_left(row: QueuedRun) -> cells.Cell:
     return cells.duration(left and left.high)
 
 
-def ended_table(runs: list[Run]) -> Table[Run]:
-    return Table(
-        name="failed",
-        caption="Ended without a result",
-        columns=[
-            model_column(lambda run: run),
-            Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
-            settings_column(lambda run: run),
-            Column("code", "Code", lambda run: cells.text(run.code or run.state), align="wide"),
-            Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
-            Column("ended", "Ended", lambda run: cells.moment(run.finished)),
-        ],
-        rows=runs,
-        cards=True,
-        empty="No run has failed or been cancelled.",
-    )
+def _items(row: QueuedRun) -> cells.Cell:
+    return cells.Cell(row.progress.done, f"{row.progress.done:,} of {row.progress.total:,}", kind="number")
+
+
+_POSITION: Column[QueuedRun] = Column(
+    "position",
+    "Position",
+    _position,
+    "Number of runs ahead, plus one. Runs that wait for the hub or for disk space have no position.",
+)
+_LANE: Column[QueuedRun] = Column("lane", "Lane", lambda row: cells.text(row.run.lane))
+_STATE: Column[QueuedRun] = Column("state", "State", lambda row: cells.text(row.run.get_state_display()))
+_DONE: Column[QueuedRun] = Column(
+    "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"
+)
+_ITEMS: Column[QueuedRun] = Column("items_done", "Items", _items, align="number")
+_TIME_LEFT: Column[QueuedRun] = Column("seconds_left_low", "Time left", _time_left, align="number")
+_LONGEST_TIME_LEFT: Column[QueuedRun] = Column(
+    "seconds_left_high", "Time left at most", _longest_time_left, shown=False
+)
+_SUBMITTED: Column[QueuedRun] = Column("submitted", "Submitted", lambda row: cells.moment(row.run.created))

@@ -1,6 +1,7 @@
-"""/submissions/<token>/ : the checks of a submission and its run; who has the address may cancel it or try it again."""
+"""/submissions/<token>/ : what came of a submission; who has the address may cancel it or try it again."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -9,15 +10,21 @@ from django.shortcuts import redirect, render
 from django.utils.cache import add_never_cache_headers
 
 from leaderboard.intake import requests
+from leaderboard.intake.check_job import HUB_OUTAGE
+from leaderboard.intake.checks import RULES
 from leaderboard.intake.quotas import PENDING
-from leaderboard.lists.progress import progress
+from leaderboard.lists.progress import Progress, progress
 from leaderboard.lists.runs import OPEN
-from leaderboard.models import Submission
+from leaderboard.models import Run, RunEvent, Submission
 from leaderboard.views.run import phases
 from probing.errors import ProbingError
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 ACTIONS = {"cancel": requests.withdraw, "retry": requests.retry}
+TITLES = {Submission.State.REFUSED: "Not accepted"}
+FAULTS = ("failed", "warning")
+FAST = 2  # seconds between two updates of the page while the model is checked, which takes seconds
+SLOW = 10  # the same while its runs are measured or wait
 
 
 def submission_of(token: str) -> Submission:
@@ -43,7 +50,7 @@ def unlisted(view: Callable[..., ResponseT]) -> Callable[..., ResponseT]:
 
 @unlisted
 def submission_view(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a submission, or do what a button of its page asks for."""
+    """Show a submission and those that were sent with it, or do what a button of the page asks for."""
     submission, problem = submission_of(token), None
     action = next((action for name, action in ACTIONS.items() if name in request.POST), None)
     if action:
@@ -52,21 +59,95 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("submission", token)
         except ProbingError as error:
             problem = error
-    context = {**about(submission), "problem": problem}
+    outcomes = [Outcome(one) for one in sent_together(submission)]
+    context = {
+        "submission": submission,
+        "outcomes": outcomes,
+        "problem": problem,
+        "live": any(outcome.open for outcome in outcomes),
+        "seconds": FAST if any(outcome.checking for outcome in outcomes) else SLOW,
+        "outage_days": HUB_OUTAGE.days,
+    }
     return render(request, "submission.html", context, status=409 if problem else 200)
 
 
-def about(submission: Submission) -> dict[str, Any]:
-    """Return what the page shows of a submission and, once it has one, of its run."""
-    run = submission.run
-    open_run = run is not None and run.state in OPEN
-    context = {
-        "submission": submission,
-        "live": submission.state in PENDING or open_run,
-        "can_withdraw": requests.can_withdraw(submission),
-        "can_retry": requests.can_retry(submission),
-        "run": run,
-    }
-    if run and open_run:
-        context |= {"progress": progress(run), "phases": phases(run), "events": list(run.events.all())}
-    return context
+def sent_together(submission: Submission) -> list[Submission]:
+    """Return the submissions that were sent together with this one, in their order."""
+    if not submission.group:
+        return [submission]
+    together = Submission.objects.filter(group=submission.group).select_related("benchmark", "run__model")
+    return list(together.order_by("pk"))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one submission so far, as its page shows it."""
+
+    submission: Submission
+
+    @property
+    def title(self) -> str:
+        """What came of it so far, in a few words."""
+        submission, run = self.submission, self.submission.run
+        if submission.state == Submission.State.ACCEPTED and run:
+            if not self.open_run:
+                return "Measured" if run.state == Run.State.FINISHED else "Ended without a result"
+            return "Already measured or in the queue" if submission.duplicate else "Accepted"
+        if submission.state == Submission.State.WAITING:
+            return f"Waiting for the hub, not {'fully ' if self.checked_in_part else ''}checked yet"
+        return TITLES.get(submission.state, submission.get_state_display().capitalize())
+
+    @property
+    def checking(self) -> bool:
+        return self.submission.state == Submission.State.CHECKING
+
+    @property
+    def open_run(self) -> bool:
+        return self.submission.run is not None and self.submission.run.state in OPEN
+
+    @property
+    def open(self) -> bool:
+        """Tell whether something is still going to happen."""
+        return self.submission.state in PENDING or self.open_run
+
+    @property
+    def checked_in_part(self) -> bool:
+        """Tell whether the model was found, and the hub has stopped answering after that."""
+        return any(check["name"] == "exists" and check["state"] == "ok" for check in self.submission.checks)
+
+    @property
+    def fault(self) -> dict[str, str] | None:
+        """The check to read first: the first that failed, or else the first that could not be made."""
+        checks = self.submission.checks if not self.submission.run else []
+        return next((check for state in FAULTS for check in checks if check["state"] == state), None)
+
+    @property
+    def others(self) -> list[dict[str, str]]:
+        """The other checks that were made."""
+        return [check for check in self.submission.checks if check["state"] != "skipped" and check is not self.fault]
+
+    @property
+    def to_come(self) -> int:
+        """The number of checks that have not been made yet."""
+        made = sum(check["state"] != "skipped" for check in self.submission.checks)
+        return max(len(RULES) - made, 0) if self.submission.checks and not self.submission.run else 0
+
+    @property
+    def can_withdraw(self) -> bool:
+        return requests.can_withdraw(self.submission)
+
+    @property
+    def can_retry(self) -> bool:
+        return requests.can_retry(self.submission)
+
+    @property
+    def progress(self) -> Progress | None:
+        return progress(self.submission.run) if self.submission.run and self.open_run else None
+
+    @property
+    def phases(self) -> list[tuple[str, str]]:
+        return phases(self.submission.run) if self.submission.run and self.open_run else []
+
+    @property
+    def events(self) -> list[RunEvent]:
+        return list(self.submission.run.events.all()) if self.submission.run and self.open_run else []

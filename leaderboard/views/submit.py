@@ -1,30 +1,91 @@
-"""/submit/ : take a model id, a benchmark and options of its probe; go to the page of the submission."""
+"""/submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submissions."""
 
-from django.http import HttpRequest, HttpResponse
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
+from leaderboard.display import cells
 from leaderboard.intake import hub, requests
+from leaderboard.intake.model_names import suggestions
 from leaderboard.intake.quotas import OverQuota
-from leaderboard.models import Submission
+from leaderboard.intake.submissions import usual_positions
+from leaderboard.lists.progress import Span, expected_time, lane_now
+from leaderboard.lists.rates import RecentRates, recent_rates
+from leaderboard.models import Benchmark
 from leaderboard.views.forms import SubmitForm
 from leaderboard.views.page import submitter
 from probing.errors import ProbingError
 
+LANE = "default"
+
+
+class Cost(NamedTuple):
+    """What a run of a benchmark would take: how long it is measured, and when its result is there."""
+
+    benchmark: Benchmark
+    measuring: Span | None
+    ready: Span | None
+
 
 def submit_view(request: HttpRequest) -> HttpResponse:
-    looking = "look" in request.POST  # at the options of another benchmark, without JavaScript
-    initial = {**request.GET.dict(), **request.POST.dict()}
-    form = SubmitForm(None if looking else request.POST or None, initial=initial)
+    looking = "look" in request.POST  # at the options of other benchmarks, without JavaScript
+    rates = recent_rates(LANE)
+    form = SubmitForm(
+        None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
+    )
+    costs: list[Cost] = []
     try:
-        if form.is_valid():
-            return redirect("submission", _submit(request, form).token)
+        valid = form.is_valid()
+        if valid and "preview" not in request.POST:
+            model, benchmarks = form.cleaned_data["model"], form.benchmarks()
+            submitted = requests.receive_all(model, benchmarks, form.chosen(), submitter=submitter(request))
+            return redirect("submission", submitted[0].token)
+        costs = _costs(form) if valid else []
         status = 422 if form.errors else 200
     except ProbingError as error:
         form.add_error(None, str(error))
         status = 429 if isinstance(error, OverQuota) else 422 if error.permanent else 503
-    return render(request, "submit.html", {"form": form, "local": hub.local_ids()}, status=status)
+    context = {
+        "form": form,
+        "local": hub.local_ids(),
+        "suggestions": suggestions(),
+        "costs": costs,
+        "limits": _limits(),
+    }
+    return render(request, "submit.html", context, status=status)
 
 
-def _submit(request: HttpRequest, form: SubmitForm) -> Submission:
-    model, benchmark = form.cleaned_data["model"], form.cleaned_data["benchmark"]
-    return requests.receive(model, benchmark, form.chosen(), submitter=submitter(request))
+def _initial(request: HttpRequest) -> QueryDict:
+    """Return what the form holds at first: what was sent, or else what the address names."""
+    initial = request.GET.copy()
+    for name, values in request.POST.lists():
+        initial.setlist(name, values)
+    return initial
+
+
+def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
+    """Return the time of a usual run in words, empty where it is not known."""
+    span = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
+    return cells.about_range(*span) if span else ""
+
+
+def _costs(form: SubmitForm) -> list[Cost]:
+    """Return the time of each run that the form asks for, at the pace of the runs that finished last."""
+    benchmarks, lane = form.benchmarks(), lane_now(LANE)
+    works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
+    needed = [expected_time(lane.rates, one.probe, work) for one, work in zip(benchmarks, works, strict=True)]
+    ready = lane.ends_of_new(needed) or [None] * len(needed)
+    return [Cost(*row) for row in zip(benchmarks, needed, ready, strict=True)]
+
+
+def _limits() -> list[str]:
+    """Return the limits of this site in words, those that are switched off left out."""
+    numbers = [
+        (settings.MODEL_SIZE_LIMIT / 1e9, "{:,.0f} GB of weights at most"),
+        (settings.OPEN_RUNS_PER_SUBMITTER, "{:,} open submissions of one person"),
+        (settings.SUBMISSIONS_PER_DAY, "{:,} submissions a day"),
+        (settings.QUEUE_LIMIT, "{:,} in the whole queue"),
+    ]
+    return [words.format(number) for number, words in numbers if number]

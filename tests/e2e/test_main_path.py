@@ -8,10 +8,17 @@ from playwright.sync_api import Page, expect
 MINUTE = 60_000  # milliseconds
 
 
+def tick(page: Page, slug: str) -> None:
+    """Tick this benchmark alone on the submit form."""
+    for box in page.locator("input[name=benchmark]:checked").all():
+        box.uncheck()
+    page.locator(f"input[name=benchmark][value={slug}]").check()
+
+
 def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None:
     page.goto("/submit/")
-    page.get_by_label("Model id").fill("org/causal")
-    page.get_by_label("Benchmark").select_option("small")
+    page.get_by_label("Model id or link").fill("org/causal")
+    tick(page, "small")
     page.get_by_role("button", name="Check and submit").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("org/causal on small")
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible(timeout=MINUTE)
@@ -42,33 +49,34 @@ def test_the_same_model_again_leads_to_its_run(page: Page) -> None:
 
 def test_a_model_that_is_nowhere_is_refused_with_a_reason(page: Page) -> None:
     page.goto("/submit/")
-    page.get_by_label("Model id").fill("nothing")
+    page.get_by_label("Model id or link").fill("nothing")
     page.get_by_role("button", name="Check and submit").click()
     expect(page.get_by_role("heading", name="Not accepted")).to_be_visible(timeout=MINUTE)
-    expect(page.locator(".checks .failed")).to_have_count(1)
+    expect(page.locator(".notice.failed")).to_have_count(1)
 
 
 def test_what_is_no_model_id_is_said_at_the_form(page: Page) -> None:
     page.goto("/submit/")
-    page.get_by_label("Model id").fill("not a model id")
+    page.get_by_label("Model id or link").fill("not a model id")
     page.get_by_role("button", name="Check and submit").click()
     expect(page.get_by_role("alert")).to_contain_text("'not a model id' is not a model id.")
 
 
 def test_a_submission_is_cancelled_and_tried_again_without_losing_the_focus(page: Page) -> None:
     page.goto("/submit/")
-    page.get_by_label("Model id").fill("org/away")
-    page.get_by_label("Benchmark").select_option("small")
+    page.get_by_label("Model id or link").fill("org/away")
+    tick(page, "small")
     page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("heading", name="Waiting to be checked again")).to_be_visible(timeout=MINUTE)
-    page.get_by_role("button", name="Cancel").focus()
-    with page.expect_response(lambda response: response.request.headers.get("hx-request") == "true"):
+    expect(page.get_by_role("heading", name="Waiting for the hub, not checked yet")).to_be_visible(timeout=MINUTE)
+    button = page.get_by_role("button", name="Withdraw")
+    button.focus()
+    with page.expect_response("**/submissions/**", timeout=MINUTE):
         pass
-    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    expect(button).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Withdrawn")).to_be_visible()
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect(page.get_by_role("button", name="Withdraw")).to_be_visible()
 
 
 def test_from_the_run_to_a_single_item(page: Page) -> None:

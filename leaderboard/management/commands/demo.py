@@ -1,4 +1,4 @@
-"""Set up a whole site: database, benchmarks, queue, worker, web server, and one measured model."""
+"""Set up a whole site: database, benchmarks, queue, worker, web server; a model is measured while the site runs."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.request
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,14 +30,17 @@ from probing.catalog import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"
+FIRST = "pairs"  # the smallest benchmark, so that the first score is there within a minute or so
 SHIPPED = [entry for entry in CATALOG.values() if not entry.archive]
+ORDER = [FIRST, BENCHMARK, *(entry.slug for entry in SHIPPED if entry.slug not in (FIRST, BENCHMARK))]
+FAULTS = ("failed", "warning")
 WORKER = ["manage.py", "rqworker"]
 WEB = ["manage.py", "serve"]
 Process = subprocess.Popen[bytes]
 
 
 class Command(PlainCommand):
-    help = "Set up the site, measure one model, and serve until Ctrl-C while its other runs are measured."
+    help = "Set up the site, and serve it until Ctrl-C while one model is measured on every benchmark that ships."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -48,16 +51,19 @@ class Command(PlainCommand):
     def run(self, *, model: str, once: bool, **options: Any) -> None:
         refuse_used_port()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGINT, lambda *_: sys.exit(130 if once else 0))
         self.prepare(model)
         site = f"http://127.0.0.1:{settings.PORT}"
-        with embedded_server(), child("worker", WORKER) as worker, child("web", WEB) as web:
-            run = self.measure(model, worker)
-            expect_on_leaderboard(run, site, web)
-            self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
+        with embedded_server(), child("web", WEB) as web, child("worker", WORKER) as worker:
+            fetch(f"{site}/", web)
+            self.say(f"Clozeboard is at {site}/ with published figures; measured ones follow. Ctrl-C stops it.")
+            processes = {"web": web, "worker": worker}
+            for run in self.submit(model, [FIRST, BENCHMARK] if once else ORDER):
+                wait_for(run, processes)
+                expect_on_leaderboard(run, site, web)
+                self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
             if not once:
-                self.submit_more(model)
-                self.say(f"Clozeboard is at {site}/ (Ctrl-C stops it)")
-                serve({"worker": worker, "web": web})
+                serve(processes)
 
     def prepare(self, model: str) -> None:
         """Migrate the database, import what ships, and offer the shipped model."""
@@ -68,29 +74,29 @@ class Command(PlainCommand):
         if model == LOCAL_MODEL:
             offer_local_model()
 
-    def submit_more(self, model: str) -> None:
-        """Submit the model to the other benchmarks that ship, one for each probe."""
-        for entry in SHIPPED:
-            if entry.slug != BENCHMARK and submit(model, benchmarks.current(entry.slug)).run:
-                self.say(f"{entry.title} is being measured in the background.")
+    def submit(self, model: str, slugs: Sequence[str]) -> list[Run]:
+        """Submit the model to these benchmarks, and return its runs in the order in which they are measured."""
+        submissions = [submit(model, benchmarks.current(slug)) for slug in slugs]
+        for submission in submissions:
+            if submission.run is None:
+                problems = [
+                    f"{check.message} {check.next_step}" for check in submission.checks if check.state in FAULTS
+                ]
+                raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
+        return [submission.run for submission in submissions if submission.run]
 
-    def measure(self, model: str, worker: Process) -> Run:
-        """Submit the model and wait until the worker has finished its run."""
-        submission = submit(model, benchmarks.current(BENCHMARK))
-        if submission.run is None:
-            states = ("failed", "warning")
-            problems = [f"{check.message} {check.next_step}" for check in submission.checks if check.state in states]
-            raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
-        run = submission.run
 
-        def watch() -> None:
-            expect_alive("worker", worker)
-            event = run.events.last()
-            if run.state == Run.State.WAITING and event:
-                raise CommandError(f"The run has to wait: {event.message} Run make demo again later: it continues.")
+def wait_for(run: Run, processes: Mapping[str, Process]) -> None:
+    """Follow a run until it has finished; raise `CommandError` if a process has ended or the run has to wait."""
 
-        follow(run, watch)
-        return run
+    def watch() -> None:
+        for name, process in processes.items():
+            expect_alive(name, process)
+        event = run.events.last()
+        if run.state == Run.State.WAITING and event:
+            raise CommandError(f"The run has to wait: {event.message} Run make demo again later: it continues.")
+
+    follow(run, watch)
 
 
 def refuse_used_port() -> None:
@@ -170,7 +176,7 @@ def expect_alive(name: str, process: Process) -> None:
 
 def expect_on_leaderboard(run: Run, site: str, web: Process) -> None:
     """Raise `CommandError` unless the leaderboard, fetched over HTTP, links to the run."""
-    page = fetch(f"{site}/?benchmark={BENCHMARK}", web)
+    page = fetch(f"{site}/?benchmark={run.benchmark.slug}", web)
     if run.get_absolute_url() not in page:
         raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. See {log_path('web')}.")
 
@@ -190,11 +196,8 @@ def fetch(address: str, web: Process, patience: float = 30) -> str:
 
 
 def serve(processes: Mapping[str, Process]) -> None:
-    """Wait until Ctrl-C, or raise `CommandError` when a process ends."""
-    try:
-        while True:
-            for name, process in processes.items():
-                expect_alive(name, process)
-            time.sleep(1)
-    except KeyboardInterrupt:
-        return
+    """Wait until a signal ends this process; raise `CommandError` when one of the others ends."""
+    while True:
+        for name, process in processes.items():
+            expect_alive(name, process)
+        time.sleep(1)

@@ -28,7 +28,7 @@ class Command(PlainCommand):
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="an option of the probe, or templates, pll, reduction or dtype; may be repeated",
+            help="an option of the probe, or templates, sample, pll, reduction or dtype; may be repeated",
         )
         parser.add_argument("--wait", action="store_true", help="show the progress until the run has ended")
 

@@ -44,6 +44,14 @@ def test_a_model_that_passes_has_a_run(small: Benchmark, local_hub: Hub) -> None
     assert submission.checked
 
 
+def test_a_model_is_checked_at_the_revision_that_was_named(small: Benchmark, local_hub: Hub) -> None:
+    commit = local_hub.repositories["org/causal"].commit
+    submission = checked(small, f"https://huggingface.co/org/causal/tree/{commit}")
+    assert submission.state == State.ACCEPTED
+    assert any(f"/api/models/org/causal/revision/{commit}" in request for request in local_hub.requests)
+    assert checked(small, "https://huggingface.co/org/causal/tree/no-such-branch").state == State.REFUSED
+
+
 def test_a_second_submitter_is_subscribed_to_the_run(small: Benchmark, local_hub: Hub) -> None:
     first = checked(small)
     second = checked(small, "causal")

@@ -145,7 +145,10 @@ def test_a_checkpoint_that_would_be_too_large_in_float32_is_refused_in_float32_o
         ({"pll": "best"}, "pll cannot be 'best'. Choose from: within_word_l2r"),
         ({"reduction": None}, "reduction cannot be None"),
         ({"dtype": "auto"}, "dtype cannot be 'auto'. Choose from: float32, bfloat16, float16"),
-        ({"limit": 3}, r"Benchmark small has no option 'limit'\. Choose from: templates, pll, reduction, dtype"),
+        (
+            {"limit": 3},
+            r"Benchmark small has no option 'limit'\. Choose from: templates, sample, pll, reduction",
+        ),
         ({"decide": True}, "no option 'decide'"),
     ],
 )

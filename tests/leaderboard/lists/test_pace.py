@@ -163,5 +163,5 @@ def test_a_part_whose_begin_is_not_known_says_nothing_about_the_pace(unknown: di
 
 
 def test_waiting_runs_are_taken_by_the_worker_that_is_free_first() -> None:
-    assert ends_in_line([10, 30], [100, 100, 50], rate=10) == [20, 30, 35]
-    assert ends_in_line([], [100, 50], rate=10) == [10, 15]
+    assert ends_in_line([10, 30], [10, 10, 5]) == [20, 30, 35]
+    assert ends_in_line([], [10, 5]) == [10, 15]

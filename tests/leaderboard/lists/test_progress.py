@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.lists import progress
-from leaderboard.lists.progress import Progress, Span
+from leaderboard.lists.progress import Progress, QueuedRun, Span
 from leaderboard.models import Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 
@@ -44,13 +44,19 @@ def at_work(benchmark: Benchmark, pace: float, left: float, workers: int = 1) ->
     return run
 
 
+def rows() -> list[QueuedRun]:
+    """All rows of the queue: the runs at work, then those that wait."""
+    line = progress.queue(100)
+    return [*line.working, *line.waiting]
+
+
 def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) -> None:
     flood = [waiting(small, submitter="flood") for _ in range(3)]
     light = waiting(small, submitter="light")
     going = at_work(small, 1, 10)
     large = waiting(small, lane="large")
     stuck = waiting(small, state=Run.State.WAITING)
-    assert [(row.run.pk, row.position) for row in progress.queue()] == [
+    assert [(row.run.pk, row.position) for row in rows()] == [
         (going.pk, 0),
         (flood[0].pk, 1),
         (light.pk, 2),
@@ -63,13 +69,13 @@ def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) ->
 
 def test_a_finished_run_is_not_in_the_queue(small: Benchmark) -> None:
     make.finished(small)
-    assert not progress.queue()
+    assert not rows()
 
 
 def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small: Benchmark) -> None:
     finished(small, work=60_000)  # a hundred times as fast
     run = at_work(small, pace=1, left=1800)
-    (row,) = progress.queue()
+    (row,) = rows()
     assert row.progress.left == pytest.approx(seconds(1800), rel=0.05)
     assert progress.progress(run).left == pytest.approx(row.progress.left, rel=0.01)
     assert row.progress.rate == pytest.approx(100 / 1800, rel=0.05)
@@ -85,7 +91,7 @@ def test_waiting_runs_have_a_range_from_quick_to_slow_runs(small: Benchmark) -> 
         finished(small, work=600 * rate)
     Run.objects.filter(parts__work=600).update(finished=make.DAY, started=make.DAY - timedelta(minutes=10))
     runs = [waiting(small, work=600), waiting(small, work=60)]
-    spans = [row.progress.left for row in progress.queue()]
+    spans = [row.progress.left for row in rows()]
     assert spans[0] == pytest.approx(seconds(600 / 10.1, 600 / 2.9), rel=0.01)
     assert spans[1] == pytest.approx(seconds(660 / 10.1, 660 / 2.9), rel=0.01)
     assert [progress.progress(run).left for run in runs] == spans
@@ -97,20 +103,20 @@ def test_a_waiting_run_waits_for_the_worker_that_is_free_first(small: Benchmark)
     at_work(small, pace=1, left=100)
     RunPart.objects.filter(run=Run.objects.last(), relation="Q0").update(worker="another")
     waiting(small, work=60)
-    assert progress.queue()[-1].progress.left == pytest.approx(seconds(160), rel=0.05)
+    assert rows()[-1].progress.left == pytest.approx(seconds(160), rel=0.05)
 
 
 def test_lanes_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
     finished(small, work=600)
     finished(small, work=60, lane="large")
     waiting(small), waiting(small, lane="large")
-    assert [row.progress.left for row in progress.queue()] == [seconds(60), seconds(600)]
+    assert [row.progress.left for row in rows()] == [seconds(60), seconds(600)]
 
 
 def test_there_is_no_waiting_time_without_a_finished_run(small: Benchmark) -> None:
     make.running(make.model(), small)
     waiting(small)
-    assert [row.progress.left for row in progress.queue()] == [None, None]
+    assert [row.progress.left for row in rows()] == [None, None]
 
 
 def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> None:
@@ -123,7 +129,7 @@ def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> Non
 def test_a_run_that_waits_for_space_adds_no_time_and_has_none(small: Benchmark) -> None:
     finished(small, work=600)
     stuck, last = waiting(small, state=Run.State.WAITING), waiting(small, work=60)
-    assert [(row.run.pk, row.progress.left) for row in progress.queue()] == [(last.pk, seconds(60)), (stuck.pk, None)]
+    assert [(row.run.pk, row.progress.left) for row in rows()] == [(last.pk, seconds(60)), (stuck.pk, None)]
 
 
 @pytest.mark.parametrize(("share", "percent"), [(0.0, 0), (0.999, 99), (0.29, 29), (1 - 1e-12, 100), (1.0, 100)])
@@ -157,5 +163,51 @@ def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
 ) -> None:
     for _ in range(20):
         waiting(small)
-    with django_assert_num_queries(9):
-        progress.queue()
+    with django_assert_num_queries(7):
+        progress.queue(100)
+
+
+def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
+    finished(small, work=600)
+    waiting(small, state=Run.State.WAITING)
+    for _ in range(5):
+        waiting(small, work=60)
+    line = progress.queue(3)
+    assert (len(line.waiting), line.number_waiting) == (3, 6)
+    assert [row.progress.left for row in line.waiting] == [seconds(60), seconds(120), seconds(180)]
+    assert [row.position for row in progress.queue(6).waiting] == [1, 2, 3, 4, 5, 0]
+
+
+def test_a_run_keeps_its_own_pace_between_two_parts(small: Benchmark) -> None:
+    """While its worker stores rows, no part has a lease; the run does not wait for a worker then."""
+    finished(small, work=60_000)  # a hundred times as fast
+    run = at_work(small, pace=1, left=900)
+    RunPart.objects.filter(run=run, done=False).update(lease_until=None)
+    (row,) = rows()
+    assert row.position == 0
+    assert row.progress.left == progress.progress(run).left == pytest.approx(seconds(900), rel=0.05)
+
+
+def test_a_run_whose_worker_was_lost_waits_and_keeps_its_pace(small: Benchmark) -> None:
+    finished(small, work=60_000)
+    going, run = at_work(small, pace=1, left=100), at_work(small, pace=1, left=900)
+    record = {"end": (timezone.now() - timedelta(minutes=5)).isoformat(), "timing": {"score_seconds": 100}}
+    RunPart.objects.filter(run=run, done=True).update(record=record)
+    RunPart.objects.filter(run=run, done=False).update(lease_until=timezone.now() - timedelta(minutes=4))
+    assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1)]
+    assert progress.progress(run).left == pytest.approx(seconds(1000), rel=0.05)
+
+
+def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = make.run(make.model(parameters=270_000_000), small)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=60)
+    assert progress.progress(run).left == seconds(120)
+
+
+def test_a_run_of_another_probe_says_nothing_about_the_time(small: Benchmark, pairs: Benchmark) -> None:
+    """What a token position costs depends on the probe, so that such an estimate would be a guess."""
+    finished(small, work=600)
+    first, other, last = waiting(small, work=60), waiting(pairs, work=60), waiting(small, work=60)
+    assert [row.progress.left for row in rows()] == [seconds(60), None, None]
+    assert [progress.progress(run).left for run in (first, other, last)] == [seconds(60), None, None]

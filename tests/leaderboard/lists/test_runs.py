@@ -10,7 +10,6 @@ from leaderboard.lists.runs import (
     measured_runs,
     model_versions,
     models_named,
-    recent_failures,
     runs_beside,
     runs_with_items,
 )
@@ -93,13 +92,6 @@ def test_runs_of_the_same_model_stand_beside_a_run(tiny: Benchmark) -> None:
     runs = [make.finished(tiny, of=of), make.finished(tiny, of=of)]
     make.finished(tiny)
     assert runs_beside(runs[1]) == runs
-
-
-def test_failed_and_cancelled_runs_are_recent_failures(tiny: Benchmark) -> None:
-    make.finished(tiny)
-    failed = make.run(make.model(), tiny, Run.State.FAILED, finished=make.DAY)
-    cancelled = make.run(make.model(), tiny, Run.State.CANCELLED, finished=make.DAY)
-    assert list(recent_failures()) == [cancelled, failed]
 
 
 def test_a_model_that_is_only_published_comes_after_its_commits(db: None) -> None:

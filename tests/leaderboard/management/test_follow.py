@@ -29,6 +29,14 @@ def test_it_returns_when_the_run_has_finished(run: Run) -> None:
     assert queries == [Run.State.SCORING] * 3
 
 
+def test_without_a_terminal_there_are_lines_that_say_how_far_it_is(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
+    follow(run)
+    assert capsys.readouterr().err.endswith("Tiny: finished · 50 % of the work · 50 of 100 items\n")
+
+
 def test_a_run_that_fails_is_an_error_with_its_message(run: Run) -> None:
     Run.objects.fail(run, "no-space", "The disk is full.", "Free some space.")
     with pytest.raises(CommandError, match=rf"Run {run.pk} is failed\. The disk is full\. Free some space\."):

@@ -109,7 +109,8 @@ def test_a_submission_takes_options_of_the_probe(client: Client, pairs: Benchmar
     status, answer = send(client, **asked)
     token = answer["submission"]
     url = f"http://testserver/submissions/{token}/"
-    waiting = {"submission": token, "url": url, "state": "checking", "run": None, "duplicate": False, "checks": []}
+    sent = {"submission": token, "url": url, "model": "org/causal", "revision": "", "benchmark": "pairs"}
+    waiting = {**sent, "state": "checking", "run": None, "duplicate": False, "checks": []}
     assert (status, answer) == (202, waiting)
     check_job.check(Submission.objects.get(token=token).pk)
     done = client.get(f"/api/v1/submissions/{token}").json()
@@ -163,6 +164,22 @@ def test_a_limit_is_status_429(client: Client, small: Benchmark, settings: Setti
     assert (status, answer["error"]["code"]) == (429, "too-many-open")
 
 
+def test_one_request_submits_a_model_to_several_benchmarks(client: Client, small: Benchmark, pairs: Benchmark) -> None:
+    address = "https://huggingface.co/org/causal/tree/v1"
+    status, answer = send(client, model=address, benchmarks=["small", "pairs", "small"], options={"sample": 2})
+    facts = [(one["model"], one["revision"], one["benchmark"]) for one in answer["submissions"]]
+    assert (status, facts) == (202, [("org/causal", "v1", "small"), ("org/causal", "v1", "pairs")])
+    assert list(Submission.objects.values_list("options", flat=True)) == [{"sample": 2}, {"sample": 2}]
+
+
+@pytest.mark.parametrize("benchmarks", [[], ["small", 3], ["nonsense"]])
+def test_benchmarks_that_cannot_be_read_store_nothing(
+    client: Client, small: Benchmark, benchmarks: list[object]
+) -> None:
+    assert send(client, model="org/causal", benchmarks=benchmarks)[0] == 400
+    assert not Submission.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -170,6 +187,7 @@ def test_a_limit_is_status_429(client: Client, small: Benchmark, settings: Setti
         ({"\u202eevil": 1}, r"A submission has no '\u202eevil'"),
         ({"model": ["org/name"]}, "model of a submission must not be ['org/name']"),
         ({"benchmark": 3}, "benchmark of a submission must not be 3"),
+        ({"benchmarks": ["small"]}, "The benchmarks of a submission are a list of names."),
     ],
 )
 def test_what_a_submission_does_not_have_is_refused_by_name(
@@ -184,7 +202,7 @@ def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: C
     status, answer = send(client, modle="org/causal", templates=[0])
     assert status == 400
     assert answer["error"]["message"] == "A submission has no 'modle', 'templates'."
-    assert answer["error"]["next_step"] == "It has: model, benchmark, options."
+    assert answer["error"]["next_step"] == "It has: model, benchmark, benchmarks, options."
     assert not Submission.objects.exists()
 
 
@@ -202,7 +220,7 @@ def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark
     ("options", "step"),
     [
         ({"dtype": "auto"}, "Choose from: float32, bfloat16, float16"),
-        ({"limit": 1}, "Choose from: templates, pll, reduction, dtype, start, prompting, shots"),
+        ({"limit": 1}, "Choose from: templates, sample, pll, reduction, dtype, start, prompting, shots"),
         (["few-shot"], "options as {"),
         ({"prompting": "loud"}, "Choose from: vanilla"),
         ({"shots": "3"}, "whole number"),

@@ -1,6 +1,7 @@
 """What the forms accept, and what they make of it."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django import forms
@@ -35,12 +36,14 @@ def test_a_field_fits_the_type_of_its_option() -> None:
         "tokens": forms.IntegerField,
         "start": forms.CharField,
         "dtype": forms.ChoiceField,
+        "sample": forms.IntegerField,
     }
     assert fields_of(Benchmark(probe="perplexity")) == {
         "by": forms.ChoiceField,
         "public_code": forms.ChoiceField,
         "start": forms.CharField,
         "dtype": forms.ChoiceField,
+        "sample": forms.IntegerField,
     }
     assert fields_of(Benchmark(probe="multiple_choice"))["protocol"] is forms.ChoiceField
 
@@ -83,7 +86,7 @@ def test_settings_of_the_run_are_chosen_as_options_are(
     query.update({"model": "org/name", "benchmark": "small"})
     for name, values in sent.items():
         query.setlist(name, values if isinstance(values, list) else [values])
-    form = SubmitForm(query, initial={})
+    form = SubmitForm(query, initial=query, minutes=lambda benchmark: "")
     assert form.is_valid(), form.errors
     assert form.chosen() == chosen
     assert [title for title, _ in form.groups()] == ["Options of the probe", "Settings of the run"]
@@ -107,7 +110,8 @@ def test_a_start_token_that_does_not_exist_is_an_error_of_its_field_and_an_empty
 
 
 def submitted(benchmark: str, **options: str) -> SubmitForm:
-    return SubmitForm({"model": "org/name", "benchmark": benchmark, **options}, initial={})
+    sent = QueryDict(urlencode({"model": "org/name", "benchmark": benchmark, **options}))
+    return SubmitForm(sent, initial=sent, minutes=lambda benchmark: "")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """/queue/ : runs that are being measured, those that wait, and recent failures."""
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -38,27 +40,31 @@ def test_a_waiting_run_shows_a_range_and_csv_has_both_ends(client: Client, db: N
 def test_the_lane_is_shown_where_there_are_several(client: Client, db: None) -> None:
     benchmark = make.benchmark()
     make.run(make.model(), benchmark)
-    assert ">Lane" not in client.get("/queue/").content.decode()
+    assert 'data-column="lane"' not in client.get("/queue/").content.decode()
     make.run(make.model(), benchmark, lane="large")
-    assert ">Lane" in client.get("/queue/").content.decode()
+    assert 'data-column="lane"' in client.get("/queue/").content.decode()
     assert [(row["lane"], row["position"]) for row in csv_rows(client, "/queue/")] == [("default", "1"), ("large", "1")]
 
 
 def test_runs_that_ended_without_a_result_say_why(client: Client, db: None) -> None:
     benchmark = make.benchmark()
-    make.run(make.model("org/failed"), benchmark, Run.State.FAILED, code="no-space", message="The disk is full.")
-    make.run(make.model("org/cancelled"), benchmark, Run.State.CANCELLED, message="No longer wanted.")
+    ended = {"finished": timezone.now()}
+    make.run(make.model("org/failed"), benchmark, Run.State.FAILED, code="no-space", message="Disk is full.", **ended)
+    make.run(make.model("org/cancelled"), benchmark, Run.State.CANCELLED, message="No longer wanted.", **ended)
+    make.run(make.model("org/long-ago"), benchmark, Run.State.FAILED, finished=make.DAY - timedelta(days=365))
     rows = {row["model"]: (row["code"], row["reason"]) for row in csv_rows(client, "/queue/", "failed")}
     assert rows == {
-        "org/failed": ("no-space", "The disk is full."),
+        "org/failed": ("no-space", "Disk is full."),
         "org/cancelled": ("cancelled", "No longer wanted."),
     }
 
 
 def test_the_page_refreshes_only_while_runs_are_open(client: Client, db: None) -> None:
-    assert "hx-trigger" not in client.get("/queue/").content.decode()
+    assert "data-live" not in client.get("/queue/").content.decode()
     make.running(make.model(), make.benchmark())
-    assert "hx-trigger" in client.get("/queue/").content.decode()
+    html = client.get("/queue/").content.decode()
+    assert 'data-live="10"' in html
+    assert "live.js" in html
 
 
 def test_the_page_says_when_no_worker_is_there(
@@ -71,3 +77,69 @@ def test_the_page_says_when_no_worker_is_there(
     worker = LiveWorker("host-1", timezone.now())
     monkeypatch.setattr("leaderboard.views.queue.live_workers", lambda: [worker])
     assert sentence not in client.get("/queue/").content.decode()
+
+
+def test_queue_and_run_page_give_the_same_time_left(client: Client, db: None) -> None:
+    """A run at its own pace, one that loads its model and goes by others, and one that waits."""
+    benchmark = make.benchmark()
+    for work in (600, 1200):  # in ten minutes
+        RunPart.objects.create(run=make.finished(benchmark), relation="P30", template=0, items=10, work=work, done=True)
+    runs = [going_at_its_own_pace(benchmark), *(make.run(make.model(), benchmark) for _ in range(2))]
+    for run in runs[1:]:
+        RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=3000)
+    Run.objects.move(runs[1], Run.State.DOWNLOADING)
+    RunPart.objects.claim(runs[1], "second worker")
+    html = client.get("/queue/").content.decode()
+    for run, time_left in zip(runs, ("15 min", "26 to 45 min", "41 min to 1.0 h"), strict=True):
+        assert f">{time_left}<" in html
+        assert f"{time_left} left" in " ".join(client.get(run.get_absolute_url()).content.decode().split())
+
+
+def going_at_its_own_pace(benchmark: Benchmark) -> Run:
+    """A run that does one unit of work per second and has 900 left, between two of its parts."""
+    run = make.run(make.model(), benchmark, Run.State.SCORING)
+    record = {"end": timezone.now().isoformat(), "timing": {"score_seconds": 100}}
+    done = {"done": True, "items_done": 10, "worker": "first worker", "record": record}
+    RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=100, **done)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=90, work=900)
+    return run
+
+
+def test_long_queues_are_paged_and_csv_has_them_whole(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    models = [make.model(f"org/model-{number:03}") for number in range(120)]
+    for model in models:
+        make.run(model, benchmark)
+    first, last = (client.get(f"/queue/?page={page}").content.decode() for page in (1, 99))
+    assert ("org/model-000" in first, "org/model-050" in first) == (True, False)
+    assert ("org/model-099" in last, "org/model-119" in last) == (False, True)
+    assert "120 rows" in first
+    assert [row["model"] for row in csv_rows(client, "/queue/")] == [model.hub_id for model in models]
+
+
+def test_results_of_the_last_days_stand_with_their_score(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    assert client.get("/queue/").content.decode().count("None recently.") == 2
+    recent, old = make.finished(benchmark, 0.75), make.finished(benchmark, 0.25)
+    Run.objects.filter(pk=recent.pk).update(finished=timezone.now())
+    Run.objects.filter(pk=old.pk).update(finished=timezone.now() - timedelta(days=30))
+    rows = csv_rows(client, "/queue/", "finished")
+    assert [(row["model"], row["score"], row["metric"]) for row in rows] == [(recent.model.hub_id, "0.75", "Accuracy")]
+
+
+def test_the_number_of_queries_does_not_grow_with_the_queue(
+    client: Client, db: None, django_assert_max_num_queries
+) -> None:
+    benchmark = make.benchmark()
+    for _ in range(60):
+        make.run(make.model(), benchmark)
+    make.running(make.model(), benchmark)
+    with django_assert_max_num_queries(12):
+        client.get("/queue/")
+
+
+def test_the_title_counts_runs_and_has_no_progress(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    make.running(make.model(), benchmark, done=58)
+    make.run(make.model(), benchmark)
+    assert "<title>1 running, 1 waiting · Queue" in client.get("/queue/").content.decode()

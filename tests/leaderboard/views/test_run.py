@@ -24,9 +24,10 @@ def page(client: Client, run: Run) -> str:
 
 def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
     html = page(client, site.running)
-    assert "50 of 100 items, 50 % of the work" in html
-    assert 'hx-trigger="every 2s"' in html
-    assert re.search(r'<noscript>\s*<meta http-equiv="refresh"', html)
+    assert "50 % of the work · 50 of 100 items" in html
+    assert "<title>50 % · " in html
+    assert 'data-live="5"' in html
+    assert f'href="/runs/{site.running.pk}/">refresh' in html, "without JavaScript"
 
 
 def test_the_head_tells_both_intervals_apart(client: Client, site: Site) -> None:
@@ -59,8 +60,7 @@ def test_both_intervals_are_in_the_csv(client: Client, site: Site) -> None:
 
 def test_a_finished_run_does_not(client: Client, site: Site) -> None:
     html = page(client, site.first)
-    assert "hx-trigger" not in html
-    assert "http-equiv" not in html
+    assert "data-live" not in html
 
 
 def test_each_dimension_has_a_table_and_all_but_relations_a_chart(client: Client, site: Site) -> None:

@@ -7,14 +7,13 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import check_job
-from leaderboard.intake.requests import receive
+from leaderboard.intake.requests import receive, receive_all
 from leaderboard.models import Benchmark, Run, RunEvent, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
 State = Submission.State
-LIVE = 'hx-trigger="every 2s"'
-REFRESH = 'http-equiv="refresh"'
+LIVE = "data-live="
 
 
 def address(submission: Submission) -> str:
@@ -39,14 +38,13 @@ def test_it_refreshes_by_itself_until_the_checks_have_ended(client: Client, smal
     submission = receive("org/nothing", small, {})
     html = page(client, submission)
     assert LIVE in html
-    assert REFRESH in html, "without JavaScript"
+    assert f'href="{address(submission)}">Refresh' in html, "without JavaScript"
     assert "org/nothing on small" in html
     check_job.check(submission.pk)
     html = page(client, submission)
     assert LIVE not in html
-    assert REFRESH not in html
     assert "Not accepted" in html
-    assert "The checks below say why" in html
+    assert "16 further checks run once the model is found." in " ".join(html.split())
     assert "There is no public model org/nothing" in html
     assert "Check the spelling" in html
 
@@ -54,7 +52,7 @@ def test_it_refreshes_by_itself_until_the_checks_have_ended(client: Client, smal
 def test_an_accepted_submission_shows_the_progress_of_its_run(client: Client, checked: Submission) -> None:
     html = page(client, checked)
     assert f'href="/runs/{checked.run_id}/"' in html
-    assert "0 of 6 items" in html
+    assert "0 % of the work · 0 of 6 items" in html
     assert LIVE in html
     Run.objects.filter(pk=checked.run_id).update(state=Run.State.FINISHED)
     html = page(client, checked)
@@ -72,8 +70,14 @@ def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark)
     submission = receive("org/causal", small, {})
     check_job.check(submission.pk)
     html = page(client, submission)
-    assert "Waiting to be checked again" in html
+    assert "Waiting for the hub, not checked yet" in html
+    assert "Accepted" not in html
     assert "does not answer" in html
+    assert "checked again every few minutes for 3 days" in " ".join(html.split())
+    assert client.get("/models/org/causal/").status_code == 404, "it has no public page before it is known to exist"
+    assert 'name="cancel"' in html
+    client.post(address(submission), {"cancel": "yes"})
+    assert "You have cancelled this submission." in page(client, submission)
 
 
 def test_the_holder_cancels_and_tries_again(client: Client, checked: Submission) -> None:
@@ -144,3 +148,31 @@ def test_the_page_of_a_failed_run_shows_code_sentence_step_and_log(client: Clien
             assert text in html
     assert "Submit again" in html
     assert 'name="retry"' in page(client, checked)
+
+
+def test_the_one_fault_stands_on_top_and_the_other_checks_are_folded(
+    client: Client, small: Benchmark, local_hub: Hub
+) -> None:
+    submission = receive("org/nothing", small, {})
+    check_job.check(submission.pk)
+    html = page(client, submission)
+    assert html.index("There is no public model org/nothing") < html.index("<summary>The other checks")
+    assert "Not checked: it needs" not in html
+    assert 'id="outcome" tabindex="-1"' in html, "where the focus moves to"
+    assert "<title>Not accepted · org/nothing on small" in " ".join(html.split())
+
+
+def test_submissions_that_were_sent_together_share_a_page(
+    client: Client, small: Benchmark, pairs: Benchmark, local_hub: Hub
+) -> None:
+    first, second = receive_all("org/causal", [small, pairs], {})
+    check_job.check(first.pk)
+    for submission in (first, second):
+        html = page(client, submission)
+        assert "org/causal on 2 benchmarks" in " ".join(html.split())
+        assert f'action="{address(first)}"' in html
+        assert f'action="{address(second)}"' in html
+    client.post(address(second), {"cancel": "yes"})
+    html = page(client, first)
+    assert html.count("You have cancelled this submission.") == 1
+    assert "0 % of the work" in html, "the other one goes on"

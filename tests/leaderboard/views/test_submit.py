@@ -7,11 +7,12 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import check_job
-from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models import Benchmark, Run, RunPart, Submission
 from leaderboard.stored import benchmarks
 from probing.catalog import EMBEDDED
 from probing.language_model import PLL
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
 
 GOOD = {"model": "org/model", "benchmark": "small"}
 
@@ -57,7 +58,7 @@ def shown(client: Client, **asked: str) -> dict[str, list[str]]:
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
     benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
-    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"], "set-start": []}
+    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"], "set-start": [], "set-sample": []}
     protocol = {"set-protocol": ["usual", "lm-eval"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
     own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
@@ -193,3 +194,80 @@ def test_a_limit_is_said_at_the_form(
     response = client.post("/submit/", GOOD | {"model": "org/other"})
     assert response.status_code == status
     assert words in response.context["form"].non_field_errors()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "model_id", "revision"),
+    [
+        ("https://huggingface.co/org/model", "org/model", ""),
+        ("huggingface.co/org/model/tree/main", "org/model", ""),
+        (" https://huggingface.co/org/model/tree/v1.0?show_file_info=a ", "org/model", "v1.0"),
+    ],
+)
+def test_the_address_of_a_model_at_the_hub_is_accepted(
+    client: Client, small: Benchmark, text: str, model_id: str, revision: str
+) -> None:
+    client.post("/submit/", GOOD | {"model": text})
+    submission = Submission.objects.get()
+    assert (submission.model_id, submission.revision) == (model_id, revision)
+
+
+def test_an_id_without_its_organisation_offers_the_full_ids_as_links(client: Client, small: Benchmark) -> None:
+    make.finished(small, of=make.model("openai-community/gpt2"), provenance=Run.Provenance.PUBLISHED)
+    response = client.post("/submit/", GOOD | {"model": "gpt2"})
+    assert response.status_code == 422
+    assert 'href="?model=openai-community/gpt2&amp;benchmark=small"' in response.content.decode()
+    assert not Submission.objects.exists()
+
+
+def test_several_benchmarks_are_submitted_at_once_or_none_is(
+    client: Client, small: Benchmark, pairs: Benchmark, settings: Settings
+) -> None:
+    both = {"model": "org/model", "benchmark": ["small", "pairs"], "set-sample": "2"}
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    assert client.post("/submit/", both).status_code == 429
+    assert not Submission.objects.exists()
+    settings.OPEN_RUNS_PER_SUBMITTER = 2
+    response = client.post("/submit/", both)
+    first, second = Submission.objects.order_by("pk")
+    assert response.headers["Location"] == f"/submissions/{first.token}/"
+    assert first.group == second.group != ""
+    assert {first.benchmark.slug, second.benchmark.slug} == {"small", "pairs"}
+    assert first.options["sample"] == 2
+
+
+def test_several_benchmarks_offer_the_options_that_they_share(
+    client: Client, small: Benchmark, pairs: Benchmark
+) -> None:
+    form = client.get("/submit/?benchmark=small&benchmark=pairs").context["form"]
+    names = {field.name for field in form.options()}
+    assert {"set-sample", "set-pll", "set-dtype"} <= names
+    assert names.isdisjoint({"set-prompting", "set-pmi"})
+
+
+@pytest.mark.parametrize("sample", ["0", "-1"])
+def test_a_sample_has_at_least_one_item(client: Client, small: Benchmark, sample: str) -> None:
+    response = client.post("/submit/", GOOD | {"set-sample": sample})
+    assert list(response.context["form"].errors) == ["set-sample"]
+
+
+def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, settings: Settings) -> None:
+    settings.SUBMISSIONS_PER_DAY = 20
+    done = make.finished(small)  # in ten minutes
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    Benchmark.objects.filter(pk=small.pk).update(work=300)
+    html = client.get("/submit/").content.decode()
+    assert "6 items · 30 min" in html
+    assert "20 submissions a day" in html
+
+
+def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Client, small: Benchmark) -> None:
+    done = make.finished(small)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    waits = make.run(make.model(), small)
+    RunPart.objects.create(run=waits, relation="P30", template=0, items=10, work=100)
+    Benchmark.objects.filter(pk=small.pk).update(work=300)
+    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    assert "30 min of measuring, result in 40 min" in html
+    assert "<title>Preview · Submit a model" in html
+    assert not Submission.objects.exists()

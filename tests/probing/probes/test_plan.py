@@ -57,7 +57,7 @@ def test_a_plan_states_options_of_the_probe(tmp_path: Path, benchmark: Benchmark
         ({"settings": {"options": 1}}, r"'settings\.options' is not a JSON object"),
         (
             {"settings": {"limit": 3}},
-            r"'settings\.limit' is not known\. Choose from: templates, pll, reduction, start, protocol, options",
+            r"'settings\.limit' is not known\. Choose from: templates, sample, pll, reduction, start",
         ),
         ({"settings": {"dtype": "float16"}}, r"'settings\.dtype' is not known"),
         (
@@ -93,7 +93,7 @@ def test_a_plan_does_not_disturb_the_reader_of_any_format(tmp_path: Path, format
 
 
 def test_a_plan_must_fit_the_probe_that_is_used(tmp_path: Path, benchmark: Benchmark) -> None:
-    with pytest.raises(BadBenchmark, match=r"'settings\.pll' is not known\. Choose from: templates, start, options"):
+    with pytest.raises(BadBenchmark, match=r"'settings\.pll' is not known\. Choose from: templates, sample, start"):
         plan_of(tmp_path, {"settings": {"pll": "original"}}, benchmark, "cloze")
     with pytest.raises(BadBenchmark, match=r"'settings\.options\.k': cloze: k cannot be 'many'"):
         plan_of(tmp_path, {"settings": {"options": {"k": "many"}}}, benchmark, "cloze")

@@ -9,6 +9,9 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.management.commands import demo
 from leaderboard.models import Benchmark
+from leaderboard.stored import benchmarks
+from probing.catalog import EMBEDDED
+from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
 
@@ -38,13 +41,24 @@ def test_a_child_that_has_ended_is_reported_with_its_log(data: Path) -> None:
             demo.expect_alive("worker", process)
 
 
-def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(
-    small: Benchmark, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(demo, "BENCHMARK", "small")
-    sleep = ["-c", "import time; time.sleep(60)"]
-    with demo.child("worker", sleep) as process, pytest.raises(CommandError, match="does not answer"):
-        demo.Command().measure("org/causal", process)
+def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark, data: Path) -> None:
+    with pytest.raises(CommandError, match="does not answer"):
+        demo.Command().submit("org/causal", ["small"])
+
+
+def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -> None:
+    run = make.running(make.model(), small)
+    with demo.child("worker", ["-c", ""]) as process:
+        process.wait()
+        with pytest.raises(CommandError, match="The worker process has stopped"):
+            demo.wait_for(run, {"worker": process})
+
+
+def test_every_benchmark_that_ships_is_measured_the_smallest_first(data: Path) -> None:
+    for entry in demo.SHIPPED:
+        benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)
+    by_work = Benchmark.objects.order_by("work").values_list("slug", flat=True)
+    assert (demo.ORDER[0], {*demo.ORDER}) == (by_work[0], {*by_work})
 
 
 def test_children_are_stopped(data: Path) -> None:
