@@ -31,8 +31,8 @@ LAYERS = [
 ]
 SITE_LAYERS = [
     {
-        *("leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.rank_tables"),
-        *("leaderboard.serving", "leaderboard.settings"),
+        *("leaderboard", "leaderboard.apps", "leaderboard.changed_settings", "leaderboard.question_tables"),
+        *("leaderboard.rank_tables", "leaderboard.serving", "leaderboard.settings"),
     },
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},

@@ -21,6 +21,7 @@ from probing.settings import Settings
 ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
+ROW_GROUP = 4096  # rows of items that a reader of single ones must read at once
 # The columns or keys that each file must have, whatever the probe. Columns of scores that were added later are empty in
 # older results.
 NEEDED = {
@@ -54,7 +55,7 @@ class Result:
             self._write(new)
 
     def _write(self, folder: Path) -> None:
-        self.items.to_parquet(folder / ITEMS, index=False)
+        self.items.to_parquet(folder / ITEMS, index=False, row_group_size=ROW_GROUP)
         self.scores.to_csv(folder / SCORES, index=False)
         (folder / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
 
