@@ -16,11 +16,15 @@ from leaderboard.views.leaderboard import leaderboard_view
 from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
+from leaderboard.views.question import question_view
+from leaderboard.views.questions import questions_view
 from leaderboard.views.queue import queue_view
+from leaderboard.views.quiz import quiz_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
+from leaderboard.views.world_map import map_view
 
 
 class NumberConverter(IntConverter):
@@ -36,6 +40,7 @@ handler500 = "leaderboard.serving.errors.server_error"
 
 runs = [
     path("", run_view, name="run"),
+    path("map/", map_view, name="world_map"),
     path("items/", items_view, name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items/<str:relation>/<number:template>/<number:index>/", item_view, name="item"),
@@ -44,6 +49,9 @@ runs = [
 benchmarks = [
     path("", benchmarks_view, name="benchmarks"),
     path("<slug:slug>/", benchmark_view, name="benchmark"),
+    path("<slug:slug>/items/", questions_view, name="questions"),
+    path("<slug:slug>/items/<path:question>/", question_view, name="question"),
+    path("<slug:slug>/try/", quiz_view, name="quiz"),
     path("<slug:slug>/relations/<str:relation>/", relation_view, name="relation"),
 ]
 

@@ -1,5 +1,6 @@
 """The pages of similarity: options ranked by the cosine of their vectors to the subject's."""
 
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.question_forms import CLOSENESS
 
-PAGES = ProbePages()
+PAGES = ProbePages(question_form=CLOSENESS)
