@@ -18,6 +18,7 @@ from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import differences, plan, settings_group
 from leaderboard.former_names import FormerName  # noqa: F401, so that Django finds the table here
+from leaderboard.question_tables import RelationCounts, RelationOutcomes  # noqa: F401, so that Django finds them here
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank  # noqa: F401, so that Django finds the tables here
 from probing.analysis.comparison import Correctness
 from probing.probes import probe_named

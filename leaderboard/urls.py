@@ -18,12 +18,16 @@ from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.overview import overview_view
+from leaderboard.views.question import question_view
+from leaderboard.views.questions import questions_view
 from leaderboard.views.queue import queue_view
+from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
+from leaderboard.views.world_map import map_view
 
 
 class NumberConverter(IntConverter):
@@ -40,6 +44,7 @@ handler500 = "leaderboard.serving.errors.server_error"
 
 runs = [
     path("", kept(run_view), name="run"),
+    path("map/", kept(map_view), name="world_map"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
@@ -48,6 +53,9 @@ runs = [
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<slug:slug>/", kept(benchmark_view), name="benchmark"),
+    path("<slug:slug>/items/", kept(questions_view), name="questions"),
+    path("<slug:slug>/items/<path:question>/", kept(question_view), name="question"),
+    path("<slug:slug>/try/", quiz_view, name="quiz"),
     path("<slug:slug>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
 
@@ -76,7 +84,7 @@ v1 = [
 ]
 
 urlpatterns = [
-    path("", kept(overview_view), name="overview"),
+    path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<str:name>/", kept(model_view), name="model"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", kept(compare_view), name="compare"),

@@ -32,7 +32,7 @@ LAYERS = [
 SITE_LAYERS = [
     {
         *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.former_names"),
-        *("leaderboard.rank_tables", "leaderboard.settings"),
+        *("leaderboard.question_tables", "leaderboard.rank_tables", "leaderboard.settings"),
     },
     {"leaderboard.apps", "leaderboard.serving"},
     {"leaderboard.models", "leaderboard.turns"},

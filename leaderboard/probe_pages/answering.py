@@ -3,6 +3,7 @@
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.ranking import HIDDEN, METRIC_LABELS
 from leaderboard.probe_pages.ranking import PAGES as RANKING
 
@@ -26,4 +27,5 @@ PAGES = ProbePages(
     split=RANKING.split,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
+    question_form=FREE_TEXT,
 )

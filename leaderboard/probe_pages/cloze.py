@@ -17,6 +17,7 @@ from leaderboard.probe_pages.cloze_fact_types import HEADS, FactTypeKey, MacroAv
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
 from leaderboard.probe_pages.pages import Json, ProbePages
+from leaderboard.probe_pages.question_forms import TYPED
 from leaderboard.probe_pages.training import TRAINING_METRICS, training_sections
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
@@ -168,6 +169,7 @@ PAGES = ProbePages(
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     model_answer=MODEL_ANSWER,
+    question_form=TYPED,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
     switches=(

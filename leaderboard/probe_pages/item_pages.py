@@ -79,13 +79,20 @@ def _three_pieces(text: Prompt, option: str) -> tuple[str, str, str]:
 
 def _scored_options(labels: Sequence[str], row: Row) -> list[ScoredOption]:
     """Return the options, the best first."""
-    best = max(row["scores"])
-    weights = [exp(score - best) for score in row["scores"]]
+    shares = shares_of(row["scores"])
     options = [
-        ScoredOption(label, score, weight / sum(weights), number in row["answers"], number == row["prediction"])
-        for number, (label, score, weight) in enumerate(zip(labels, row["scores"], weights, strict=True))
+        ScoredOption(label, score, share, number in row["answers"], number == row["prediction"])
+        for number, (label, score, share) in enumerate(zip(labels, row["scores"], shares, strict=True))
     ]
     return sorted(options, key=lambda option: -option.score)
+
+
+def shares_of(scores: Sequence[float]) -> list[float]:
+    """Return the probability of each option, given that exactly one of them is right."""
+    best = max(scores)
+    weights = [exp(score - best) for score in scores]
+    total = sum(weights)
+    return [weight / total for weight in weights]
 
 
 def _options_table(options: list[ScoredOption], lang: str) -> Table[ScoredOption]:

@@ -16,6 +16,7 @@ from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
+from leaderboard.probe_pages.question_forms import CHOICE, QuestionForm
 from probing.benchmark import Relation
 
 Json = Mapping[str, Any]
@@ -79,7 +80,7 @@ class ProbePages:
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
-    the model's answer from a row.
+    the model's answer from a row, `question_form` says how an item is put to a reader.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on.
     """
@@ -108,6 +109,7 @@ class ProbePages:
     item_columns: ItemColumns = MULTIPLE_CHOICE_COLUMNS
     item_page: Callable[[ItemRow], ItemPage] = option_page
     model_answer: ModelAnswer = PREDICTION
+    question_form: QuestionForm = CHOICE
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []

@@ -19,6 +19,7 @@ from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
 from leaderboard.probe_pages.pages import Json, ProbePages
 from leaderboard.probe_pages.perplexity_comparison import comparison_sections
+from leaderboard.probe_pages.question_forms import STATEMENT
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
 from probing.analysis.perplexity import TOKENIZER_NOTE
@@ -288,6 +289,7 @@ PAGES = ProbePages(
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     model_answer=ModelAnswer((), lambda row: ""),
+    question_form=STATEMENT,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
     comparison_sections=comparison_sections,

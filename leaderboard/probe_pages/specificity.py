@@ -20,6 +20,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
+from leaderboard.probe_pages.question_forms import FINER
 from probing.statements.prompting import PROMPTINGS
 
 MEAN = "all"  # the group of the mean over relations
@@ -314,6 +315,7 @@ PAGES = ProbePages(
         file_only=("scores", "exact", "best"),
     ),
     item_page=item_page,
+    question_form=FINER,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
 )

@@ -195,3 +195,16 @@ def item(run: Run, relation: str, template: int, index: int) -> Row | None:
     """Return one item with all its columns, or None if the run has no such item."""
     numbers = find(run, ItemFilter(relation=relation, template=template))
     return next((row for row in rows(run, numbers) if row["index"] == index), None)
+
+
+def answers(run: Run, relation: str, index: int, columns: Sequence[str]) -> list[Row]:
+    """Return the rows of one item, one for each template, with those of the columns that are stored.
+
+    Only the row groups that can have the item are read.
+    """
+    with opened(run) as file:
+        stored = pq.read_schema(file).names
+        file.seek(0)
+        chosen = [name for name in stored if name in {"template", *columns}]
+        table = pq.read_table(file, columns=chosen, filters=[("relation", "==", relation), ("index", "==", index)])
+    return sorted(table.to_pylist(), key=lambda row: int(row["template"]))

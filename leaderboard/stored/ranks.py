@@ -13,6 +13,7 @@ from django.db import transaction
 from leaderboard.models import Benchmark, Run
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
 from leaderboard.stored import item_rows
+from leaderboard.stored.outcomes import measured_on, refresh_counts, store_outcomes
 from leaderboard.stored.smallest_differences import store_smallest_difference
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
@@ -21,7 +22,8 @@ from probing.settings import Settings
 
 @transaction.atomic
 def store_figures(run: Run, rows: pd.DataFrame) -> None:
-    """Store the figures of a run's items, in place of older ones."""
+    """Store the figures and the outcomes of a run's items, in place of older ones."""
+    store_outcomes(run, rows)
     run.item_figures.all().delete()
     settings = Settings.from_json({**run.settings, "probe": run.benchmark.probe})
     for metric, figures in probe_of(settings).item_figures(rows).items():
@@ -40,10 +42,11 @@ def _item_set(run: Run, index: pd.Index) -> ItemSet:
 
 
 def refresh_standings(benchmark: Benchmark, beside: int | None = None) -> int:
-    """Compute again what depends on all measured runs of a version: their ranks, and the smallest difference.
+    """Compute again what depends on all measured runs of a version: counts of answers, ranks, the smallest difference.
 
     Returns how many runs have a rank. `beside` is that of `refresh_ranks`.
     """
+    refresh_counts(benchmark)
     ranked = refresh_ranks(benchmark, beside)
     store_smallest_difference(benchmark)
     return ranked
@@ -78,8 +81,7 @@ def refresh_ranks(benchmark: Benchmark, beside: int | None = None) -> int:
 
 
 def _finished_runs(benchmark: Benchmark) -> list[Run]:
-    runs = Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
-    return list(runs.select_related("model", "benchmark").order_by("pk"))
+    return list(measured_on(benchmark).select_related("model", "benchmark").order_by("pk"))
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
@@ -124,16 +126,23 @@ def _used(rows: Sequence[ItemFigures]) -> set[int]:
 
 
 def restore_figures(benchmark: Benchmark) -> list[Run]:
-    """Store the figures of finished runs that have none, from their result files; return the runs without such files.
+    """Store the figures of finished runs that lack some, from their result files; return the runs without such files.
 
-    These are runs that finished before figures were stored.
+    These are runs that finished before figures or outcomes were stored.
     """
     missing = []
     for run in _finished_runs(benchmark):
-        if not run.item_figures.exists():
+        if _lacks_figures(run):
             try:
                 with item_rows.opened(run) as file:
                     store_figures(run, pd.read_parquet(file))
             except item_rows.ItemsMissing:
                 missing.append(run)
     return missing
+
+
+def _lacks_figures(run: Run) -> bool:
+    """Tell whether figures, or where answers are right or wrong the outcomes, are not stored."""
+    if run.benchmark.correctness.column and not run.relation_outcomes.exists():
+        return True
+    return not run.item_figures.exists()

@@ -3,6 +3,7 @@
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
+from leaderboard.lists.questions import question_id
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_pages import ItemRow
@@ -26,4 +27,9 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         raise Http404("There is no such item in this run.")
     item = next(item for item in content.items if item.index == index)
     page = pages_of(run.benchmark).item_page(ItemRow(run, row, content, item))
-    return show(request, page.template, {"run": run, "row": row, **page.context}, page.tables)
+    return show(
+        request,
+        page.template,
+        {"run": run, "row": row, "question_id": question_id(content, item), **page.context},
+        page.tables,
+    )

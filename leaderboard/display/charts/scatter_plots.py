@@ -12,6 +12,7 @@ from leaderboard.display.charts.figures import (
     MUTED,
     SERIES_MARKERS,
     SYMBOLS,
+    Axis,
     Point,
     error_bars,
     figure,

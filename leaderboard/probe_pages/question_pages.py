@@ -1,0 +1,223 @@
+"""The page of one question: every model's answer to each wording, and the shares of the options in several models."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Bar, Cell
+from leaderboard.display.columns import settings_column
+from leaderboard.display.tables import Column, Table
+from leaderboard.display.visible import visible
+from leaderboard.lists.compared_runs import ModelAnswer, short_names
+from leaderboard.lists.question_outcomes import QuestionOutcomes
+from leaderboard.lists.questions import BenchmarkQuestion
+from leaderboard.models import Run
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.item_pages import SHARE_HELP, shares_of
+from leaderboard.probe_pages.questions_in_words import language_of
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemsMissing, Row
+from leaderboard.stored.outcomes import NOT_COUNTED, RIGHT
+
+OPTION_COLUMNS = ("scores", "prediction")
+LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tooltip show
+OPTIONS_SHOWN = 8
+RUNS_SHOWN = 5  # whose shares stand side by side
+CHOSEN = " ●"
+OUTCOME_MARKS = {True: "✓", False: "✗", None: "–"}
+SPOKEN = {True: "right", False: "wrong", None: "not counted"}
+KINDS = {True: "yes", False: "no", None: "missing"}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """A run's answers to one question: the stored rows by template, and whether each is right, None if not counted."""
+
+    run: Run
+    rows: dict[int, Row]
+    outcomes: Sequence[int]
+
+    def right(self, template: int) -> bool | None:
+        """Tell whether the answer to a wording is right; None where it does not count."""
+        outcome = self.outcomes[template] if template < len(self.outcomes) else NOT_COUNTED
+        return None if outcome == NOT_COUNTED else outcome == RIGHT
+
+    @property
+    def counted(self) -> int:
+        return sum(outcome != NOT_COUNTED for outcome in self.outcomes)
+
+
+def read_answers(runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes) -> list[Answers]:
+    """Read the answers of a few runs to one question from their files; a run without files has none."""
+    return [Answers(run, _rows(run, question), outcomes.of(run.pk)) for run in runs]
+
+
+def _rows(run: Run, question: BenchmarkQuestion) -> dict[int, Row]:
+    columns = (*_answer(run).columns, "index", "relation", *OPTION_COLUMNS)
+    try:
+        rows = item_rows.answers(run, question.relation.label, question.item.index, columns)
+    except ItemsMissing:
+        return {}
+    return {row["template"]: row for row in rows}
+
+
+def _answer(run: Run) -> ModelAnswer:
+    pages = pages_of(run.benchmark)
+    return pages.question_form.answer or pages.model_answer
+
+
+def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templates: Sequence[int]) -> Table[Answers]:
+    """Return each model's answer to each wording, with a mark that tells right from wrong."""
+    judged = any(row.counted for row in answers)
+    lang = language_of(question.relation)
+
+    def right(row: Answers) -> Cell:
+        number = sum(outcome == RIGHT for outcome in row.outcomes)
+        words = f"{number} of {row.counted}" if row.counted else cells.NO_VALUE
+        return Cell(number if row.counted else None, words, kind="number")
+
+    def column(template: int, place: int) -> list[Column[Answers]]:
+        title = f"Answer to wording {place}" if len(templates) > 1 else "Answer"
+        text = partial(_answer_cell, template=template, question=question, lang=lang, judged=judged)
+        outcome = partial(_outcome_cell, template=template)
+        return [
+            Column(f"answer_{template}", title, text, align="wide"),
+            Column(f"right_{template}", f"{title}: right", outcome, shown=False),
+        ]
+
+    return Table(
+        name="answers",
+        caption="Every model's answer",
+        columns=[
+            Column("model", "Model", _model_cell, align="head"),
+            *settings_column(answers, lambda row: row.run),
+            Column("parameters", "Size", lambda row: cells.parameters(row.run.model.parameters), align="number"),
+            *([Column("right", "Right", right, align="number")] if judged and len(templates) > 1 else []),
+            *(cell for template, place in zip(templates, count(1), strict=False) for cell in column(template, place)),
+        ],
+        rows=answers,
+        main=True,
+        sortable=False,
+        cards=True,
+        empty="No model's answer passes these filters.",
+    )
+
+
+def _model_cell(row: Answers) -> Cell:
+    """Link a model to the page of the question that has everything stored of its run."""
+    first = next(iter(row.rows.values()), None)
+    return cells.text(
+        visible(row.run.model.hub_id), href=item_url(row.run, first) if first else row.run.get_absolute_url()
+    )
+
+
+def _answer_cell(row: Answers, template: int, question: BenchmarkQuestion, lang: str, judged: bool) -> Cell:
+    if template not in row.rows:
+        return Cell(None, "not asked", kind="missing")
+    stored, right = row.rows[template], row.right(template)
+    text = visible(" ".join(_answer(row.run).text(stored).split()))
+    tie = _tied(stored, question.relation.options_of(question.item))
+    shown = f"tie: {tie}" if tie else text
+    short = shorten(shown, LONGEST)
+    note = "" if short == shown else shorten(shown, LONGEST_NOTE)
+    if not judged:
+        return Cell(text, short, note=note, lang=lang)
+    return Cell(text, f"{OUTCOME_MARKS[right]} {short}", note=note, kind=KINDS[right], lang=lang, spoken=SPOKEN[right])
+
+
+def shorten(text: str, length: int) -> str:
+    """Return the beginning of a text that is longer."""
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def _outcome_cell(row: Answers, template: int) -> Cell:
+    return cells.yes_no(row.right(template))
+
+
+def _tied(row: Row, options: Sequence[str]) -> str:
+    """Return the options that share the best score, of which the first counts as the answer; empty without a tie."""
+    scores = row.get("scores") or []
+    if len(scores) != len(options) or len(scores) < 2:
+        return ""
+    best = [option for option, score in zip(options, scores, strict=True) if score == max(scores)]
+    return ", ".join(best) if len(best) > 1 else ""
+
+
+@dataclass(frozen=True)
+class OptionShares:
+    """An option with its share in each run, whether it is right, and in which runs it was chosen."""
+
+    label: str
+    right: bool
+    shares: Sequence[float]
+    chosen: Sequence[bool]
+
+
+def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], template: int) -> Table[Any] | None:
+    """Return the shares of the options side by side in a few models; None where no model chose among options.
+
+    A page shows the right options and those with the largest shares, the CSV all of them.
+    """
+    scored = [row for row in answers if len(_scores(row, template)) == len(_options(question)) > 1][:RUNS_SHOWN]
+    if not scored:
+        return None
+    rows = _option_rows(question, scored, template)
+    shown = [row for place, row in enumerate(rows) if row.right or any(row.chosen) or place < OPTIONS_SHOWN]
+    names = short_names([row.run for row in scored])
+    lang = language_of(question.relation)
+    columns: list[Column[OptionShares]] = [
+        Column("option", "Option", partial(_option_cell, lang=lang)),
+        *(
+            Column(name, visible(name), partial(_share_cell, place=place), SHARE_HELP)
+            for place, name in enumerate(names)
+        ),
+    ]
+    whole = Table("options", "Shares of the options", columns, rows, sortable=False)
+    return Table(
+        "options",
+        "Shares of the options",
+        columns,
+        shown,
+        sortable=False,
+        band=lambda row: "right" if row.right else "",
+        export=whole,
+    )
+
+
+def _options(question: BenchmarkQuestion) -> Sequence[str]:
+    return question.relation.options_of(question.item)
+
+
+def _scores(row: Answers, template: int) -> Sequence[float]:
+    return row.rows.get(template, {}).get("scores") or ()
+
+
+def _option_rows(question: BenchmarkQuestion, scored: Sequence[Answers], template: int) -> list[OptionShares]:
+    """Return all options, the most probable on average first."""
+    by_run = [shares_of(_scores(row, template)) for row in scored]
+    best = [max(_scores(row, template)) for row in scored]
+    rows = [
+        OptionShares(
+            label,
+            place in question.item.answers,
+            [shares[place] for shares in by_run],
+            [_scores(row, template)[place] == top for row, top in zip(scored, best, strict=True)],
+        )
+        for place, label in enumerate(_options(question))
+    ]
+    return sorted(rows, key=lambda row: -sum(row.shares))
+
+
+def _option_cell(row: OptionShares, lang: str) -> Cell:
+    return Cell(row.label, f"{'✓ ' if row.right else ''}{row.label}", lang=lang, spoken="right" if row.right else "")
+
+
+def _share_cell(row: OptionShares, place: int) -> Cell:
+    """Show a share as a bar, with a dot where the model chose the option."""
+    share, chosen = row.shares[place], row.chosen[place]
+    bar = Bar(100 * share, 0, 100 * share)
+    return Cell(share, f"{share:.2f}{CHOSEN if chosen else ''}", bar=bar, kind="share", spoken="chosen" * chosen)

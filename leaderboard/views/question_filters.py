@@ -1,0 +1,52 @@
+"""The filters of the pages of questions: which questions a list has, and whose answers a question's page shows."""
+
+from typing import Any
+
+from django import forms
+
+from leaderboard.lists.questions import HARDEST, ORDERS, Choice
+
+EVERY, NONE = "right", "wrong"
+
+
+class AnswersForm(forms.Form):
+    """Filters over the models that answered a question."""
+
+    model = forms.CharField(required=False, max_length=100, label="Model")
+    outcome = forms.ChoiceField(
+        required=False,
+        label="Answers",
+        choices=[("", "all"), (EVERY, "right in every wording"), (NONE, "right in none")],
+    )
+
+    def __init__(self, data: Any, judged: bool) -> None:
+        super().__init__(data, label_suffix="")
+        if not judged:
+            del self.fields["outcome"]
+        self.full_clean()
+
+    def passes(self, name: str, share: float | None) -> bool:
+        """Tell whether a run is chosen, given its name and the share of wordings in which it is right."""
+        outcome = self.cleaned_data.get("outcome", "")
+        part = self.cleaned_data.get("model", "").casefold()
+        return part in name.casefold() and share == {EVERY: 1, NONE: 0}.get(outcome, share)
+
+
+class QuestionsForm(forms.Form):
+    """Filters over the questions of a benchmark, and their order."""
+
+    search = forms.CharField(required=False, max_length=100, label="Subject, sentence or answer")
+
+    def __init__(self, data: Any, relations: dict[str, str], judged: bool) -> None:
+        super().__init__(data, label_suffix="")
+        choices = [("", "all"), *relations.items()]
+        self.fields["relation"] = forms.ChoiceField(required=False, choices=choices, label="Relation")
+        if judged:
+            self.fields["order"] = forms.ChoiceField(required=False, choices=list(ORDERS.items()), label="Order")
+        self.full_clean()
+
+    @property
+    def choice(self) -> Choice:
+        """What the reader chose; values that are not valid are left out."""
+        chosen = {name: value for name, value in self.cleaned_data.items() if value}
+        return Choice(**{"order": HARDEST, **chosen})

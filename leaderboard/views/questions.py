@@ -1,0 +1,104 @@
+"""/benchmarks/<slug>/items/ : the questions of a benchmark, the hardest or the easiest first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Cell
+from leaderboard.display.exports import csv_response
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
+from leaderboard.lists.questions import (
+    RatedQuestion,
+    difficulties,
+    question_id,
+    question_url,
+    read_questions,
+)
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.questions_in_words import language_of, relation_name
+from leaderboard.views.question import question_missing
+from leaderboard.views.question_filters import QuestionsForm
+from probing.errors import ProbingError
+
+SHARE_RIGHT_HELP = "The share of right answers over all models and wordings that were measured here."
+
+
+def questions_view(request: HttpRequest, slug: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(Benchmark, slug=slug, current=True)
+    judged = bool(benchmark.correctness.column)
+    try:
+        relations = read_questions(benchmark).relations
+        form = QuestionsForm(request.GET, {relation.label: relation_name(relation) for relation in relations}, judged)
+        rows = difficulties(benchmark, form.choice)
+    except ProbingError as error:
+        return question_missing(request, benchmark, error)
+    columns = question_columns(benchmark, judged)
+    start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
+    chosen = rows[start : start + PAGE_SIZE]
+    if request.GET.get("format") == "csv":
+        values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
+        return csv_response([column.name for column in columns], values, f"{slug}-questions")
+    pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
+    table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
+    return render(
+        request, "questions.html", {"benchmark": benchmark, "form": form, "questions": table, "judged": judged}
+    )
+
+
+def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
+    """Return the columns of a list of questions; those on right answers only where answers are right or wrong."""
+    form = pages_of(benchmark).question_form
+    usual = next(iter(benchmark.settings.get("templates") or [0]))
+
+    def sentence(row: RatedQuestion) -> Cell:
+        template = 0 if row.item.wording or usual >= len(row.relation.templates) else usual
+        text = str(form.sentence(row.relation, row.item, template))
+        return cells.text(text, question_url(benchmark, row.relation, row.item), lang=language_of(row.relation))
+
+    def answer(row: RatedQuestion) -> Cell:
+        options = row.relation.options_of(row.item)
+        return cells.text("; ".join(options[place] for place in row.item.answers), lang=language_of(row.relation))
+
+    columns: list[Column[RatedQuestion]] = [
+        Column("id", "", lambda row: cells.text(question_id(row.relation, row.item)), shown=False),
+        Column("question", "Question", sentence, align="head"),
+    ]
+    if not judged:
+        return [*columns, _relation_column()]
+    return [
+        *columns,
+        Column("answer", "Right answer", answer),
+        _relation_column(),
+        Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
+        Column("right", "Right", _right_cell, align="number"),
+        Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
+    ]
+
+
+def _relation_column() -> Column[RatedQuestion]:
+    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)))
+
+
+def _right_cell(row: RatedQuestion) -> Cell:
+    return Cell(row.right, f"{row.right} of {row.answered}" if row.answered else cells.NO_VALUE, kind="number")
+
+
+def _share_cell(row: RatedQuestion) -> Cell:
+    return cells.score(row.share)
+
+
+def questions_table(columns: Sequence[Column[RatedQuestion]], rows: Sequence[RatedQuestion]) -> Table[RatedQuestion]:
+    return Table(
+        name="questions",
+        caption="Questions",
+        columns=columns,
+        rows=rows,
+        main=True,
+        sortable=False,
+        cards=True,
+        empty="No question passes these filters. Remove one of them.",
+    )

@@ -1,0 +1,141 @@
+"""/runs/<id>/map/ : the share of right answers by country on a map of the world, and the difference of two runs."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Cell
+from leaderboard.display.maps import WorldMap, world, world_map
+from leaderboard.display.tables import Column, Table, link
+from leaderboard.lists.country_shares import LEAST_COUNTRIES, CountryShare, countries_of, country_shares
+from leaderboard.lists.runs import runs_with_items
+from leaderboard.models import Run
+from leaderboard.views.page import show
+from probing.errors import BadInput, ProbingError
+
+NUMBER = re.compile(r"[0-9]{1,18}")
+OTHERS_LISTED = 10
+SUMMARY_NAMES = 3  # countries that the summary names at each end
+COUNTRY_HELP = "Select a country to see the items that name it."
+
+
+def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        other = other_run(run, request.GET.get("other", ""))
+        countries = countries_of(run.benchmark)
+        rows = country_shares(run, other, countries)
+        _refuse_empty(run, rows)
+    except ProbingError as error:
+        return _no_map(request, run, error)
+    context = {
+        "run": run,
+        "other": other,
+        "map": run_map(run, other, rows),
+        "counted": sum(row.items for row in rows),
+        "with_country": len(countries),
+        "all_items": run.benchmark.items,
+        "search": request.GET.get("search", ""),
+        "others": _others(request, run, other),
+        "alone": link(request.GET, other=None),
+    }
+    return show(request, "world_map.html", context, [countries_table(run, other, rows)])
+
+
+def other_run(run: Run, number: str) -> Run | None:
+    """Return the run to compare with, None if no number is given; raise `BadInput` if it cannot be compared."""
+    if not number:
+        return None
+    runs = runs_with_items().filter(benchmark=run.benchmark).exclude(pk=run.pk)
+    other = runs.filter(pk=number).first() if NUMBER.fullmatch(number) else None
+    if other is None:
+        raise BadInput(
+            f"Run {number[:20]!r} cannot be compared with run {run.pk}.",
+            f"Choose another finished run on {run.benchmark.title}.",
+        )
+    return other
+
+
+def _refuse_empty(run: Run, rows: Sequence[CountryShare]) -> None:
+    if not run.benchmark.correctness.column:
+        raise BadInput(
+            f"Answers on {run.benchmark.title} are not right or wrong, so there is no share to map.",
+            "Choose a benchmark with right answers.",
+        )
+    if len(rows) < LEAST_COUNTRIES:
+        raise BadInput(
+            f"Run {run.pk} has answers about {len(rows)} countries, too few for a map.",
+            "Choose a finished run of a benchmark about countries.",
+        )
+
+
+def _no_map(request: HttpRequest, run: Run, error: ProbingError) -> HttpResponse:
+    return render(request, "problem.html", {"error": error, "title": "No map", "run": run}, status=404)
+
+
+def run_map(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> WorldMap:
+    """Return the map of the shares, or of the differences to another run."""
+    values = {row.code: row.share if row.difference is None else row.difference for row in rows}
+    texts = {row.code: _text(row) for row in rows}
+    return world_map(values, texts, _summary(run, other, rows), differences=other is not None)
+
+
+def _text(row: CountryShare) -> str:
+    items = f"{row.items} item{'' if row.items == 1 else 's'}"
+    if row.difference is None:
+        return f"{_name(row)}: {row.share:.2f} right of {items}"
+    return (
+        f"{_name(row)}: {row.share:.2f} against {row.other:.2f} right of {items}, {cells.signed(row.difference).text}"
+    )
+
+
+def _name(row: CountryShare) -> str:
+    return world().countries[row.code].name
+
+
+def _summary(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> str:
+    """Say in words what the map shows: the best and the worst countries among those with most items."""
+    many = rows[: max(len(rows) // 2, 2 * SUMMARY_NAMES)]
+    ordered = sorted(many, key=lambda row: row.share if row.difference is None else row.difference)
+    low, high = (", ".join(map(_name, part)) for part in (ordered[:SUMMARY_NAMES], ordered[-SUMMARY_NAMES:][::-1]))
+    among = f"Among the {len(many)} countries with most items"
+    if other is None:
+        return f"{among}, {run.model.hub_id} is right most often about {high}, and least often about {low}."
+    return f"{among}, {run.model.hub_id} is furthest ahead of {other.model.hub_id} about {high}, and least about {low}."
+
+
+def _others(request: HttpRequest, run: Run, other: Run | None) -> list[tuple[str, str]]:
+    """Return the names of runs to compare with and the addresses of their maps: those searched for, or the newest."""
+    runs = runs_with_items().filter(benchmark=run.benchmark).exclude(pk__in=[run.pk, other.pk if other else run.pk])
+    if search := request.GET.get("search", "")[:100]:
+        runs = runs.filter(model__hub_id__icontains=search)
+    return [(row.name, link(request.GET, other=str(row.pk))) for row in runs[:OTHERS_LISTED]]
+
+
+def countries_table(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> Table[CountryShare]:
+    def country(row: CountryShare) -> Cell:
+        query = urlencode({"search": _name(row)})
+        return cells.text(_name(row), f"{reverse('items', args=[run.pk])}?{query}")
+
+    def share(row: CountryShare) -> Cell:
+        return cells.score(row.share, *row.interval)
+
+    columns: list[Column[CountryShare]] = [
+        Column("country", "Country", country, COUNTRY_HELP, align="head"),
+        Column("code", "Code", lambda row: cells.text(row.code), shown=False),
+        Column("items", "Items", lambda row: cells.number(row.items), align="number"),
+        Column("share", "Share right" if other is None else run.model.hub_id, share, align="score"),
+        Column("low", "", lambda row: cells.bound(row.interval[0]), shown=False),
+        Column("high", "", lambda row: cells.bound(row.interval[1]), shown=False),
+    ]
+    if other is not None:
+        columns += [
+            Column("other", other.model.hub_id, lambda row: cells.score(row.other), align="score"),
+            Column("difference", "Difference", lambda row: cells.signed(row.difference), align="number"),
+        ]
+    return Table("countries", "Countries", columns, rows, main=True, page_size=25)

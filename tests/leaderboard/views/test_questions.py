@@ -1,0 +1,83 @@
+"""/benchmarks/<slug>/items/ : the questions of a benchmark by difficulty."""
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from leaderboard.models import Benchmark
+from leaderboard.stored.ranks import refresh_standings, restore_figures
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+
+ADDRESS = "/benchmarks/small/items/"
+
+
+@pytest.fixture
+def answered(site: Site) -> Site:
+    restore_figures(site.benchmark)
+    refresh_standings(site.benchmark)
+    return site
+
+
+def shares(rows: list[dict[str, str]]) -> list[float]:
+    return [float(row["share"]) for row in rows]
+
+
+def test_the_hardest_questions_come_first_unless_the_easiest_are_asked_for(client: Client, answered: Site) -> None:
+    hardest, easiest = csv_rows(client, ADDRESS), csv_rows(client, f"{ADDRESS}?order=easiest")
+    assert len(hardest) == answered.benchmark.items
+    assert shares(hardest) == sorted(shares(hardest))
+    assert shares(easiest) == sorted(shares(easiest), reverse=True)
+
+
+def test_the_share_is_that_of_all_answers_to_all_wordings(client: Client, answered: Site) -> None:
+    rows = {row["id"]: row for row in csv_rows(client, ADDRESS)}
+    answers = [
+        row
+        for run in (answered.first, answered.second)
+        for row in csv_rows(client, f"/runs/{run.pk}/items/?relation=P30")
+        if row["index"] == "1"
+    ]
+    assert (int(rows["P30-1"]["answered"]), int(rows["P30-1"]["right"])) == (
+        len(answers),
+        sum(row["correct"] == "yes" for row in answers),
+    )
+
+
+def test_questions_are_found_by_subject_answer_and_relation(client: Client, answered: Site) -> None:
+    assert [row["id"] for row in csv_rows(client, f"{ADDRESS}?search=egypt&relation=P30")] == ["P30-1"]
+    assert {row["answer"] for row in csv_rows(client, f"{ADDRESS}?search=AFRICA")} == {"Africa"}
+    assert csv_rows(client, f"{ADDRESS}?search=nowhere") == []
+    assert "No question passes these filters" in client.get(f"{ADDRESS}?search=nowhere").content.decode()
+
+
+def test_each_question_links_to_its_page(client: Client, answered: Site) -> None:
+    page = client.get(ADDRESS).content.decode()
+    for row in csv_rows(client, ADDRESS):
+        assert f'href="{ADDRESS}{row["id"]}/"' in page
+
+
+def test_questions_that_nobody_answered_are_listed_without_a_share(client: Client, small: Benchmark) -> None:
+    rows = csv_rows(client, ADDRESS)
+    assert len(rows) == small.items
+    assert {row["share"] for row in rows} == {""}
+
+
+@pytest.mark.parametrize("query", ["order=x", "relation=../..", "page=-1", "page=1e9", "search=" + "x" * 500])
+def test_values_that_are_not_valid_are_left_out(client: Client, answered: Site, query: str) -> None:
+    assert client.get(f"{ADDRESS}?{query}").status_code == 200
+
+
+def test_a_list_takes_few_queries(
+    client: Client, answered: Site, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(12):
+        client.get(ADDRESS)
+
+
+def test_a_benchmark_without_files_has_no_list_and_says_why(client: Client, db: None) -> None:
+    make.benchmark("printed")
+    response = client.get("/benchmarks/printed/items/")
+    assert response.status_code == 404
+    assert "not on this site" in response.content.decode()

@@ -1,0 +1,125 @@
+"""/runs/<id>/map/ : the share right by country."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import pandas as pd
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from leaderboard.lists.country_shares import countries_of
+from leaderboard.models import Benchmark, Run
+from leaderboard.stored import benchmarks, item_rows
+from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.stored.outcomes import store_outcomes
+from leaderboard.stored.ranks import restore_figures
+from probing.settings import Settings
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+
+NAMES = ["Egypt", "France", "Spain", "Italy", "Peru", "Japan", "Kenya", "Ghana", "Chile", "Norway", "Poland", "Oman"]
+
+
+@pytest.fixture
+def capitals(db: None, tmp_path: Path) -> Benchmark:
+    """Three cities in each of twelve countries, and rivers of no country."""
+    cities = [("city_country", f"{name} City {number}", [name]) for name in NAMES for number in range(3)]
+    rivers = [("desert_continent", f"Desert {number}", ["Africa"]) for number in range(4)]
+    triples = [dict(zip(("fact_type", "subject", "objects"), triple, strict=True)) for triple in cities + rivers]
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in triples))
+    return benchmarks.install("geography", tmp_path, "capitals")[0]
+
+
+@pytest.fixture
+def runs(capitals: Benchmark) -> list[Run]:
+    return [answered(capitals, name, seed) for seed, name in enumerate(("org/a", "org/b"))]
+
+
+def answered(on: Benchmark, name: str, seed: int) -> Run:
+    """A finished run whose answers are right by chance."""
+    chance = Random(seed)
+    keys = [(relation.label, 0, item.index) for relation in benchmarks.read(on).relations for item in relation.items]
+    rows = pd.DataFrame(keys, columns=["relation", "template", "index"])
+    rows["correct"] = [chance.random() < 0.5 for _ in keys]
+    run = make.stored_items(make.model(name), on, rows, settings=Settings("cloze").to_json())
+    store_outcomes(run, rows)
+    return run
+
+
+def test_each_country_has_the_share_of_its_items_that_are_right(client: Client, runs: list[Run]) -> None:
+    run, countries = runs[0], countries_of(runs[0].benchmark)
+    right: dict[str, list[bool]] = {}
+    for row in item_rows.rows(run, item_rows.find(run, ItemFilter())):
+        if code := countries.get((row["relation"], row["index"])):
+            right.setdefault(code, []).append(row["correct"])
+    rows = csv_rows(client, f"/runs/{run.pk}/map/")
+    assert {row["code"]: int(row["items"]) for row in rows} == {code: len(values) for code, values in right.items()}
+    assert len(rows) == len(NAMES)
+    for row in rows:
+        assert float(row["share"]) == pytest.approx(sum(right[row["code"]]) / len(right[row["code"]]))
+        assert float(row["low"]) - 1e-9 <= float(row["share"]) <= float(row["high"]) + 1e-9
+
+
+def test_the_difference_of_two_runs_is_that_of_their_shares(client: Client, runs: list[Run]) -> None:
+    first, second = ({row["code"]: row for row in csv_rows(client, f"/runs/{run.pk}/map/")} for run in runs)
+    for row in csv_rows(client, f"/runs/{runs[0].pk}/map/?other={runs[1].pk}"):
+        code = row["code"]
+        assert float(row["difference"]) == pytest.approx(float(first[code]["share"]) - float(second[code]["share"]))
+        assert float(row["other"]) == pytest.approx(float(second[code]["share"]))
+
+
+def test_the_page_draws_the_map_with_its_summary_and_its_coverage(client: Client, runs: list[Run]) -> None:
+    page = client.get(f"/runs/{runs[0].pk}/map/").content.decode()
+    assert "<title>Egypt: " in page
+    items = runs[0].benchmark.items
+    assert f"{items - 4} of {items} items" in " ".join(page.split())
+    assert "is right most often about" in page
+    assert "style=" not in page
+    assert len(page) < 300_000
+
+
+def test_the_map_takes_few_queries(
+    client: Client, runs: list[Run], django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    with django_assert_max_num_queries(12):
+        client.get(f"/runs/{runs[0].pk}/map/?other={runs[1].pk}")
+
+
+def test_other_models_are_found_by_name(client: Client, runs: list[Run]) -> None:
+    address = f"/runs/{runs[0].pk}/map/"
+    assert f"other={runs[1].pk}" in client.get(f"{address}?search=ORG/B").content.decode()
+    assert "No other model" in client.get(f"{address}?search=nobody").content.decode()
+
+
+@pytest.mark.parametrize("other", ["0", "x", "-1", "9" * 40, "<script>", "１"])
+def test_a_run_that_cannot_be_compared_is_not_found_and_says_so(client: Client, runs: list[Run], other: str) -> None:
+    response = client.get(f"/runs/{runs[0].pk}/map/", {"other": other})
+    assert response.status_code == 404
+    assert "Choose another finished run on" in response.content.decode()
+    assert "<script>&" not in response.content.decode()
+
+
+def test_a_run_is_not_compared_with_itself(client: Client, runs: list[Run]) -> None:
+    assert client.get(f"/runs/{runs[0].pk}/map/?other={runs[0].pk}").status_code == 404
+
+
+def test_a_benchmark_without_countries_has_no_map(client: Client, site: Site) -> None:
+    restore_figures(site.benchmark)
+    response = client.get(f"/runs/{site.first.pk}/map/")
+    assert response.status_code == 404
+    assert "too few for a map" in response.content.decode()
+
+
+def test_answers_that_are_neither_right_nor_wrong_have_no_map(client: Client, runs: list[Run]) -> None:
+    Benchmark.objects.update(probe="perplexity")
+    response = client.get(f"/runs/{runs[0].pk}/map/")
+    assert response.status_code == 404
+    assert "not right or wrong" in response.content.decode()
+
+
+def test_a_published_run_has_no_map(client: Client, site: Site) -> None:
+    assert client.get(f"/runs/{site.published.pk}/map/").status_code == 404
+    assert client.get("/runs/999/map/").status_code == 404
