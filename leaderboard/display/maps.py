@@ -38,7 +38,8 @@ class World(NamedTuple):
 @cache
 def world() -> World:
     content = json.loads(WORLD.read_text(encoding="utf-8"))
-    countries, codes = {}, {}
+    countries: dict[str, Country] = {}
+    codes: dict[str, str] = {}
     for code, about in content["countries"].items():
         place = tuple(about["place"]) if "place" in about else None
         countries[code] = Country(code, about["names"][0], about.get("path", ""), place)

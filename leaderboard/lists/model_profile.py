@@ -11,11 +11,10 @@ from leaderboard.changed_settings import differences, settings_group
 from leaderboard.lists.families import family_of
 from leaderboard.lists.scores import OVERALL, overall_scores
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.stored.chance import HUB_ID
+from leaderboard.stored.chance import GUESSES
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)
-CHANCE_IDS = (HUB_ID, "published/random-baseline")
 FIGURE_FIELDS = (
     *("run", "run__benchmark", "run__provenance", "run__settings", "run__model__hub_id"),
     *("run__model__parameters", "run__model__stored_dtype", "value", "low", "high"),
@@ -147,7 +146,7 @@ def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[int, float]:
     scores = Score.objects.filter(
         run__benchmark__in=benchmarks,
         run__provenance=Run.Provenance.BASELINE,
-        run__model__hub_id__in=CHANCE_IDS,
+        run__model__hub_id__in=GUESSES,
         dimension=OVERALL.dimension,
         group=OVERALL.group,
         value__isnull=False,

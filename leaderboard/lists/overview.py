@@ -18,12 +18,11 @@ from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.stored.chance import HUB_ID as CHANCE
+from leaderboard.stored.chance import GUESSES
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
 PREFERENCE = (Provenance.MEASURED, Provenance.THIRD_PARTY, Provenance.PUBLISHED)
-GUESSES = (CHANCE, "published/random-baseline")  # baselines that guess, of which the first is computed here
 
 
 @dataclass(frozen=True)

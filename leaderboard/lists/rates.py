@@ -63,6 +63,6 @@ def recent_rates(lane: str) -> RecentRates:
     )
     runs: dict[str, list[DoneRun]] = {}
     for probe, parameters, work, started, finished in rows:
-        if work and finished > started and len(runs.setdefault(probe, [])) < RECENT_RUNS:
+        if work and started and finished and finished > started and len(runs.setdefault(probe, [])) < RECENT_RUNS:
             runs[probe].append(DoneRun(work / (finished - started).total_seconds(), parameters))
     return RecentRates(runs)

@@ -16,28 +16,14 @@ from leaderboard.lists.scores import Group, group_url
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.probe_pages.topics import topic_of, topic_place
 
-TOPICS = {
-    "multiple_choice": "Facts",
-    "cloze": "Facts",
-    "ranking": "Cultures",
-    "answering": "Cultures",
-    "specificity": "Precision",
-    "similarity": "Precision",
-    "perplexity": "Plausibility",
-}
-ORDER = ("Facts", "Cultures", "Precision", "Plausibility")
 EXTREMES = 3  # groups that are named as known best, and as known least
-
-
-def topic_of(benchmark: Benchmark) -> str:
-    """Return what a benchmark is about, in one word."""
-    return TOPICS.get(benchmark.probe, ORDER[0])
 
 
 def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
     """Return the rows by what their benchmarks are about, then by title."""
-    return sorted(rows, key=lambda row: (ORDER.index(topic_of(row.run.benchmark)), row.run.benchmark.title))
+    return sorted(rows, key=lambda row: (topic_place(row.run.benchmark), row.run.benchmark.title))
 
 
 def row_label(run: Run) -> str:

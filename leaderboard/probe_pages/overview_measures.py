@@ -10,15 +10,8 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.pages import Split
+from leaderboard.probe_pages.topics import TOPICS
 from probing.analysis.crossed import split_group
-
-TOPICS = ("Facts", "Cultures", "Precision", "Plausibility")
-QUESTIONS = {
-    "Facts": "Does the model know the answer?",
-    "Cultures": "Does it know facts about one culture and the other?",
-    "Precision": "Does it prefer the more specific of two right answers?",
-    "Plausibility": "Does it find true sentences more plausible than false ones?",
-}
 
 
 @dataclass(frozen=True)
@@ -43,7 +36,7 @@ def parts_offered(versions: Mapping[str, Sequence[Benchmark]], asked: str) -> li
 def measures(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[Measure]:
     """Return what is shown of each benchmark, by topic; of those that are split by groups, only the group `part`."""
     chosen = [_measure(rows, part) for rows in versions.values()]
-    return sorted(chosen, key=lambda measure: TOPICS.index(measure.topic))
+    return sorted(chosen, key=lambda measure: list(TOPICS).index(measure.topic))
 
 
 def _measure(rows: Sequence[Benchmark], part: str) -> Measure:

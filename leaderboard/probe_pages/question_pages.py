@@ -94,7 +94,7 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
         caption="Every model's answer",
         columns=[
             Column("model", "Model", _model_cell, align="head"),
-            *settings_column(answers, lambda row: row.run),
+            settings_column(lambda row: row.run),
             Column("parameters", "Size", lambda row: cells.parameters(row.run.model.parameters), align="number"),
             *([Column("right", "Right", right, align="number")] if judged and len(templates) > 1 else []),
             *(cell for template, place in zip(templates, count(1), strict=False) for cell in column(template, place)),

@@ -8,10 +8,7 @@ from leaderboard.lists.families import family_of
 from leaderboard.lists.standings import LeaderboardFilter, Standing
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place, gaps_chart
-from leaderboard.stored.chance import HUB_ID as CHANCE
-
-# Baselines that guess: the one that is computed here, and that of BEAR's authors.
-GUESSES = (CHANCE, "published/random-baseline")
+from leaderboard.stored.chance import GUESSES
 
 
 def standings_charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:

@@ -18,6 +18,8 @@ from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
 HUB_ID = UniformModel.card.id
+# The baselines that guess, of which the first is computed here and the second is that of BEAR's authors.
+GUESSES = (HUB_ID, "published/random-baseline")
 # The metric of each baseline with the name under which its run is stored.
 BASELINE_IDS = {"chance": HUB_ID, MAJORITY: "baseline/majority-answer", MOST_FREQUENT: "baseline/most-frequent-answer"}
 

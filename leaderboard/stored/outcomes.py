@@ -38,8 +38,7 @@ class RunOutcomes(NamedTuple):
     def shares(self) -> NDArray[np.float64]:
         """The share of each item's templates that are right, not a number where none counts."""
         counted = (self.values != NOT_COUNTED).sum(axis=0)
-        right = (self.values == RIGHT).sum(axis=0)
-        return np.divide(right, counted, out=np.full(len(self.items), np.nan), where=counted > 0)
+        return _shares((self.values == RIGHT).sum(axis=0), counted)
 
 
 class Counts(NamedTuple):
@@ -52,8 +51,14 @@ class Counts(NamedTuple):
     @property
     def shares(self) -> NDArray[np.float64]:
         """The share of right answers to each item over all its templates, not a number where nobody answered."""
-        answered = self.answered.sum(axis=0)
-        return np.divide(self.right.sum(axis=0), answered, out=np.full(len(answered), np.nan), where=answered > 0)
+        return _shares(self.right.sum(axis=0), self.answered.sum(axis=0))
+
+
+def _shares(right: NDArray[np.int64], counted: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Divide numbers of right answers by those that count, to "not a number" where none does."""
+    shares = np.full(len(counted), np.nan)
+    np.divide(right, counted, out=shares, where=counted > 0)
+    return shares
 
 
 def store_outcomes(run: Run, rows: pd.DataFrame) -> None:

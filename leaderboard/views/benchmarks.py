@@ -5,22 +5,14 @@ from django.http import HttpRequest, HttpResponseBase
 from leaderboard.display import cells
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import CountedBenchmark, benchmarks
-from leaderboard.probe_pages import pages_of
+from leaderboard.models import Benchmark
 from leaderboard.probe_pages.descriptions import description
+from leaderboard.probe_pages.topics import TOPICS, topic_of, topic_place
 from leaderboard.views.page import show
-
-TOPICS = {
-    "Facts": "Facts: does the model know the answer?",
-    "Cultures": "Cultures: does it know facts about one culture and the other?",
-    "Precision": "Precision: does it prefer the more specific of two right answers?",
-    "Plausibility": "Plausibility: does it find true sentences more plausible than false ones?",
-}
 
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
-    order = list(TOPICS)
-    rows = sorted(benchmarks(), key=lambda row: order.index(pages_of(row).topic))
-    return show(request, "benchmarks.html", {}, [_table(rows)])
+    return show(request, "benchmarks.html", {}, [_table(sorted(benchmarks(), key=topic_place))])
 
 
 def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
@@ -46,8 +38,14 @@ def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
             ),
         ],
         rows=rows,
-        heading=lambda b: TOPICS[pages_of(b).topic],
+        heading=_heading,
         main=True,
         cards=True,
         empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
     )
+
+
+def _heading(benchmark: Benchmark) -> str:
+    """Return what stands above the benchmarks of a topic: its name and its question."""
+    topic = topic_of(benchmark)
+    return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"

@@ -28,7 +28,8 @@ from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overv
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.overview_measures import QUESTIONS, TOPICS, PartChoice, measures, parts_offered
+from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
+from leaderboard.probe_pages.topics import TOPICS
 from leaderboard.views.page import show
 
 OTHER_ITEMS = "about other items than the rest of this column"
@@ -117,7 +118,7 @@ def _topic_heads(columns: Sequence[BenchmarkColumn], part: PartChoice | None) ->
     counts = Counter(column.measure.topic for column in columns)
     split = {column.measure.topic for column in columns if column.measure.part != OVERALL}
     return [
-        TopicHead(topic, counts[topic], QUESTIONS[topic], part.title if part and topic in split else "")
+        TopicHead(topic, counts[topic], TOPICS[topic], part.title if part and topic in split else "")
         for topic in TOPICS
         if counts[topic]
     ]

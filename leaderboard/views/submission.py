@@ -21,7 +21,7 @@ from probing.errors import ProbingError
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 ACTIONS = {"cancel": requests.withdraw, "retry": requests.retry}
-TITLES = {Submission.State.REFUSED: "Not accepted"}
+TITLES: dict[str, str] = {Submission.State.REFUSED: "Not accepted"}
 FAULTS = ("failed", "warning")
 FAST = 2  # seconds between two updates of the page while the model is checked, which takes seconds
 SLOW = 10  # the same while its runs are measured or wait
@@ -95,7 +95,7 @@ class Outcome:
             return "Already measured or in the queue" if submission.duplicate else "Accepted"
         if submission.state == Submission.State.WAITING:
             return f"Waiting for the hub, not {'fully ' if self.checked_in_part else ''}checked yet"
-        return TITLES.get(submission.state, submission.get_state_display().capitalize())
+        return TITLES.get(submission.state) or str(submission.get_state_display()).capitalize()
 
     @property
     def checking(self) -> bool:

@@ -76,8 +76,11 @@ def _costs(form: SubmitForm) -> list[Cost]:
     benchmarks, lane = form.benchmarks(), lane_now(LANE)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
     needed = [expected_time(lane.rates, one.probe, work) for one, work in zip(benchmarks, works, strict=True)]
-    ready = lane.ends_of_new(needed) or [None] * len(needed)
-    return [Cost(*row) for row in zip(benchmarks, needed, ready, strict=True)]
+    ready = lane.ends_of_new(needed)
+    return [
+        Cost(benchmark, time, ready[place] if ready else None)
+        for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
+    ]
 
 
 def _limits() -> list[str]:
