@@ -62,7 +62,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
         heading=lambda row: headings[row.place],
         pinned="baseline",
         page_size=PAGE_SIZE,
-        cards=True,
+        order=f"-{filters.metric}",
         empty=_empty(filters),
     )
 
