@@ -31,7 +31,7 @@ YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
 
 
-class BenchmarksField(forms.ModelMultipleChoiceField[Benchmark]):
+class BenchmarksField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # Django has no parameter here
     """A choice of several benchmarks, each shown with its number of items and the minutes that a run takes.
 
     `minutes` maps a benchmark to the time of a usual run in words, empty where it is not known.
