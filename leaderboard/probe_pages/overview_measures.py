@@ -42,7 +42,7 @@ def measures(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[Mea
 def _measure(rows: Sequence[Benchmark], part: str) -> Measure:
     current = rows[0]
     pages = pages_of(current)
-    metrics = [pages.main_metric(current), *pages.metrics_beside(current)]
+    metrics = [pages.ranking_metric(current), *pages.metrics_beside(current)]
     if pages.split is None:
         return Measure(current.title, pages.topic, rows, metrics, OVERALL)
     return Measure(
@@ -52,7 +52,7 @@ def _measure(rows: Sequence[Benchmark], part: str) -> Measure:
 
 def _split(benchmarks: Iterable[Benchmark]) -> tuple[Split | None, list[str]]:
     """Return by what benchmarks are split, if any are, and their metrics."""
-    split = [(pages.split, pages.main_metric(row)) for row in benchmarks if (pages := pages_of(row)).split]
+    split = [(pages.split, pages.ranking_metric(row)) for row in benchmarks if (pages := pages_of(row)).split]
     return (split[0][0] if split else None), list(dict.fromkeys(metric for _, metric in split))
 
 
