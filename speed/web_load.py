@@ -29,7 +29,7 @@ import psutil
 from probing.catalog import CATALOG, EMBEDDED
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("/", "/?benchmark=bear", "/benchmarks/", "/benchmarks/starter/", "/queue/", "/submit/", "/api/v1/leaderboard")
+PAGES = ("/", "/benchmarks/bear/", "/benchmarks/", "/benchmarks/starter/", "/queue/", "/submit/", "/api/v1/leaderboard")
 MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"  # installed with the packages of the demo
 OFFER_MODEL = "from leaderboard.management.commands.demo import offer_local_model as offer; offer()"
 REFUSALS = (429, 503)

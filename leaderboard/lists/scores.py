@@ -55,10 +55,10 @@ def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> l
     """
     scores = Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
     scores = scores.exclude(dimension__in=(OVERALL.dimension, *hidden))
-    measured = scores.filter(run__provenance=Run.Provenance.MEASURED)
-    chosen = measured if measured.exists() else scores
-    groups = chosen.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
-    return sorted((Slice(dimension, group) for dimension, group, _ in groups), key=lambda part: place(part.dimension))
+    rows = scores.values_list("dimension", "group", "run__provenance").annotate(first=Min("pk")).order_by("first")
+    measured = [row for row in rows if row[2] == Run.Provenance.MEASURED]
+    groups = dict.fromkeys(Slice(dimension, group) for dimension, group, *_ in measured or rows)
+    return sorted(groups, key=lambda part: place(part.dimension))
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def _relation_column() -> Column[RatedQuestion]:
 
 
 def _right_cell(row: RatedQuestion) -> Cell:
-    return Cell(row.right, f"{row.right} of {row.answered}" if row.answered else cells.NO_VALUE, kind="number")
+    return cells.number(None) if not row.answered else Cell(row.right, f"{row.right} of {row.answered}", kind="number")
 
 
 def _share_cell(row: RatedQuestion) -> Cell:

@@ -127,11 +127,16 @@ class Site:
         ]
 
 
+def forget() -> None:
+    """Forget what the process remembers by the numbers of runs and benchmarks."""
+    for remembered in (compared_results, extremes, flips, predicted, ranks, variety, versions):
+        remembered.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Each test has a database of its own, in which the numbers of runs and benchmarks come again."""
-    for remembered in (compared_results, extremes, flips, predicted, ranks, variety, versions):
-        remembered.cache_clear()
+    forget()
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The items whose answer changes with the wording, each with the answer that every wording got."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -44,11 +45,11 @@ def section(run: Run) -> Section | None:
             Column(
                 "subject",
                 "Subject",
-                lambda flip: cells.text(flip.row["subject"], item_url(run, flip.row)),
+                lambda flip: cells.text(flip.row["subject"], item_url(run, flip.row), lang=_lang(flip)),
                 align="head",
             ),
             Column("relation", "Relation", lambda flip: cells.text(relation_title(names, flip.row["relation"]))),
-            Column("answer", "Right answer", lambda flip: cells.text(flip.row["answer_label"])),
+            Column("answer", "Right answer", lambda flip: cells.text(flip.row["answer_label"], lang=_lang(flip))),
             *(Column(f"template_{number}", wording(number), partial(_answer, number)) for number in templates),
         ],
         rows=rows,
@@ -63,13 +64,19 @@ def _answer(number: int, flip: Flip) -> cells.Cell:
     if number not in flip.answers:
         return cells.text("")
     answer, right = flip.answers[number]
-    return cells.text(f"{'✓' if right else '✗'} {answer}", note="right" if right else "wrong")
+    shown = f"{'✓' if right else '✗'} {answer}"
+    return replace(cells.text(answer, note="right" if right else "wrong", lang=_lang(flip)), text=shown)
+
+
+def _lang(flip: Flip) -> str:
+    """Return the language of the question's texts, empty if it is that of the page."""
+    return str(flip.row.get("language", ""))
 
 
 @lru_cache(maxsize=256)
 def flips(run: int, artefact: str) -> list[Flip]:
     """Return the items whose predictions differ, those of which some are right and some are wrong first."""
-    rows = item_rows.frame(Run.objects.get(pk=run), COLUMNS).dropna(subset=["correct"])
+    rows = item_rows.frame(Run.objects.get(pk=run), [*COLUMNS, "language"]).dropna(subset=["correct"])
     items = rows.groupby(["relation", "index"], sort=False)
     changing = rows[items["prediction"].transform("nunique") > 1]
     mixed = changing.groupby(["relation", "index"], sort=False)["correct"].transform("nunique") > 1

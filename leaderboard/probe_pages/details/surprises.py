@@ -43,7 +43,7 @@ def sections(run: Run) -> list[Section]:
 @lru_cache(maxsize=256)
 def extremes(run: int, artefact: str) -> tuple[list[Row], list[Row]]:
     """Return the wrong rows with the widest margin and the right rows with the narrowest, one for each item."""
-    rows = item_rows.frame(Run.objects.get(pk=run), COLUMNS).dropna(subset=["margin", "correct"])
+    rows = item_rows.frame(Run.objects.get(pk=run), [*COLUMNS, "language"]).dropna(subset=["margin", "correct"])
     ordered = rows.sort_values("margin", kind="stable").astype({"correct": bool})
     wrong, right = ordered[~ordered["correct"]], ordered[ordered["correct"] & (ordered["margin"] > 0)]
     sure, lucky = (part.drop_duplicates(["relation", "index"]).head(SHOWN) for part in (wrong, right))
@@ -58,7 +58,12 @@ def _table(run: Run, name: str, rows: Sequence[Row], names: Mapping[str, str]) -
         name=name,
         caption="Confident errors" if name == "confident-errors" else "Right by a narrow margin",
         columns=[
-            Column("subject", "Subject", lambda row: cells.text(row["subject"], item_url(run, row)), align="head"),
+            Column(
+                "subject",
+                "Subject",
+                lambda row: cells.text(row["subject"], item_url(run, row), lang=lang(row)),
+                align="head",
+            ),
             Column("relation", "Relation", lambda row: cells.text(relation_title(names, row["relation"]))),
             Column("answer", "Right answer", lambda row: cells.text(row["answer_label"], lang=lang(row))),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),

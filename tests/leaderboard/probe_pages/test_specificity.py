@@ -219,7 +219,6 @@ def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Meas
     for address in (
         "/benchmarks/pairs/",
         "/models/org/a/",
-        "/compare/",
         f"/compare/?m={vanilla.pk}&m={few_shot.pk}",
         "/benchmarks/pairs/",
         "/benchmarks/pairs/relations/lies_in/",

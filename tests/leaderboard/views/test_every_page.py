@@ -25,7 +25,7 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
 
 def same(shown: str, value: str) -> bool:
     """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
-    shown = shown.split("±")[0]
+    shown = shown.split("±")[0].removeprefix("✓ ").removeprefix("✗ ")
     if shown in ("–", "not measured", "not reported"):
         return value == ""
     # The spaces around a highlighted word are markup.

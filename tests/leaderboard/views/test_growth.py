@@ -14,6 +14,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from leaderboard.models import Run
+from tests.leaderboard.conftest import forget
 
 pytestmark = [
     pytest.mark.django_db,
@@ -64,6 +65,7 @@ def counted(counts: list[tuple[int, str]]) -> Iterator[None]:
 def steps(client: Client, models: int) -> dict[str, list[tuple[int, str]]]:
     """Return the steps of each statement, page by page, on a site with so many models."""
     by_page: dict[str, list[tuple[int, str]]] = {}
+    forget()
     with transaction.atomic():
         scale = {"models": models, "benchmarks": 1, "templates": 1, "rows": 0, "waiting": models}
         call_command("seed_scale", **scale, verbosity=0)

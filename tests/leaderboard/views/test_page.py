@@ -14,7 +14,7 @@ from tests.leaderboard.conftest import Site
 def test_an_unknown_table_is_said_with_those_that_are_there(client: Client, site: Site) -> None:
     response = client.get("/?format=csv&table=nonsense")
     assert response.status_code == 404
-    assert "leaderboard" in response.content.decode()
+    assert "overview" in response.content.decode()
 
 
 def test_a_page_without_tables_has_no_csv() -> None:

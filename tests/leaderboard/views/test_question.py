@@ -51,7 +51,7 @@ def test_every_model_has_a_row_with_its_stored_answer_to_each_wording(client: Cl
         for template in (0, 1):
             cells = table[run.model.hub_id]
             assert cells[f"answer_{template}"] == of_item.loc[template, "prediction_label"]
-            assert cells[f"right_{template}"] == ("yes" if of_item.loc[template, "correct"] else "no")
+            assert cells[f"right_{template}"] == ("true" if of_item.loc[template, "correct"] else "false")
     assert len(table) == 2
 
 
@@ -170,7 +170,7 @@ def test_ten_models_a_page_are_read_and_no_others(
 def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Site, outcome: str) -> None:
     assert [row["model"] for row in csv_rows(client, f"{ADDRESS}?model=SECOND")] == ["org/second"]
     for row in csv_rows(client, f"{ADDRESS}?outcome={outcome}"):
-        assert {row["right_0"], row["right_1"]} == {"yes" if outcome == "right" else "no"}
+        assert {row["right_0"], row["right_1"]} == {"true" if outcome == "right" else "false"}
 
 
 def test_the_shares_of_the_options_are_those_of_the_chosen_wording(client: Client, answered: Site) -> None:

@@ -41,7 +41,7 @@ def test_the_share_is_that_of_all_answers_to_all_wordings(client: Client, answer
     ]
     assert (int(rows["P30-1"]["answered"]), int(rows["P30-1"]["right"])) == (
         len(answers),
-        sum(row["correct"] == "yes" for row in answers),
+        sum(row["correct"] == "true" for row in answers),
     )
 
 

@@ -72,7 +72,7 @@ def test_the_result_names_the_models_that_got_each_question(client: Client, answ
             run.model.hub_id
             for run in (answered.first, answered.second)
             for stored in csv_rows(client, f"/runs/{run.pk}/items/?relation={question.relation.label}&template=0")
-            if int(stored["index"]) == question.item.index and stored["correct"] == "yes"
+            if int(stored["index"]) == question.item.index and stored["correct"] == "true"
         }
         assert set(filter(None, row["right_models"].split("; "))) == right
         assert (row["models_right"], row["models"]) == (str(len(right)), "2")
