@@ -13,7 +13,7 @@
   // Returns what tells a node apart from its neighbours; a row of a table is known by where it links to.
   function key(node) {
     if (node.nodeType !== Node.ELEMENT_NODE) return node.nodeName;
-    const link = node.localName === "tr" && node.querySelector("td a");
+    const link = node.localName === "tr" && node.querySelector("a");
     return `${node.localName} ${node.id || (link ? link.getAttribute("href") : "")}`;
   }
 

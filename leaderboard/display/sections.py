@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
+from leaderboard.display import labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.tables import PageLink, Table, link
 
@@ -24,6 +25,18 @@ class Section:
     chart: Chart | None = None
     note: str = ""
     switched: bool = False
+
+
+class Anchor(NamedTuple):
+    """An entry of a page's contents: the id of a heading and a short title of what stands below it."""
+
+    id: str
+    title: str
+
+
+def anchors(sections: Sequence[Section]) -> list[Anchor]:
+    """Return the entries of sections in a page's contents."""
+    return [Anchor(f"section-{part.name}", labels.sentence(part.title.removeprefix("By "))) for part in sections]
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,14 @@ def countries_of(benchmark: Benchmark) -> Countries:
     }
 
 
+def has_map(run: Run) -> bool:
+    """Tell whether a run has answers that are right or wrong, about enough countries for a map."""
+    benchmark = run.benchmark
+    if not (run.artefact and benchmark.path and benchmark.correctness.column):
+        return False
+    return len(set(countries_of(benchmark).values())) >= LEAST_COUNTRIES
+
+
 def _relation_countries(relation: Relation) -> Iterable[tuple[Item, str]]:
     subjects = [country_code(item.subject) for item in relation.items]
     answers = [_answer_country(relation, item) for item in relation.items]

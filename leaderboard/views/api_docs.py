@@ -40,9 +40,8 @@ ROUTES = (
     Route(
         "POST",
         "submit",
-        "Takes a submission and gives its token; the checks follow. A known duplicate has its run at once. "
-        "With benchmarks, a list, it takes one submission for each and gives them as submissions.",
-        "model (an id, or the address of its page at the hub), benchmark or benchmarks, options, as a JSON body",
+        "Takes a submission and gives its token; with benchmarks, a list, takes and gives one for each.",
+        "a JSON body: model (an id or its address), benchmark or benchmarks, options",
     ),
     Route("GET", "submissions/<token>", "A submission: its state, its checks so far, and its run once it has one."),
     Route("POST", "submissions/<token>/cancel", "Withdraws it; cancels the run if nobody else submitted the same."),

@@ -39,6 +39,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         **_about(benchmark),
         **_choices(request.GET, filters, board, offered),
         "counts": counts(benchmark, relations),
+        "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "example": example_question(relations, pages.offers_options),
         "place_switches": places.switches(request.GET, places.places(pages, offered), place),
         "switches": switch_links(pages, request.GET),

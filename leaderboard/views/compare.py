@@ -9,6 +9,7 @@ from django.shortcuts import render
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
+from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table, link
 from leaderboard.lists.compared_runs import (
     Comparison,
@@ -77,7 +78,20 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
         tables += [agreement_table(sides, comparison, request.GET), disagreements_table(sides, answers, pattern)]
     sections = [*pages.comparison_sections(runs), *compared_sections(runs, request.GET)]
+    context["contents"] = contents(figures, sections, has_answers=context["has_answers"])
     return show(request, "compare.html", context, tables, figures, sections)
+
+
+def contents(figures: Sequence[Chart], sections: Sequence[Section], *, has_answers: bool) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    titles = {"groups": "Groups", "relations": "Relations", "values": "Scores"}
+    names = {figure.name for figure in figures}
+    return [
+        *(Anchor(f"section-{name}", title) for name, title in titles.items() if name in names),
+        *anchors(sections),
+        *([Anchor("agreement", "Agreement"), Anchor("disagreements", "Disagreements")] if has_answers else []),
+        Anchor("differences", "Differences"),
+    ]
 
 
 def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], status: int = 200) -> HttpResponseBase:

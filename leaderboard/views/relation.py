@@ -9,9 +9,10 @@ from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.questions import question_url
 from leaderboard.lists.runs import benchmarks
 from leaderboard.lists.scores import Slice, slice_scores
-from leaderboard.models import Run, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_slice
 from leaderboard.probe_pages.questions_in_words import (
@@ -48,7 +49,7 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
-    tables: list[Table[Any]] = [models_table(scores), *([items_table(content)] if content else [])]
+    tables: list[Table[Any]] = [models_table(scores), *([items_table(benchmark, content)] if content else [])]
     title = pages.metric_label(pages.ranking_metric(benchmark))
     return show(request, "relation.html", context, tables, models_charts(title, scores), published)
 
@@ -102,12 +103,15 @@ def models_charts(title: str, scores: list[Score]) -> list[Chart]:
     return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]
 
 
-def items_table(relation: Relation) -> Table[Item]:
+def items_table(benchmark: Benchmark, relation: Relation) -> Table[Item]:
     lang = language_of(relation)
 
     def answer(item: Item) -> cells.Cell:
         options = relation.options_of(item)
         return cells.text("; ".join(options[answer] for answer in item.answers), lang=lang)
+
+    def subject(item: Item) -> cells.Cell:
+        return cells.text(item.subject, question_url(benchmark, relation, item), lang=lang)
 
     sentence: Column[Item] = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
     return Table(
@@ -115,7 +119,7 @@ def items_table(relation: Relation) -> Table[Item]:
         caption="Questions",
         columns=[
             Column("index", "", lambda item: cells.number(item.index), shown=False),
-            Column("subject", "Subject", lambda item: cells.text(item.subject, lang=lang), align="head"),
+            Column("subject", "Subject", subject, align="head"),
             Column("answer", "Answer", answer),
             *([sentence] if any(item.wording for item in relation.items) else []),
         ],

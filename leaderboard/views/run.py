@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
-from leaderboard.display import cells, labels
-from leaderboard.display.sections import Fold, Section
+from leaderboard.display import cells
+from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
+from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
 from leaderboard.lists.scores import breakdowns
@@ -42,13 +43,6 @@ HIDDEN = ("rank", "index")  # columns that only the list of all items shows
 ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
 
 
-class Anchor(NamedTuple):
-    """An entry of the page's contents: the id of a heading and a short title of what stands below it."""
-
-    id: str
-    title: str
-
-
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
@@ -69,6 +63,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
         "switches": switch_links(pages, request.GET),
         "contents": contents(sections, surprising, details, asked is not None, bool(script)),
+        "has_map": has_map(run),
         "asked": asked is not None,
         "answers": answer_links(request.GET) if asked and "correct" in {part.name for part in asked.columns} else [],
         "events": list(run.events.all()),
@@ -105,7 +100,7 @@ def contents(
 ) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     return [
-        *(Anchor(f"section-{part.name}", labels.sentence(part.title.removeprefix("By "))) for part in sections),
+        *anchors(sections),
         *([Anchor("surprises", "Surprises")] if surprising else []),
         *([Anchor("details", "Behind the figure")] if details else []),
         *([Anchor("questions", "Questions")] if questions else []),

@@ -28,7 +28,7 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
     page.locator("[data-chart=chart-domain]").scroll_into_view_if_needed()
     expect(page.locator("[data-chart=chart-domain] .main-svg").first).to_be_visible()
 
-    page.goto("/?benchmark=small")
+    page.goto("/benchmarks/small/")
     expect(page.get_by_role("link", name="org/causal")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="CSV").click()
@@ -80,9 +80,9 @@ def test_a_submission_is_cancelled_and_tried_again_without_losing_the_focus(page
 
 
 def test_from_the_run_to_a_single_item(page: Page) -> None:
-    page.goto("/?benchmark=small")
+    page.goto("/benchmarks/small/")
     page.get_by_role("link", name="org/masked").click()
-    page.get_by_role("link", name="Single items").click()
+    page.get_by_role("link", name="All questions", exact=True).click()
     page.get_by_label("Relation").select_option("P36")
     page.get_by_label("Wording").select_option("0")
     page.get_by_role("button", name="Apply").click()

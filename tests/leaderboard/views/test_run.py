@@ -216,7 +216,7 @@ def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, si
 
 def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: Site) -> None:
     html = page(client, site.first)
-    listed = re.findall(r'href="#([\w-]+)"', html.split('class="contents"')[1].split("</nav>")[0])
+    listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
     assert listed == [
         *("section-domain", "section-normalisation", "section-cardinality", "section-relation", "section-template"),
         *("surprises", "details", "questions", "reproduce", "provenance"),
