@@ -42,10 +42,10 @@ def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Cli
     assert 'id="chart-scatter"' in client.get("/benchmarks/trex/").content.decode()
 
 
-def test_it_has_a_main_score_and_a_chart_on_its_own_page(measured: Run, client: Client) -> None:
+def test_it_has_a_main_score_and_its_relations_on_its_own_page(measured: Run, client: Client) -> None:
     html = client.get(measured.get_absolute_url()).content.decode()
-    assert '<div class="main">' in html
-    assert 'id="chart-relation"' in html
+    assert '<div class="headline">' in html
+    assert 'data-table="relation"' in html
     rows = csv_rows(client, measured.get_absolute_url(), "relation")
     assert [(row["group"], float(row["value"])) for row in rows] == [("P1001", 1), ("P36", 0)]
 

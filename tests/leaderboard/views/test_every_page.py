@@ -25,8 +25,8 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
 
 def same(shown: str, value: str) -> bool:
     """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
-    shown = shown.split("±")[0].removeprefix("✓ ").removeprefix("✗ ")
-    if shown in ("–", "not measured", "not reported"):
+    shown = shown.split("±")[0].strip("✓✗● ")
+    if shown in ("–", "not measured", "not reported", "no answer"):
         return value == ""
     # The spaces around a highlighted word are markup.
     if shown.replace(" ", "") == value.replace(" ", "") or {"yes": "true", "no": "false"}.get(shown) == value:
