@@ -89,11 +89,11 @@ def _pack_items(items: NDArray[np.int64]) -> bytes:
     return zlib.compress(np.diff(items, prepend=0).astype("<i4").tobytes())
 
 
-def _unpack_items(packed: bytes) -> NDArray[np.int64]:
+def _unpack_items(packed: bytes | memoryview) -> NDArray[np.int64]:
     return np.cumsum(np.frombuffer(zlib.decompress(packed), "<i4"), dtype=np.int64)
 
 
-def _unpack(items: bytes, outcomes: bytes) -> RunOutcomes:
+def _unpack(items: bytes | memoryview, outcomes: bytes | memoryview) -> RunOutcomes:
     indices = _unpack_items(items)
     return RunOutcomes(indices, np.frombuffer(zlib.decompress(outcomes), np.uint8).reshape(-1, len(indices)))
 
@@ -164,6 +164,6 @@ def counts_of(benchmark: Benchmark) -> dict[str, Counts]:
     return {relation: _unpack_counts(items, counts) for relation, items, counts in rows}
 
 
-def _unpack_counts(packed: bytes, counts: bytes) -> Counts:
+def _unpack_counts(packed: bytes | memoryview, counts: bytes | memoryview) -> Counts:
     items = _unpack_items(packed)
     return Counts(items, *np.frombuffer(zlib.decompress(counts), "<i4").reshape(2, -1, len(items)))
