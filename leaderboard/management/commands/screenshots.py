@@ -21,6 +21,7 @@ from leaderboard.serving import web_server
 
 VIEWPORTS: dict[str, ViewportSize] = {
     "wide": {"width": 1280, "height": 900},
+    "large": {"width": 1600, "height": 900},
     "phone": {"width": 360, "height": 780},
 }
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -48,13 +49,31 @@ class Command(PlainCommand):
 
 
 def pages() -> dict[str, str]:
-    """Return the pages by name, with the best run of the benchmark that has the most runs."""
+    """Return one page of every kind by name, with the best run of the benchmark that has the most runs."""
     benchmark = benchmarks().first()
-    best = best_scores(benchmark, benchmark.main_metric, 1) if benchmark else []
-    if not best:
+    best = best_scores(benchmark, benchmark.main_metric, 2) if benchmark else []
+    if benchmark is None or not best:
         raise CommandError("There is no finished run to show. Measure a model first: make demo ONCE=1")
-    run = best[0].run.get_absolute_url()
-    return {"leaderboard": "/", "run": run, "items": f"{run}items/", "submit": "/submit/", "queue": "/queue/"}
+    run, about = best[0].run.get_absolute_url(), benchmark.get_absolute_url()
+    compared = "&".join(f"m={score.run_id}" for score in best)
+    return {
+        "overview": "/",
+        "benchmarks": "/benchmarks/",
+        "benchmark": about,
+        "questions": f"{about}items/",
+        "quiz": f"{about}try/",
+        "model": best[0].run.model.get_absolute_url(),
+        "run": run,
+        "items": f"{run}items/",
+        "map": f"{run}map/",
+        "compare": f"/compare/?{compared}",
+        "submit": "/submit/",
+        "queue": "/queue/",
+        "status": "/status/",
+        "methods": "/methods/",
+        "api": "/api/",
+        "missing": "/missing/",
+    }
 
 
 @contextmanager

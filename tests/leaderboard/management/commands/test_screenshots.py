@@ -17,17 +17,15 @@ def test_without_a_finished_run_there_is_nothing_to_show() -> None:
         screenshots.pages()
 
 
-def test_the_pages_include_the_best_run() -> None:
+def test_the_pages_are_those_of_the_best_run_and_of_every_other_kind() -> None:
     on = make.benchmark()
     make.finished(on, 0.4)
     best = make.finished(on, 0.8)
-    assert screenshots.pages() == {
-        "leaderboard": "/",
-        "run": f"/runs/{best.pk}/",
-        "items": f"/runs/{best.pk}/items/",
-        "submit": "/submit/",
-        "queue": "/queue/",
-    }
+    pages = screenshots.pages()
+    assert pages["run"] == f"/runs/{best.pk}/"
+    assert pages["model"] == best.model.get_absolute_url()
+    assert pages["compare"].startswith(f"/compare/?m={best.pk}&m=")
+    assert {"overview", "benchmark", "questions", "quiz", "queue", "submit", "methods", "missing"} <= set(pages)
 
 
 def test_the_site_is_served_during_the_block() -> None:
