@@ -147,6 +147,7 @@ def faults(page: Page, address: str, *, in_all_looks: bool) -> list[str]:
         faults += obstacles(page, "dark", CONTRAST)
     for width in (WIDE, ZOOMED, PHONE):
         page.set_viewport_size({"width": width, "height": 740})
+        page.wait_for_function("width => innerWidth === width", arg=width)
         if page.evaluate(SIDEWAYS) > width:
             faults.append(f"scrolls sideways at {width} px: {page.evaluate(SIDEWAYS)} px wide")
         faults += page.evaluate(CUT) if width != ZOOMED else []
