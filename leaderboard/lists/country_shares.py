@@ -10,6 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.stored.outcomes import RunOutcomes, outcomes_of
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
+from probing.errors import ProbingError
 
 Countries = Mapping[tuple[str, int], str]  # code by label of the relation and index of the item
 LEAST_COUNTRIES = 10  # fewer make no map
@@ -48,11 +49,13 @@ def countries_of(benchmark: Benchmark) -> Countries:
 
 
 def has_map(run: Run) -> bool:
-    """Tell whether a run has answers that are right or wrong, about enough countries for a map."""
-    benchmark = run.benchmark
-    if not (run.artefact and benchmark.path and benchmark.correctness.column):
+    """Tell whether a run has answers that are right or wrong, on a benchmark with enough countries for a map."""
+    if not (run.artefact and run.benchmark.correctness.column):
         return False
-    return len(set(countries_of(benchmark).values())) >= LEAST_COUNTRIES
+    try:
+        return len(set(countries_of(run.benchmark).values())) >= LEAST_COUNTRIES
+    except ProbingError:  # the benchmark's files are not here or cannot be read
+        return False
 
 
 def _relation_countries(relation: Relation) -> Iterable[tuple[Item, str]]:

@@ -30,10 +30,10 @@ def test_sorting_and_filtering_work_without_javascript(browser: Browser, deploym
         parameters.click()
         head = page.locator("th[data-column=parameters]")
         expect(head).to_have_attribute("aria-sort", "descending")
-        page.get_by_label("Kind").select_option("masked")
+        page.get_by_label("Type").select_option("masked")
         page.get_by_role("button", name="Apply").click()
-        kinds = page.locator("[data-table=leaderboard] tbody td[data-label=Kind]").all_inner_texts()
-        assert set(kinds) == {"masked"}
+        types = page.locator("[data-table=leaderboard] tbody td[data-label=Type]").all_inner_texts()
+        assert set(types) == {"masked"}
         expect(head).to_have_attribute("aria-sort", "descending")
 
 

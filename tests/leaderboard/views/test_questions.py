@@ -81,3 +81,12 @@ def test_a_benchmark_without_files_has_no_list_and_says_why(client: Client, db: 
     response = client.get("/benchmarks/printed/items/")
     assert response.status_code == 404
     assert "not on this site" in response.content.decode()
+
+
+def test_the_pages_of_a_benchmark_and_of_a_relation_lead_to_its_questions(client: Client, site: Site) -> None:
+    address = site.benchmark.get_absolute_url()
+    html = client.get(address).content.decode()
+    assert f'href="{address}items/"' in html
+    assert f'href="{address}try/"' in html
+    relation = client.get(f"{address}relations/P30/").content.decode()
+    assert f'href="{address}items/P30-0/"' in relation

@@ -123,3 +123,14 @@ def test_answers_that_are_neither_right_nor_wrong_have_no_map(client: Client, ru
 def test_a_published_run_has_no_map(client: Client, site: Site) -> None:
     assert client.get(f"/runs/{site.published.pk}/map/").status_code == 404
     assert client.get("/runs/999/map/").status_code == 404
+
+
+def test_only_the_page_of_a_run_about_countries_leads_to_its_map(client: Client, runs: list[Run], site: Site) -> None:
+    for run, leads in ((runs[0], True), (site.first, False)):
+        address = run.get_absolute_url()
+        assert (f'href="{address}map/"' in client.get(address).content.decode()) == leads
+
+
+def test_the_page_of_a_run_opens_without_the_files_of_its_benchmark(client: Client, runs: list[Run]) -> None:
+    Benchmark.objects.filter(pk=runs[0].benchmark_id).update(path="")
+    assert "World map" not in client.get(runs[0].get_absolute_url()).content.decode()
