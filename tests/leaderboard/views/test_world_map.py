@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.lists.country_shares import countries_of
+from leaderboard.lists.country_shares import countries_of, has_map
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
@@ -125,12 +125,8 @@ def test_a_published_run_has_no_map(client: Client, site: Site) -> None:
     assert client.get("/runs/999/map/").status_code == 404
 
 
-def test_only_the_page_of_a_run_about_countries_leads_to_its_map(client: Client, runs: list[Run], site: Site) -> None:
-    for run, leads in ((runs[0], True), (site.first, False)):
-        address = run.get_absolute_url()
-        assert (f'href="{address}map/"' in client.get(address).content.decode()) == leads
-
-
-def test_the_page_of_a_run_opens_without_the_files_of_its_benchmark(client: Client, runs: list[Run]) -> None:
-    Benchmark.objects.filter(pk=runs[0].benchmark_id).update(path="")
-    assert "World map" not in client.get(runs[0].get_absolute_url()).content.decode()
+def test_only_a_run_about_countries_whose_questions_are_here_has_a_map(runs: list[Run], site: Site) -> None:
+    assert has_map(runs[0])
+    assert not has_map(site.first)
+    runs[0].benchmark.path = ""
+    assert not has_map(runs[0])
