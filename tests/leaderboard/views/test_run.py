@@ -293,6 +293,3 @@ def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_page
     assert "Reproduce" not in html
 
 
-def test_the_title_of_a_live_page_never_shows_progress(client: Client, site: Site) -> None:
-    title = page(client, site.running).split("<title>")[1].split("</title>")[0]
-    assert "%" not in title and "50" not in title

@@ -190,6 +190,7 @@ def test_a_benchmark_of_many_files_is_packed_at_once(worker: Worker, starter: Be
 
 
 def test_a_run_that_is_measured_elsewhere_is_finished_here(worker: Worker, run: Run, enqueued: list[int]) -> None:
+    Model.objects.filter(pk=run.model_id).update(parameters=None)  # as of weights whose headers do not tell
     for _ in range(2):
         assert enqueued == []
         answer = worker.claim().json()
