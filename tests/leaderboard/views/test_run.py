@@ -291,5 +291,3 @@ def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_page
     assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
     assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
     assert "Reproduce" not in html
-
-
