@@ -44,5 +44,4 @@ def _table(rows: Sequence[tuple[Run, Score]]) -> Table[tuple[Run, Score]]:
         ],
         rows=rows,
         sortable=False,
-        cards=True,
     )

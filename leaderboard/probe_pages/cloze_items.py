@@ -171,7 +171,6 @@ def _examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
             ),
         ],
         rows=rows,
-        cards=True,
     )
 
 

@@ -133,5 +133,4 @@ def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:
             source_column(lambda row: row.run),
         ],
         rows=rows,
-        cards=True,
     )

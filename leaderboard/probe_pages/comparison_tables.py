@@ -114,7 +114,6 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
         ],
         rows=rows,
         sortable=False,
-        cards=True,
     )
 
 
@@ -161,7 +160,6 @@ def values_table(rows: Sequence[GroupValues], runs: Sequence[ComparedRun], metri
         ],
         rows=rows,
         page_size=PAGE_SIZE,
-        cards=True,
     )
 
 
@@ -311,7 +309,6 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
         rows=rows,
         sortable=False,
         page_size=DISAGREEMENTS_PER_PAGE,
-        cards=True,
         empty="There are no such answers.",
     )
 

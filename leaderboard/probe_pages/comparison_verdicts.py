@@ -49,5 +49,4 @@ def side_by_side_table(runs: Sequence[Run], scores: Mapping[int, Score], metric:
         rows=runs,
         main=True,
         sortable=False,
-        cards=True,
     )

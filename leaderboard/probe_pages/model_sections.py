@@ -103,7 +103,6 @@ def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
         ],
         rows=rows,
         heading=lambda row: topic_of(row.run.benchmark),
-        cards=True,
     )
 
 
@@ -334,7 +333,6 @@ def replication_section(rows: Sequence[Replication]) -> Section:
             source_column(lambda row: row.published),
         ],
         rows=rows,
-        cards=True,
     )
     note = "The same questions and settings. The difference is measured minus published."
     return Section("replications", title, table, note=note)

@@ -260,7 +260,6 @@ def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
         ],
         rows=sorted(rows, key=lambda row: (row.run.is_published, _source(row))),
         heading=_source,
-        cards=True,
     )
 
 

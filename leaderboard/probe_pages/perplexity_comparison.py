@@ -63,7 +63,6 @@ def _summary_table(names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
         ],
         rows=rows,
         sortable=False,
-        cards=True,
     )
 
 
@@ -93,7 +92,6 @@ def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[R
         ],
         rows=rows,
         page_size=SENTENCES_PER_PAGE,
-        cards=True,
     )
 
 

@@ -91,7 +91,6 @@ def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[
         rows=sorted(rows, key=lambda row: (row.heading, -row.value)),
         heading=lambda row: row.heading,
         page_size=PAGE_SIZE,
-        cards=True,
     )
 
 

@@ -102,7 +102,6 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
         rows=answers,
         main=True,
         sortable=False,
-        cards=True,
         empty="No model's answer passes these filters.",
     )
 

@@ -94,7 +94,6 @@ def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[R
         rows=rows,
         heading=lambda row: "" if place else row.heading,
         page_size=PAGE_SIZE,
-        cards=True,
         empty="The files of this benchmark are not on this site; only published figures are shown.",
     )
 

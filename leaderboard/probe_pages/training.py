@@ -94,7 +94,6 @@ def _table(rows: Sequence[Training]) -> Table[Training]:
         ],
         rows=rows,
         heading=lambda row: f"{PUBLISHED}: {citation(row.run)}",
-        cards=True,
     )
 
 

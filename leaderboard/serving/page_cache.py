@@ -53,8 +53,8 @@ def kept(view: View, seconds: int = LONGEST) -> View:
 def _key(request: HttpRequest, version: str) -> str:
     """Return what a response depends on, beside the data: the whole address, and what htmx and the reader ask for."""
     htmx = sorted((name, value) for name, value in request.headers.items() if name.lower().startswith("hx-"))
-    asked = (version, request.scheme, request.get_host(), request.get_full_path(), request.headers.get("Accept"), htmx)
-    return hashlib.sha256(repr(asked).encode()).hexdigest()
+    parts = (version, request.scheme, request.get_host(), request.get_full_path(), request.headers.get("Accept"), htmx)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _is_for_everybody(request: HttpRequest, response: HttpResponse) -> bool:

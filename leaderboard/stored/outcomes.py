@@ -31,8 +31,8 @@ class RunOutcomes(NamedTuple):
     def of(self, index: int) -> list[int]:
         """Return the outcomes of an item by template; none where it was not asked."""
         place = int(np.searchsorted(self.items, index))
-        asked = place < len(self.items) and self.items[place] == index
-        return self.values[:, place].tolist() if asked else []
+        is_stored = place < len(self.items) and self.items[place] == index
+        return self.values[:, place].tolist() if is_stored else []
 
     @property
     def shares(self) -> NDArray[np.float64]:

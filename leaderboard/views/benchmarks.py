@@ -40,7 +40,6 @@ def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
         rows=rows,
         heading=_heading,
         main=True,
-        cards=True,
         empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
     )
 

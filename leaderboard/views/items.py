@@ -109,7 +109,6 @@ def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> T
         rows=rows,
         main=True,
         sortable=False,
-        cards=True,
         band=band,
         empty="No item passes these filters. Remove one of them.",
     )

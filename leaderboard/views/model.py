@@ -152,7 +152,6 @@ def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
         ],
         rows=rows,
         main=True,
-        cards=True,
         heading=lambda row: row.run.benchmark.title,
     )
 
@@ -175,7 +174,6 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
             Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
         ],
         rows=rows,
-        cards=True,
         heading=lambda row: row.run.benchmark.title,
     )
 

@@ -272,8 +272,8 @@ def _open_cell(row: ModelRow, slug: str) -> Cell:
 
 def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
     """Return the benchmark of the curve: the one asked for, or else that with the most models."""
-    asked = [column for column in columns if column.slug == query.get("curve")]
-    return next(iter([*asked, *sorted(columns, key=lambda column: -len(column.figures))]), None)
+    named = [column for column in columns if column.slug == query.get("curve")]
+    return next(iter([*named, *sorted(columns, key=lambda column: -len(column.figures))]), None)
 
 
 def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:

@@ -99,6 +99,5 @@ def questions_table(columns: Sequence[Column[RatedQuestion]], rows: Sequence[Rat
         rows=rows,
         main=True,
         sortable=False,
-        cards=True,
         empty="No question passes these filters. Remove one of them.",
     )

@@ -23,8 +23,8 @@ MOST_WAITING = 10**6  # runs; more than any site lets wait
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    asked = MOST_WAITING if request.GET.get("format") == "csv" else _last_row(request.GET.get("page", ""))
-    line = queue(asked)
+    rows = MOST_WAITING if request.GET.get("format") == "csv" else _last_row(request.GET.get("page", ""))
+    line = queue(rows)
     ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
     if request.GET.get("format") == "csv":
         return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
@@ -59,7 +59,6 @@ def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
         caption="Being measured now",
         columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT, _LONGEST_TIME_LEFT],
         rows=rows,
-        cards=True,
         sortable=False,
         empty="No run is being measured.",
     )
@@ -79,7 +78,6 @@ def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
         columns=[position, *_what(rows), lane, state, replace(time_left, title="Result in"), _SUBMITTED],
         rows=rows,
         main=True,
-        cards=True,
         sortable=False,
         empty="No run is waiting.",
     )
@@ -98,7 +96,6 @@ def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
             Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
         ],
         rows=rows,
-        cards=True,
         sortable=False,
         empty="None recently.",
     )
@@ -117,7 +114,6 @@ def failed_table(runs: list[Run]) -> Table[Run]:
             Column("ended", "Ended", lambda run: cells.moment(run.finished)),
         ],
         rows=runs,
-        cards=True,
         sortable=False,
         empty="None recently.",
     )

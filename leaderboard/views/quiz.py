@@ -103,5 +103,4 @@ def results_table(
         rows=marked,
         main=True,
         sortable=False,
-        cards=True,
     )

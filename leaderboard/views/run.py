@@ -65,7 +65,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "contents": contents(sections, surprising, details, asked is not None, bool(script)),
         "has_map": has_map(run),
         "asked": asked is not None,
-        "answers": answer_links(request.GET) if asked and "correct" in {part.name for part in asked.columns} else [],
+        "answers": [answer_links(request.GET)] if asked and "correct" in {part.name for part in asked.columns} else [],
         "events": list(run.events.all()),
         "live": run.state in OPEN,
         "working": run.state in WORKING,

@@ -71,7 +71,6 @@ def waiting_table(rows: list[Waiting]) -> Table[Waiting]:
         ],
         rows=rows,
         main=True,
-        cards=True,
         sortable=False,
     )
 
@@ -88,7 +87,6 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
             Column("seen", "Last sign of life", lambda row: cells.moment(row.seen)),
         ],
         rows=rows,
-        cards=True,
         empty="No worker has given a sign of life lately. Runs wait until one starts.",
     )
 
@@ -105,7 +103,6 @@ def failures_table(rows: list[Failures]) -> Table[Failures]:
             Column("reason", "Reason", lambda row: cells.text(row.last.message), align="wide"),
         ],
         rows=rows,
-        cards=True,
         empty="No run has failed in the last 30 days.",
     )
 

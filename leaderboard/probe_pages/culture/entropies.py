@@ -56,7 +56,7 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides]) -> Section | No
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
     ]
-    table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60, cards=True)
+    table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60)
     return Section("entropies", title, table, note=" ".join([NOTE, *notes]))
 
 

@@ -76,9 +76,9 @@ def chosen_place(query: QueryDict, benchmark: Benchmark, offered: Sequence[Place
     Runs that were measured here answer all pairs in all languages unless they were limited. Published ones are about
     one place each, so that a benchmark without files shows the first.
     """
-    asked = query.get(PARAMETER, "")
-    named = [place for place in offered if place.part.group == asked]
-    usual = offered[:1] if asked != EVERYTHING and not benchmark.path else []
+    group = query.get(PARAMETER, "")
+    named = [place for place in offered if place.part.group == group]
+    usual = offered[:1] if group != EVERYTHING and not benchmark.path else []
     return next(iter([*named, *usual]), None)
 
 

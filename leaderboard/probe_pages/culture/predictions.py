@@ -50,7 +50,6 @@ def predictions(run: Run) -> list[Section]:
         columns=[*group_columns, *prediction_columns],
         rows=rows,
         page_size=20,
-        cards=True,
         export=_one_per_row(group_columns, rows),
     )
     return [Section("predictions", title, table, note=NOTE)]

@@ -76,7 +76,7 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         Column("language", "Language", lambda row: cells.text(row.language)),
         *side_columns(rows),
     ]
-    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows, cards=True)
+    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows)
     title = "The gap between cultures"
     lines = [ChartLine(row, pair_title(row.pair), row.language) for row in rows if row.difference is not None]
     chart = Chart("gaps", title, _gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
@@ -111,7 +111,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
         *side_columns(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
-    table = Table(name="languages", caption=title, columns=columns, rows=rows, cards=True)
+    table = Table(name="languages", caption=title, columns=columns, rows=rows)
     lines = [
         ChartLine(row, pair_title(row.pair), comma_separated(row.language, _source_name(row.run, names)))
         for row in rows
@@ -150,7 +150,6 @@ def models(rows: Sequence[Sides]) -> Section | None:
         rows=sorted(rows, key=lambda row: (_same_items(row, kinds), -(row.difference or 0))),
         heading=lambda row: _same_items(row, kinds),
         page_size=50,
-        cards=True,
     )
     chart = _widest_gaps([row for row in rows if row.difference is not None])
     return Section("pairs", title, table, chart)

@@ -83,7 +83,6 @@ def _overall_section(overall: Mapping[str, Score]) -> Section:
         ],
         rows=[overall[metric] for metric in MEASURES if metric in overall],
         sortable=False,
-        cards=True,
     )
     return Section("confidences", title, table, note=MEASURES_NOTE)
 

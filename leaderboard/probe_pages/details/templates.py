@@ -81,7 +81,6 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
         ],
         rows=shares,
         sortable=False,
-        cards=True,
     )
     return [Section("variance", title, table, note=VARIANCE_NOTE)]
 
@@ -130,7 +129,6 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
         ],
         rows=records(rows),
         page_size=20,
-        cards=True,
     )
 
 
