@@ -2,11 +2,13 @@
 
 import re
 
+import pytest
 from django.test import Client
 
 from leaderboard.serving.static_files import VersionedFiles
 
 
+@pytest.mark.django_db  # a page is kept by the version of the data, which the database holds
 def test_a_style_sheet_has_an_address_with_its_digest_and_may_be_cached_for_a_year(client: Client) -> None:
     address = re.search(r'href="(/static/style\.css\?v=\w{12})"', client.get("/methods/").content.decode())
     assert address
