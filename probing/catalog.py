@@ -186,6 +186,8 @@ def benchmarks_folder() -> Path:
 
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     """Open a benchmark by its slug, or else by its folder or archive; ./bear is a folder even if bear is a slug."""
+    if not isinstance(name, str | Path):
+        raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
     if str(name) in CATALOG:
         return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
     if not Path(name).exists():

@@ -1,6 +1,7 @@
 """The interface between probes and models: requests, answers, and a card of facts about the model."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, Self
 
@@ -169,6 +170,10 @@ class LanguageModel(Protocol):
     @property
     def batch_tokens(self) -> int:
         """Token positions per batch, as calibrated so far."""
+        ...
+
+    def scoring_state(self) -> AbstractContextManager[None]:
+        """Return a context in which the model is ready to answer; at its end its network is as it was before."""
         ...
 
     def starting(self, start: str) -> Self:

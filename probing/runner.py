@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, cast
 
-import torch
 from tqdm import tqdm
 
 from probing.benchmark import Benchmark
@@ -22,6 +22,7 @@ from probing.errors import BadInput, Incomplete
 from probing.estimate.work import BAR, WorkEstimate, estimate_work
 from probing.files.folders import alone
 from probing.language_model import DType, LanguageModel, Usage
+from probing.model_source import ModelSource, refuse_without_effect
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
@@ -30,8 +31,7 @@ from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
 from probing.results.tokens import write_tokens
-from probing.scoring.load import load
-from probing.scoring.trial import without_panics
+from probing.scoring.panics import without_panics
 from probing.settings import Settings
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
@@ -45,9 +45,10 @@ class Start(NamedTuple):
 
 
 def run(
-    model: str | Path | LanguageModel,
+    model: Any,
     benchmark: str | Path | Benchmark,
     *,
+    tokenizer: Any = None,
     out: str | Path | None = None,
     commit: str = "",
     device: str = "auto",
@@ -56,23 +57,32 @@ def run(
     keep_tokens: bool = False,
     **settings_and_options: Any,
 ) -> Result:
-    """Probe a model (hub id, folder, GGUF file or loaded) on a benchmark (slug, folder or loaded).
+    """Probe a model on a benchmark (slug, folder or loaded).
 
-    `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and
-    the same call goes on from there. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
-    `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the
-    probe's own options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
+    `model`: a hub id, a folder, a GGUF file, what `probing.load` or `probing.wrap` returns, or a network in memory,
+    which is left exactly as it is (`probing.wrap` says which networks are taken).
+    `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
+    `commit` and `device`: for models that are loaded here. `batch_tokens`: token positions per batch, calibrated on
+    the real work if not given.
+    `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
+    same call goes on from there. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
+    `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the probe's own options, such as
+    `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
+    Raises `BadInput` for bad arguments before torch is imported, and what `probing.load` or `probing.wrap` raises.
     """
     content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
     settings = chosen_settings(content, settings_and_options)
+    source = ModelSource(model, tokenizer, commit, device, batch_tokens)
+    source.refuse_bad()
+    _refuse_bad_out(out)
     if keep_tokens:
         _refuse_tokens(settings, out)
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
         with alone(target):
             begin, start_time = time.perf_counter(), datetime.now(UTC)
-            if isinstance(model, str | Path):
-                model = load(str(model), commit=commit, device=device, dtype=settings.dtype, batch_tokens=batch_tokens)
+            model = source.open(settings.dtype)
+            refuse_without_effect(settings_and_options, model)
             start = Start(start_time, time.perf_counter() - begin)
             settings = replace(settings, dtype=cast(DType, model.dtype))
             partial = _open_partial(target, model, content, settings, keep_tokens)
@@ -109,7 +119,7 @@ def probe_part(
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
-    with without_panics(model.card.id), _reported(usage, estimate, on_share):
+    with without_panics(model.card.id), model.scoring_state(), _reported(usage, estimate, on_share):
         if tokens and isinstance(probe, MultipleChoice):
             rows = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
         else:
@@ -122,6 +132,11 @@ def probe_part(
     on_share(1)
     cost = _cost(before, usage, start, time.perf_counter() - begin)
     return PartResult(probe.frame(rows), _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)})
+
+
+def _refuse_bad_out(out: str | Path | None) -> None:
+    if out is not None and not isinstance(out, str | Path):
+        raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
 
 
 def _refuse_tokens(settings: Settings, out: str | Path | None) -> None:
@@ -189,7 +204,7 @@ def peak_memory(device: str) -> dict[str, int]:
     unit = 1 if sys.platform == "darwin" else 1024
     memory = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
     if device.startswith("cuda"):
-        memory["device"] = torch.cuda.max_memory_allocated(device)
+        memory["device"] = import_module("torch").cuda.max_memory_allocated(device)
     return memory
 
 

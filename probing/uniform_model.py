@@ -1,6 +1,7 @@
 """The uniform baseline: a language model without knowledge, whose scores are those of guessing."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
 import numpy as np
@@ -27,6 +28,10 @@ class UniformModel:
     card = ModelCard(id="baseline/chance", kind="masked", architecture="", parameters=0)
     usage = Usage()
     device, dtype, batch_tokens = "cpu", "float32", 0
+
+    def scoring_state(self) -> AbstractContextManager[None]:
+        """Return an empty context, as there is no network."""
+        return nullcontext()
 
     def starting(self, start: str) -> Self:
         """Return this model, which reads no text."""

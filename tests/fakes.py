@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -27,6 +28,9 @@ class FakeModel:
     device: str = "cpu"
     dtype: str = "float32"
     batch_tokens: int = 1024
+
+    def scoring_state(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def starting(self, start: str) -> Self:
         return self

@@ -21,9 +21,10 @@ LAYERS = [
     {"probing.formats", "probing.settings"},
     {"probing.analysis", "probing.catalog"},
     {"probing.curation", "probing.probes"},
-    {"probing.estimate", "probing.results"},
+    {"probing.estimate", "probing.model_source", "probing.results"},
     {"probing.scoring"},
     {"probing.runner"},
+    {"probing.monitor"},
     {"probing.measuring"},
     {"probing.remote"},
     {"probing.command_line"},
@@ -45,7 +46,7 @@ SITE_LAYERS = [
     {"leaderboard.urls", "leaderboard.wsgi"},
     {"leaderboard.management"},
 ]
-LOADS_TORCH = ("probing.scoring.", "probing.runner", "probing.measuring.child")
+LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child")
 
 
 def modules() -> dict[str, ast.Module]:

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -55,6 +56,10 @@ class CountingModel:
         self.loads: dict[Verb, VerbLoad] = {}
         self._prefixes: dict[tuple[int | Verb, str], int] = {}
         self._inputs: set[tuple[str, ...]] = set()
+
+    def scoring_state(self) -> AbstractContextManager[None]:
+        """Return an empty context, as there is no network."""
+        return nullcontext()
 
     def starting(self, start: str) -> Self:
         """Return this model, which counts a text the same whatever it starts with."""

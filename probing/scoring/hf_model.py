@@ -17,6 +17,7 @@ from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Kind, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory
+from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
@@ -49,7 +50,8 @@ class HFModel(ABC):
         card: ModelCard | None = None,
         batch_tokens: int | None = None,
     ) -> None:
-        self.network = network.eval()
+        self.network = network
+        self.scoring_state = ScoringState(network)
         self.tokenizer = tokenizer
         self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
         self.card = replace(card or self._card_of(network), tokenizer=self._tokenizer_facts(AUTO))
@@ -169,6 +171,7 @@ class HFModel(ABC):
         logits = self.network(input_ids=self.to_device(ids)).logits.nan_to_num(0.0, 0.0, 0.0)
         return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
 
+    @in_scoring_state
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
@@ -210,7 +213,8 @@ class HFModel(ABC):
 
     def check(self) -> None:
         """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
-        _ = self.use_fast_path
+        with self.scoring_state():
+            _ = self.use_fast_path
 
     @property
     @abstractmethod

@@ -101,13 +101,17 @@ def load(
         source=source.files.source,
         files=source.files.digests(),
     )
-    model_class = MaskedModel if source.kind == "masked" else CausalModel
-    loaded = model_class(network, tokenizer, card, batch_tokens)
+    loaded = model_class(source.kind)(network, tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
     on_phase("trial")
     try_network(model, network, ids)
     loaded.check()
     return loaded
+
+
+def model_class(kind: Kind) -> type[AnsweringModel]:
+    """Return the class that scores models of this kind."""
+    return MaskedModel if kind == "masked" else CausalModel
 
 
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
@@ -204,14 +208,19 @@ def _tokenizer(source: _Source, folder: Path) -> Any:
     except BaseException as error:  # the tokenizers library raises nothing more specific, and panics of Rust
         reason = first_line(error).replace(str(folder), str(source.files.folder))
         raise BrokenTokenizer(f"The tokenizer in {source.where} cannot be loaded: {reason}", source.again) from error
+    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {source.where}", source.again)
+    return tokenizer
+
+
+def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, again: str) -> None:
+    """Raise where a model of this kind cannot be scored with the tokenizer; `what` begins the sentence that says so."""
     if not tokenizer.is_fast:
-        raise NoFastTokenizer(f"The tokenizer in {source.where} is not a fast one.", source.again)
-    if source.kind == "masked" and tokenizer.mask_token is None:
+        raise NoFastTokenizer(f"{what} is not a fast one.", again)
+    if kind == "masked" and tokenizer.mask_token is None:
         raise UnsupportedModel(
-            f"The tokenizer in {source.where} has no mask token, so nothing can be hidden.",
+            f"{what} has no mask token, so nothing can be hidden.",
             "Save the model with the tokenizer that it was trained with.",
         )
-    return tokenizer
 
 
 def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:

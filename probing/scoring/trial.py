@@ -1,30 +1,16 @@
 """A trial of a model that was just loaded: hostile or damaged ones fail here, before any item is measured."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from probing.errors import BadConfig, BrokenTokenizer, NonFiniteScores
+from probing.scoring.panics import AGAIN
 
 RUNS = ("a", "Z", "0", " ", "\n", "\t", ".", "-", "_", "é", "中", "ab")
 # Ordinary text, and runs on which nested repetitions in a regular expression take a time that doubles with each letter.
 TEXT = "The capital of France is Paris. " + " ".join(f"{letters * (240 // len(letters))}!" for letters in RUNS)
 TOKENS = 8
-AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
-
-
-@contextmanager
-def without_panics(model_id: str) -> Iterator[None]:
-    """Turn a panic of the tokenizers library, which is no `Exception`, into `BrokenTokenizer`."""
-    try:
-        yield
-    except BaseException as error:
-        if type(error).__name__ != "PanicException":
-            raise
-        reason = str(error).strip().split("\n")[0].rstrip(".: ")[:200]
-        raise BrokenTokenizer(f"The tokenizer of {model_id} fails on a text: {reason}.", AGAIN) from error
 
 
 def try_tokenizer(where: str, tokenizer: Any) -> list[int]:

@@ -8,14 +8,17 @@ from probing.scoring.embedding import Vector, embed
 from probing.scoring.filling import Filler
 from probing.scoring.generation import generate
 from probing.scoring.hf_model import HFModel
+from probing.scoring.network_state import in_scoring_state
 
 
 class AnsweringModel(HFModel):
     """Base of both kinds of model: adds the verbs whose modules need HFModel and so cannot be imported by it."""
 
+    @in_scoring_state
     def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         return Filler(self, k, words).fill(requests)
 
+    @in_scoring_state
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
@@ -23,5 +26,6 @@ class AnsweringModel(HFModel):
             raise UnsupportedModel(f"{self.card.id} is a masked model and writes no text.", "Choose a causal model.")
         return generate(self, texts, tokens, chat=chat, system=system)
 
+    @in_scoring_state
     def embed(self, texts: Iterable[str]) -> Iterator[Vector]:
         return embed(self, texts)

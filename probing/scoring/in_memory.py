@@ -1,0 +1,129 @@
+"""Networks in memory: the user's own network, which may be in training, and its tokenizer as a model."""
+
+from pathlib import Path
+from typing import Any
+
+from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+
+from probing.errors import BadInput, NoHead, UnsupportedModel
+from probing.files.architectures import kind_of
+from probing.language_model import Kind, ModelCard
+from probing.scoring.load import first_line, model_class, refuse_tokenizer
+from probing.scoring.trial import try_network, try_tokenizer
+from probing.scoring.verbs import AnsweringModel
+
+# The attributes by which data-parallel wrappers and `torch.compile` hold the network that they wrap.
+WRAPPED = {"DataParallel": "module", "DistributedDataParallel": "module", "OptimizedModule": "_orig_mod"}
+GIVE_TOKENIZER = "Give the one that it was trained with: tokenizer=…"
+
+
+def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: int | None = None) -> AnsweringModel:
+    """Return a network in memory, with its tokenizer, as a model that can be probed any number of times.
+
+    `network`: a causal or masked network of transformers, which may be wrapped by DataParallel,
+    DistributedDataParallel or `torch.compile`, or carry adapters of peft. It is neither copied nor changed, so that it
+    is always scored with its present weights, in its own number format and on its own device.
+    `tokenizer`: by default the one in the folder or cached repository that the network was loaded from.
+    `name`: what results call the model; by default where it was loaded from.
+    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    Raises `BadInput` or `UnsupportedModel`.
+    """
+    adapters = _adapters(network)
+    bare = _unwrapped(network)
+    kind = _kind(bare)
+    tokenizer = _checked_tokenizer(tokenizer, bare, kind)
+    where = name or bare.name_or_path or type(bare).__name__
+    card = ModelCard(
+        id="+".join([where, *adapters]),
+        kind=kind,
+        architecture=type(bare).__name__,
+        parameters=bare.num_parameters(),
+    )
+    ids = try_tokenizer(where, tokenizer)
+    model = model_class(kind)(bare, tokenizer, card, batch_tokens)
+    with model.scoring_state():
+        try_network(where, bare, ids)
+    model.check()
+    return model
+
+
+def _unwrapped(network: Any) -> PreTrainedModel:
+    """Return the network of transformers inside all wrappers; raise where there is none, or not all of its weights."""
+    while (wrapper := type(network).__name__) in WRAPPED or _is_peft(network):
+        network = _with_adapters(network) if _is_peft(network) else getattr(network, WRAPPED[wrapper])
+    if not isinstance(network, PreTrainedModel):
+        raise BadInput(
+            f"{type(network).__name__} is no network of transformers.",
+            "Give the id or folder of a model, or a network such as AutoModelForCausalLM.from_pretrained makes it.",
+        )
+    if any(hasattr(parameter, "ds_id") or hasattr(parameter, "full_tensor") for parameter in network.parameters()):
+        raise UnsupportedModel(
+            "The weights of this network are spread over several processes, none of which has all of them.",
+            "Save a checkpoint and probe that, or train with DistributedDataParallel.",
+        )
+    return network
+
+
+def _is_peft(network: Any) -> bool:
+    """Tell whether peft holds the network; peft itself need not be installed."""
+    return hasattr(network, "peft_config") and hasattr(network, "get_base_model")
+
+
+def _with_adapters(network: Any) -> Any:
+    """Return the network into whose layers peft has put the adapters."""
+    if network.active_peft_config.is_prompt_learning:
+        raise UnsupportedModel(
+            "Adapters that put learned prompts before each text cannot be probed.",
+            "Use adapters that change layers, such as LoRA.",
+        )
+    return network.get_base_model()
+
+
+def _adapters(network: Any) -> list[str]:
+    """Return the names of the adapters of peft that are active."""
+    while type(network).__name__ in WRAPPED:
+        network = getattr(network, WRAPPED[type(network).__name__])
+    return list(network.active_adapters) if _is_peft(network) else []
+
+
+def _kind(network: PreTrainedModel) -> Kind:
+    """Return the kind of the network by its class, or by the class of transformers that it extends."""
+    kinds = [kind for base in type(network).__mro__ if (kind := kind_of(base.__name__))]
+    if not kinds:
+        raise NoHead(
+            f"{type(network).__name__} has neither a causal nor a masked language modelling head.",
+            "Load it with AutoModelForCausalLM or AutoModelForMaskedLM.",
+        )
+    return kinds[0]
+
+
+def _checked_tokenizer(tokenizer: Any, network: PreTrainedModel, kind: Kind) -> PreTrainedTokenizerBase:
+    if tokenizer is None:
+        tokenizer = _own_tokenizer(network)
+    tokenizer = getattr(tokenizer, "tokenizer", tokenizer)  # of a processor of texts and images
+    if not isinstance(tokenizer, PreTrainedTokenizerBase):
+        raise BadInput(f"{tokenizer!r:.80} is no tokenizer of transformers.", GIVE_TOKENIZER)
+    refuse_tokenizer(tokenizer, kind, f"The tokenizer {type(tokenizer).__name__}", "Load it with AutoTokenizer.")
+    return tokenizer
+
+
+def _own_tokenizer(network: PreTrainedModel) -> PreTrainedTokenizerBase:
+    """Return the tokenizer from where the network was loaded, if that is on this disk and still fits the network."""
+    name, commit = network.name_or_path, getattr(network.config, "_commit_hash", None)
+    if not name:
+        raise BadInput("The network does not say where its tokenizer is.", GIVE_TOKENIZER)
+    options = {"local_files_only": True, "trust_remote_code": False}
+    if commit and not Path(name).exists():
+        options["revision"] = commit
+    try:
+        config = AutoConfig.from_pretrained(name, **options)
+        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(name, **options)
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:  # the tokenizers library raises panics of Rust
+        problem = f"The network comes from {name}, where no tokenizer can be loaded: {first_line(error)}"
+        raise BadInput(problem, GIVE_TOKENIZER) from error
+    sizes = {config.get_text_config().vocab_size, network.config.get_text_config().vocab_size}
+    if config.model_type != network.config.model_type or len(sizes) > 1:
+        raise BadInput(f"The network comes from {name}, but has another vocabulary now.", GIVE_TOKENIZER)
+    return tokenizer

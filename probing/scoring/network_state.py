@@ -1,0 +1,153 @@
+"""The state in which a network is scored. It is put back exactly as it was, also when an error is raised.
+
+A network may be handed over in the middle of its training. Then it drops out states, runs in mixed precision, or uses an
+attention that takes no mask for single pairs of tokens.
+"""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+import torch
+from transformers import PreTrainedConfig, PreTrainedModel
+
+# Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
+PAIRWISE_ATTENTION = ("sdpa", "eager")
+
+ParametersT = ParamSpec("ParametersT")
+AnswerT = TypeVar("AnswerT")
+
+
+class ScoringState:
+    """The state of one network while it is scored; blocks may be nested, and only the outermost one does anything."""
+
+    def __init__(self, network: PreTrainedModel) -> None:
+        self._network = network
+        self._depth = 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Hold the network in the state in which it is scored."""
+        self._depth += 1
+        try:
+            with ExitStack() as stack:
+                if self._depth == 1:
+                    _enter(stack, self._network)
+                yield
+        finally:
+            self._depth -= 1
+
+
+class _Stateful(Protocol):
+    scoring_state: ScoringState
+
+
+StatefulT = TypeVar("StatefulT", bound=_Stateful)
+
+
+def in_scoring_state(
+    verb: Callable[Concatenate[StatefulT, ParametersT], Iterator[AnswerT]],
+) -> Callable[Concatenate[StatefulT, ParametersT], Iterator[AnswerT]]:
+    """Hold a model's network in the scoring state while an answer is computed, and not between two answers."""
+
+    def answers(model: StatefulT, stream: Iterator[AnswerT]) -> Iterator[AnswerT]:
+        while True:
+            with model.scoring_state():
+                try:
+                    answer = next(stream)
+                except StopIteration:
+                    return
+            yield answer
+
+    @wraps(verb)
+    def guarded(model: StatefulT, *args: ParametersT.args, **kwargs: ParametersT.kwargs) -> Iterator[AnswerT]:
+        return answers(model, verb(model, *args, **kwargs))
+
+    return guarded
+
+
+def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
+    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention):
+        stack.enter_context(keep(network))
+    stack.enter_context(torch.autocast(network.device.type, enabled=False))
+
+
+@contextmanager
+def _random_states(network: PreTrainedModel) -> Iterator[None]:
+    """Keep the states of the random generators of Python, NumPy, torch and every device in use."""
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    backend: Any = getattr(torch, accelerator.type) if accelerator and network.device.type != "cpu" else None
+    devices = range(torch.accelerator.device_count() if backend else 0)
+    python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
+    on_devices = [backend.get_rng_state(device) for device in devices]
+    try:
+        yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)
+        torch.set_rng_state(cpu)
+        for device, state in zip(devices, on_devices, strict=True):
+            backend.set_rng_state(state, device)
+
+
+@contextmanager
+def _evaluation_mode(network: PreTrainedModel) -> Iterator[None]:
+    """Put every module that is in training mode into evaluation mode.
+
+    The flag is set without `train()`, because some adapters merge their weights there.
+    """
+    training = [module for module in network.modules() if module.training]
+    for module in training:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+@contextmanager
+def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
+    """Undo mixed precision, by which accelerate replaces the network's `forward`, and compilation in place.
+
+    Mixed precision would give other scores than the same weights give after they are saved. A compiled module would be
+    compiled again for each size of batch.
+    """
+    compiled = [(module, module._compiled_call_impl) for module in network.modules() if module._compiled_call_impl]
+    replaced = network.__dict__.get("forward") if "_original_forward" in network.__dict__ else None
+    for module, _ in compiled:
+        module._compiled_call_impl = None
+    if replaced:
+        network.forward = network._original_forward
+    try:
+        yield
+    finally:
+        if replaced:
+            network.forward = replaced
+        for module, call in compiled:
+            module._compiled_call_impl = call
+
+
+@contextmanager
+def _pairwise_attention(network: PreTrainedModel) -> Iterator[None]:
+    """Replace an attention that takes no mask for single pairs of tokens, such as flex or flash attention."""
+    configs = {id(module.config): module.config for module in network.modules() if _is_configured(module)}
+    replaced = {
+        key: config._attn_implementation_internal
+        for key, config in configs.items()
+        if config._attn_implementation_internal not in (*PAIRWISE_ATTENTION, None)
+    }
+    for key in replaced:
+        configs[key]._attn_implementation_internal = "sdpa" if network._supports_sdpa else "eager"
+    try:
+        yield
+    finally:
+        for key, implementation in replaced.items():
+            configs[key]._attn_implementation_internal = implementation
+
+
+def _is_configured(module: torch.nn.Module) -> bool:
+    return isinstance(getattr(module, "config", None), PreTrainedConfig)
