@@ -21,7 +21,7 @@ LAZY = {
     "monitor": "probing.monitor",
 }
 
-__all__ = list(LAZY)  # noqa: PLE0604
+__all__ = list(LAZY)
 
 
 def __getattr__(name: str) -> Any:

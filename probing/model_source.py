@@ -37,8 +37,7 @@ class ModelSource:
             )
         if self.tokenizer is not None and (self._is_named or self._is_wrapped):
             raise BadInput("This model has its own tokenizer.", "Leave tokenizer out, or hand over the network itself.")
-        if self.batch_tokens is not None and (type(self.batch_tokens) is not int or self.batch_tokens < 1):
-            raise BadInput(f"Batches cannot hold {self.batch_tokens!r} tokens.", "Give a whole number, 1 or more.")
+        refuse_bad_batch(self.batch_tokens)
 
     def _refuse_bad_loading(self) -> None:
         for name, value in (("commit", self.commit), ("device", self.device)):
@@ -70,6 +69,12 @@ class ModelSource:
         return hasattr(self.model, "card") and hasattr(self.model, "score")
 
 
+def refuse_bad_batch(tokens: Any) -> None:
+    """Raise `BadInput` where this is no number of token positions per batch."""
+    if tokens is not None and (type(tokens) is not int or tokens < 1):
+        raise BadInput(f"Batches cannot hold {tokens!r:.80} tokens.", "Give a whole number, 1 or more.")
+
+
 def refuse_without_effect(settings: Mapping[str, Any], model: LanguageModel) -> None:
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
     dtype = settings.get("dtype", model.dtype)
@@ -79,6 +84,4 @@ def refuse_without_effect(settings: Mapping[str, Any], model: LanguageModel) -> 
             "Leave dtype out, or hand over the network in that type.",
         )
     if model.card.kind == "causal" and settings.get("pll", SETTINGS["pll"].default) != SETTINGS["pll"].default:
-        raise BadInput(
-            f"{model.card.id} is a causal model, which hides no tokens: pll does nothing.", "Leave pll out."
-        )
+        raise BadInput(f"{model.card.id} is a causal model, which hides no tokens: pll does nothing.", "Leave pll out.")

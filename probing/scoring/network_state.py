@@ -1,7 +1,7 @@
 """The state in which a network is scored. It is put back exactly as it was, also when an error is raised.
 
-A network may be handed over in the middle of its training. Then it drops out states, runs in mixed precision, or uses an
-attention that takes no mask for single pairs of tokens.
+A network may be handed over in the middle of its training. Then it drops out states, runs in mixed precision, or uses
+an attention that takes no mask for single pairs of tokens.
 """
 
 import random
@@ -63,7 +63,7 @@ def in_scoring_state(
             yield answer
 
     @wraps(verb)
-    def guarded(model: StatefulT, *args: ParametersT.args, **kwargs: ParametersT.kwargs) -> Iterator[AnswerT]:
+    def guarded(model: StatefulT, /, *args: ParametersT.args, **kwargs: ParametersT.kwargs) -> Iterator[AnswerT]:
         return answers(model, verb(model, *args, **kwargs))
 
     return guarded

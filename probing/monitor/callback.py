@@ -1,0 +1,172 @@
+"""A callback for the Trainer of transformers that probes the model under training (methods 1.5)."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.utils import logging
+
+from probing.benchmark import Benchmark
+from probing.errors import BadInput, NonFiniteScores
+from probing.monitor.measuring import Measurement, Monitor
+from probing.monitor.sharing import agreed
+
+logger = logging.get_logger(__name__)
+
+PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations
+
+
+@dataclass(frozen=True)
+class Cadence:
+    """When a training is probed: after every so many steps, epochs, evaluations or seconds; None for never."""
+
+    steps: int | None = None
+    epochs: int | None = None
+    evaluations: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            types = (int, float) if name == "seconds" else (int,)
+            if value is not None and (type(value) not in types or value <= 0):
+                raise BadInput(f"every_{name} cannot be {value!r:.80}.", "Give a number above 0, or leave it out.")
+        if not any(vars(self).values()):
+            names = ", ".join(f"every_{name}" for name in vars(self))
+            raise BadInput("Nothing says when to probe.", f"Give one or more of: {names}.")
+
+
+class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers has no types here
+    """Probe the model under training and log its scores through the Trainer.
+
+    They reach whatever the Trainer reports to (TensorBoard, Weights & Biases and others) and its `log_history`: as
+    `eval_<benchmark>_<metric>` overall, and as `eval_<benchmark>_<dimension>_<group>` for breakdowns, together with
+    `eval_<benchmark>_seconds`, the time that the measurement took, and `eval_<benchmark>_share_of_time`, the share of
+    the training's time that all measurements have taken so far.
+
+    `every_steps`, `every_epochs`, `every_evaluations`, `every_seconds`: when to probe; several can be combined.
+    `at_start`, `at_end`: probe before the first step and after the last one as well.
+    `tokenizer`: by default the Trainer's `processing_class`, else the one that the model was loaded with.
+    `save_to`: a folder in which each measurement becomes a result folder `step-<number>`, as `probing.run` writes it.
+    The other arguments are those of `Monitor`: any setting of a run and option of its probe, such as `sample=20`.
+
+    The training itself is not changed: weights, gradients, modes and random states are the same as without the
+    callback. Where several processes train together (DistributedDataParallel), they share the work.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        benchmark: str | Path | Benchmark,
+        *,
+        every_steps: int | None = None,
+        every_epochs: int | None = None,
+        every_evaluations: int | None = None,
+        every_seconds: float | None = None,
+        at_start: bool = True,
+        at_end: bool = True,
+        tokenizer: Any = None,
+        save_to: str | Path | None = None,
+        metrics: Sequence[str] = (),
+        breakdowns: Sequence[str] = (),
+        batch_tokens: int | None = None,
+        **settings_and_options: Any,
+    ) -> None:
+        if not isinstance(trainer, Trainer):
+            raise BadInput(f"{trainer!r:.80} is no Trainer.", "Make the Trainer first, then add this callback to it.")
+        self.monitor = Monitor(
+            benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, **settings_and_options
+        )
+        self.cadence = Cadence(every_steps, every_epochs, every_evaluations, every_seconds)
+        self.at_start, self.at_end = at_start, at_end
+        self.tokenizer = tokenizer or trainer.processing_class
+        self.save_to = Path(save_to) if save_to is not None else None
+        self._trainer = trainer
+        self._begin = self._last_time = time.perf_counter()
+        self._seconds = 0.0
+        self._evaluations = 0
+        self._last_step: int | None = None
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
+    ) -> None:
+        """Probe the model as it is before the training, unless the training goes on from a step that was probed."""
+        if self.cadence.evaluations and args.eval_strategy == "no":
+            raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
+        self._begin = self._last_time = time.perf_counter()
+        self._seconds, self._evaluations = 0.0, 0
+        probed = [entry["step"] for entry in state.log_history if self._name("seconds") in entry]
+        self._last_step = probed[-1] if probed else None
+        if self.at_start:
+            self._probe(state, control)
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any) -> None:
+        """Probe after every so many steps or seconds, and after the last step."""
+        steps, seconds = self.cadence.steps, self.cadence.seconds
+        due = bool(steps and state.global_step % steps == 0) or self._ends(control)
+        if seconds and not due:
+            due = agreed(time.perf_counter() - self._last_time >= seconds)
+        if due:
+            self._probe(state, control)
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
+    ) -> None:
+        """Probe after every so many epochs, and at the end of a training that something else has stopped."""
+        epochs = self.cadence.epochs
+        if (epochs and round(state.epoch or 0) % epochs == 0) or self._ends(control):
+            self._probe(state, control)
+
+    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any) -> None:
+        """Probe after every so many evaluations."""
+        self._evaluations += 1
+        if self.cadence.evaluations and self._evaluations % self.cadence.evaluations == 0:
+            self._probe(state, control)
+
+    def _ends(self, control: TrainerControl) -> bool:
+        """Tell whether to probe because the training ends; at its very end the loggers are closed already."""
+        return bool(self.at_end and control.should_training_stop)
+
+    def _probe(self, state: TrainerState, control: TrainerControl) -> None:
+        """Probe the model once at each step, log the scores and save the result."""
+        if state.global_step == self._last_step:
+            return
+        begin, self._last_step = self._now(), state.global_step
+        try:
+            measured = self.monitor.measure(
+                self._trainer.model, self.tokenizer, step=state.global_step, epoch=state.epoch
+            )
+            self._save(measured, state)
+        except NonFiniteScores as error:
+            logger.warning(f"Step {state.global_step} cannot be probed, the training goes on: {error}")
+            return
+        finally:
+            self._last_time = time.perf_counter()
+            self._seconds += self._last_time - begin
+        costs = {"seconds": self._last_time - begin, "share_of_time": self._seconds / (self._last_time - self._begin)}
+        figures = {f"{PREFIX}{name}": value for name, value in measured.figures.items()}
+        should_log = control.should_log  # which logging clears, although the Trainer has still to log its loss
+        self._trainer.log(figures | {self._name(name): value for name, value in costs.items()})
+        control.should_log = should_log
+
+    def _save(self, measured: Measurement, state: TrainerState) -> None:
+        """Write the result folder of this step, in place of one that an earlier attempt has written."""
+        if self.save_to is None or not state.is_world_process_zero:
+            return
+        folder = self.save_to / f"step-{state.global_step}"
+        if folder.exists():
+            measured.result.replace(folder)
+        else:
+            measured.result.save(folder)
+
+    def _name(self, figure: str) -> str:
+        return f"{PREFIX}{self.monitor.benchmark.slug}_{figure}"
+
+    def _now(self) -> float:
+        """Return the time when the device has finished the steps before, whose work is not the callback's."""
+        if self._trainer.args.device.type != "cpu":
+            torch.accelerator.synchronize(self._trainer.args.device)
+        return time.perf_counter()

@@ -1,0 +1,165 @@
+"""Measurements of one network again and again, with the benchmark prepared once."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from probing.analysis.breakdown import OVERALL
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.errors import BadInput
+from probing.estimate.work import estimate_work
+from probing.language_model import DType, Kind, LanguageModel
+from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
+from probing.monitor.sharing import processes, shared
+from probing.probes import probe_of
+from probing.probes.columns import tag_cells
+from probing.probes.normalise import chosen_settings
+from probing.probes.parts import Part, narrowed, parts
+from probing.results.joining import PartResult, joined
+from probing.results.result import Result
+from probing.runner import Start, probe_part
+
+ROW_DIMENSIONS = ("relation", "template")
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What one measurement gave: the result, its figures by name, and how long it took."""
+
+    result: Result
+    figures: dict[str, float]
+    seconds: float
+
+
+class Monitor:
+    """A benchmark and the settings by which a network is measured again and again.
+
+    `benchmark`: slug, folder or loaded. `metrics`: the metrics to report, by default the probe's main metric.
+    `breakdowns`: the dimensions, such as "domain", for whose groups the first metric is reported as well.
+    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    `settings_and_options`: as `probing.run` takes them, such as `sample=20` or `decide=True`.
+    Raises `BadInput` for bad arguments at once, before any training.
+    """
+
+    def __init__(
+        self,
+        benchmark: str | Path | Benchmark,
+        *,
+        metrics: Sequence[str] = (),
+        breakdowns: Sequence[str] = (),
+        batch_tokens: int | None = None,
+        **settings_and_options: Any,
+    ) -> None:
+        self.benchmark = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
+        self.settings = chosen_settings(self.benchmark, settings_and_options)
+        self.metrics = _texts("metrics", metrics) or (probe_of(self.settings).main_metric,)
+        self.breakdowns = _texts("breakdowns", breakdowns)
+        self._chosen = settings_and_options
+        self._batch_tokens = batch_tokens
+        self._model: LanguageModel | None = None
+        self._source: tuple[Any, ...] = ()
+        self._work: dict[Kind, dict[Part, float]] = {}
+        refuse_bad_batch(batch_tokens)
+        self._refuse_unknown_breakdowns()
+
+    def measure(self, network: Any, tokenizer: Any = None, **progress: Any) -> Measurement:
+        """Probe the network with its present weights, and leave it as it is.
+
+        Where several processes train together, all of them must call this; each probes a share of the parts, and all
+        return the same. `network` and `tokenizer` are as `probing.run` takes them. `progress`: facts about the
+        training, such as `step=500`, which are recorded in the result under "training".
+        """
+        begin, start = time.perf_counter(), Start(datetime.now(UTC), 0.0)
+        model = self._prepared(network, tokenizer)
+        settings = replace(self.settings, dtype=cast(DType, model.dtype))
+        results: dict[Part, PartResult] = shared(
+            self._parts(model.card.kind),
+            lambda part: probe_part(model, self.benchmark, settings, part, start=start),
+        )
+        result = joined([results[part] for part in parts(self.benchmark, settings)], self.benchmark, settings)
+        if progress:
+            result.record["training"] = progress
+        return Measurement(result, self._figures(result), time.perf_counter() - begin)
+
+    def _prepared(self, network: Any, tokenizer: Any) -> LanguageModel:
+        """Return the network as a model; the one of the measurement before if it is the same network."""
+        source = (network, tokenizer, getattr(network, "device", None), getattr(network, "dtype", None))
+        if self._model is None or any(new is not old for new, old in zip(source, self._source, strict=True)):
+            named = ModelSource(network, tokenizer, batch_tokens=self._batch_tokens)
+            named.refuse_bad()
+            self._model, self._source = named.open(self.settings.dtype), source
+            refuse_without_effect(self._chosen, self._model)
+        return self._model
+
+    def _parts(self, kind: Kind) -> dict[Part, float]:
+        """Return all parts with the work that each of them takes, which matters only where processes share them."""
+        if kind not in self._work:
+            alone = processes()[1] == 1
+            self._work[kind] = {
+                part: 1.0 if alone else estimate_work(self.benchmark, self.settings, part, kind).positions
+                for part in parts(self.benchmark, self.settings)
+            }
+        return self._work[kind]
+
+    def _figures(self, result: Result) -> dict[str, float]:
+        """Return the scores to report by names such as `bear_accuracy` and `bear_domain_Arts`."""
+        scores = result.scores.dropna(subset="value")
+        overall = scores[scores["dimension"] == OVERALL].set_index("metric")["value"]
+        for metric in self.metrics:
+            if metric not in overall:
+                raise BadInput(f"There is no metric {metric!r}.", f"Choose from: {', '.join(overall.index)}.")
+        slug = self.benchmark.slug
+        figures = {f"{slug}_{metric}": float(overall[metric]) for metric in self.metrics}
+        main = scores[scores["metric"] == self.metrics[0]]
+        for dimension in self.breakdowns:
+            groups = main[main["dimension"] == dimension]
+            figures |= {
+                f"{slug}_{dimension}_{group.replace(' ', '_')}": float(value)
+                for group, value in zip(groups["group"], groups["value"], strict=True)
+            }
+        return figures
+
+    def _refuse_unknown_breakdowns(self) -> None:
+        relations = narrowed(self.benchmark, self.settings).relations
+        tags = dict.fromkeys(
+            tag for relation in relations for item in relation.items[:1] for tag in tag_cells(relation, item)
+        )
+        for dimension in self.breakdowns:
+            if dimension not in (*ROW_DIMENSIONS, *tags):
+                step = f"Choose from: {', '.join((*ROW_DIMENSIONS, *tags))}."
+                raise BadInput(f"{self.benchmark.slug} has no dimension {dimension!r}.", step)
+
+
+def measure(
+    network: Any,
+    benchmark: str | Path | Benchmark,
+    *,
+    tokenizer: Any = None,
+    metrics: Sequence[str] = (),
+    breakdowns: Sequence[str] = (),
+    batch_tokens: int | None = None,
+    **settings_and_options: Any,
+) -> dict[str, float]:
+    """Probe a network once and return its scores by name, ready to be logged.
+
+    The arguments are those of `Monitor`, which a loop that measures often should make once, and of `probing.wrap`.
+
+    >>> measure(network, "bear", tokenizer=tokenizer, breakdowns=["domain"], sample=20)  # doctest: +SKIP
+    {'bear_accuracy': 0.21, 'bear_domain_Arts': 0.11, …}
+    """
+    monitor = Monitor(
+        benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, **settings_and_options
+    )
+    return monitor.measure(network, tokenizer).figures
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    """Return several texts; a single one counts as well."""
+    values = (values,) if isinstance(values, str) else values
+    if not isinstance(values, Iterable) or isinstance(values, Mapping) or not all(isinstance(v, str) for v in values):
+        raise BadInput(f"{name} cannot be {values!r:.80}.", "Give a list of texts.")
+    return tuple(dict.fromkeys(values))
