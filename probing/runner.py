@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -178,13 +179,19 @@ def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) 
         "settings_digest": settings.digest,
         "seed": settings.seed,
         "language": settings.language,
-        "packages": {"python": platform.python_version()} | {name: version(name) for name in PACKAGES},
+        "packages": {"python": platform.python_version()} | _versions(),
         "device": model.device,
         "dtype": model.dtype,
         "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
         "items_skipped": [relation._asdict() for relation in skipped(benchmark, settings)],
         "peak_memory": peak_memory(model.device),
     }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return the versions of the packages that can change a number; reading them takes longer than some parts."""
+    return {name: version(name) for name in PACKAGES}
 
 
 def _cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from probing.analysis.breakdown import OVERALL
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.estimate.work import estimate_work
+from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import DType, Kind, LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
-from probing.monitor.sharing import processes, shared
+from probing.monitor.sharing import shared
 from probing.probes import probe_of
 from probing.probes.columns import tag_cells
 from probing.probes.normalise import chosen_settings
@@ -62,7 +62,7 @@ class Monitor:
         self._batch_tokens = batch_tokens
         self._model: LanguageModel | None = None
         self._source: tuple[Any, ...] = ()
-        self._work: dict[Kind, dict[Part, float]] = {}
+        self._work: dict[Kind, dict[Part, WorkEstimate]] = {}
         refuse_bad_batch(batch_tokens)
         self._refuse_unknown_breakdowns()
 
@@ -76,11 +76,12 @@ class Monitor:
         begin, start = time.perf_counter(), Start(datetime.now(UTC), 0.0)
         model = self._prepared(network, tokenizer)
         settings = replace(self.settings, dtype=cast(DType, model.dtype))
+        work = self._estimates(model.card.kind)
         results: dict[Part, PartResult] = shared(
-            self._parts(model.card.kind),
-            lambda part: probe_part(model, self.benchmark, settings, part, start=start),
+            {part: estimate.positions for part, estimate in work.items()},
+            lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),
         )
-        result = joined([results[part] for part in parts(self.benchmark, settings)], self.benchmark, settings)
+        result = joined([results[part] for part in work], self.benchmark, settings)
         if progress:
             result.record["training"] = progress
         return Measurement(result, self._figures(result), time.perf_counter() - begin)
@@ -88,19 +89,19 @@ class Monitor:
     def _prepared(self, network: Any, tokenizer: Any) -> LanguageModel:
         """Return the network as a model; the one of the measurement before if it is the same network."""
         source = (network, tokenizer, getattr(network, "device", None), getattr(network, "dtype", None))
-        if self._model is None or any(new is not old for new, old in zip(source, self._source, strict=True)):
+        same = self._source and all(new is old for new, old in zip(source[:2], self._source[:2], strict=True))
+        if self._model is None or not same or source[2:] != self._source[2:]:
             named = ModelSource(network, tokenizer, batch_tokens=self._batch_tokens)
             named.refuse_bad()
             self._model, self._source = named.open(self.settings.dtype), source
             refuse_without_effect(self._chosen, self._model)
         return self._model
 
-    def _parts(self, kind: Kind) -> dict[Part, float]:
-        """Return all parts with the work that each of them takes, which matters only where processes share them."""
+    def _estimates(self, kind: Kind) -> dict[Part, WorkEstimate]:
+        """Return the work of each part, which does not depend on the weights."""
         if kind not in self._work:
-            alone = processes()[1] == 1
             self._work[kind] = {
-                part: 1.0 if alone else estimate_work(self.benchmark, self.settings, part, kind).positions
+                part: estimate_work(self.benchmark, self.settings, part, kind)
                 for part in parts(self.benchmark, self.settings)
             }
         return self._work[kind]

@@ -1,0 +1,251 @@
+"""The callback: a training is probed at its cadence and logged, and is the same training as without it."""
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+from accelerate.state import AcceleratorState, PartialState
+from peft import LoraConfig, get_peft_model
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from transformers import AutoModelForCausalLM, TrainerCallback
+
+import probing
+from probing.__main__ import main
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.measuring import child
+from probing.measuring.protocol import BenchmarkFiles, Task
+from probing.monitor import KnowledgeCallback
+from probing.probes.parts import parts
+from probing.results.result import Result
+from probing.settings import Settings
+from tests.conftest import BearFolder
+from tests.probing.monitor.helpers import STEPS, losses, measured, trainer_of, weights
+
+
+@pytest.fixture(autouse=True)
+def fresh_accelerator() -> Iterator[None]:
+    """Let each test train with settings of its own, such as mixed precision."""
+    yield
+    AcceleratorState._reset_state(True)
+    PartialState._reset_state()
+
+
+@pytest.mark.parametrize("accumulation", [1, 2])
+def test_the_training_is_bit_for_bit_the_one_without_the_callback(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, accumulation: int
+) -> None:
+    arguments = {"gradient_accumulation_steps": accumulation, "max_steps": 10}
+    plain = trainer_of(folder, tmp_path / "plain", **arguments)
+    assert plain.model.config.resid_pdrop > 0, "there is something to disturb"
+    plain.train()
+    watched = trainer_of(folder, tmp_path / "watched", **arguments)
+    watched.add_callback(KnowledgeCallback(watched, benchmark, every_steps=3, save_to=tmp_path / "knowledge"))
+    watched.train()
+    assert losses(watched) == losses(plain)
+    after, expected = weights(watched.model), weights(plain.model)
+    assert all(torch.equal(after[name], expected[name]) for name in expected)
+    assert list(measured(watched)) == [0, 3, 6, 9, 10]
+
+
+def test_tensorboard_shows_overall_scores_breakdowns_and_costs(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "logs"))
+    trainer = trainer_of(folder, tmp_path / "out", report_to="tensorboard")
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, breakdowns=["domain"]))
+    trainer.train()
+    events = EventAccumulator(str(tmp_path / "logs"))
+    events.Reload()
+    shown = {tag: {event.step: event.value for event in events.Scalars(tag)} for tag in events.Tags()["scalars"]}
+    assert list(shown["eval/small_accuracy"]) == [0, 5, 10, 15, 20]
+    assert shown["eval/small_accuracy"] == pytest.approx(measured(trainer))
+    assert {"eval/small_domain_Geographic", "eval/small_domain_Political", "eval/small_seconds"} <= shown.keys()
+    assert all(0 < share <= 1 for share in shown["eval/small_share_of_time"].values())
+    assert list(shown["train/loss"]) == list(range(1, STEPS + 1)), "no loss is missing where the model is probed"
+
+
+def test_callback_command_function_and_worker_give_the_same_rows(
+    folder: Path, bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bear_folder.write()
+    trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
+    trainer.add_callback(KnowledgeCallback(trainer, path, every_steps=4, at_start=False, save_to=tmp_path / "saved"))
+    trainer.train()
+    trainer.save_model(tmp_path / "trained")
+
+    ours = Result.load(tmp_path / "saved" / "step-4")
+    function = probing.run(trainer.model, path, tokenizer=trainer.processing_class, progress=False)
+    command = ["run", str(tmp_path / "trained"), "--benchmark", str(path), "--out", str(tmp_path / "command")]
+    assert main(command) == 0
+    everywhere = [function.items, Result.load(tmp_path / "command").items, worker_rows(tmp_path, path, monkeypatch)]
+    for rows in everywhere:
+        columns = [name for name in rows.columns if name in ours.items.columns]
+        assert {"prediction", "scores", "correct"} <= set(columns)
+        assert rows[columns].to_json() == ours.items[columns].to_json()
+    assert measured(trainer) == {4: ours.items["correct"].mean()}
+    assert ours.record["training"] == {"step": 4, "epoch": trainer.state.epoch}
+
+
+def worker_rows(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
+    """Return the rows that a worker of a site measures of the trained model."""
+    monkeypatch.setattr(child, "set_limits", lambda memory, disk, device: None)
+    content = probing.open_benchmark(path)
+    files = BenchmarkFiles("bear", path, content.slug, content.digest)
+    task = Task(tmp_path / "trained", "org/model", "c0ffee", files, Settings(), device="cpu")
+    tables = []
+    for part in parts(content, Settings()):
+        orders = [{"task": task.to_json(), "memory": 10**10, "disk": 10**9}, {"part": part._asdict()}]
+        stream = io.BytesIO(b"".join(json.dumps(order).encode() + b"\n" for order in orders))
+        child.measure(stream, lambda event, **content: None, tmp_path)
+        tables.append(pd.read_parquet(tmp_path / "rows.parquet"))
+    return pd.concat(tables, ignore_index=True)
+
+
+CADENCES = {
+    "steps": ({"every_steps": 3}, [0, 3, 6, 7]),
+    "epochs": ({"every_epochs": 1}, [0, 4, 7]),
+    "evaluations": ({"every_evaluations": 2}, [0, 4, 7]),
+    "seconds": ({"every_seconds": 1e-9}, list(range(8))),
+    "both": ({"every_steps": 3, "every_evaluations": 2}, [0, 3, 4, 6, 7]),
+    "neither end": ({"every_steps": 3, "at_start": False, "at_end": False}, [3, 6]),
+}
+
+
+@pytest.mark.parametrize("cadence", CADENCES)
+def test_it_probes_at_the_chosen_cadence(folder: Path, benchmark: Benchmark, tmp_path: Path, cadence: str) -> None:
+    arguments, steps = CADENCES[cadence]
+    trainer = trainer_of(folder, tmp_path, max_steps=7, eval_strategy="steps", eval_steps=2)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, sample=1, **arguments))
+    trainer.train()
+    assert list(measured(trainer)) == steps
+
+
+class StopAt(TrainerCallback):
+    """Stop the training after an evaluation, as early stopping does."""
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        control.should_training_stop = state.global_step >= 10
+
+
+def test_a_training_that_is_stopped_is_probed_at_its_end(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    trainer = trainer_of(folder, tmp_path, eval_strategy="steps", eval_steps=5)
+    trainer.add_callback(StopAt())
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=7))
+    trainer.train()
+    assert list(measured(trainer)) == [0, 7, 10]
+
+
+def test_a_resumed_training_goes_on_with_its_scores(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    def train(steps: int, resume: bool) -> dict[int, float]:
+        trainer = trainer_of(folder, tmp_path / "out", max_steps=STEPS, save_strategy="steps", save_steps=8)
+        trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=4, save_to=tmp_path / "saved"))
+        if steps < STEPS:
+            trainer.add_callback(StopAfter(steps))
+        trainer.train(resume_from_checkpoint=resume)
+        return measured(trainer)
+
+    assert list(train(14, resume=False)) == [0, 4, 8, 12, 14]
+    first = Result.load(tmp_path / "saved" / "step-12").scores
+    assert list(train(STEPS, resume=True)) == [0, 4, 8, 12, 16, 20], "it goes on from the checkpoint of step 8"
+    pd.testing.assert_frame_equal(Result.load(tmp_path / "saved" / "step-12").scores, first)
+
+
+class StopAfter(TrainerCallback):
+    """Stop the training after a step, as a machine that is switched off does."""
+
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:
+        control.should_training_stop = state.global_step >= self.step
+
+
+def test_mixed_precision_gives_the_scores_of_the_weights(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    trainer = trainer_of(folder, tmp_path / "out", max_steps=2, bf16=True)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, save_to=tmp_path / "saved"))
+    trainer.train()
+    trainer.save_model(tmp_path / "trained")
+    expected = probing.run(tmp_path / "trained", benchmark, progress=False).items
+    ours = Result.load(tmp_path / "saved" / "step-2").items
+    assert ours["scores"].map(list).to_list() == expected["scores"].map(list).to_list()
+
+
+def test_adapters_under_training_are_probed(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    network = get_peft_model(AutoModelForCausalLM.from_pretrained(folder), LoraConfig(r=4, fan_in_fan_out=True))
+    trainer = trainer_of(folder, tmp_path / "out", network, max_steps=3, learning_rate=0.1)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=3, save_to=tmp_path / "saved"))
+    trainer.train()
+    before, after = (Result.load(tmp_path / "saved" / f"step-{step}") for step in (0, 3))
+    assert after.record["model"]["id"].endswith("+default")
+    assert (before.items["scores"].map(list) != after.items["scores"].map(list)).all()
+
+
+def test_weights_that_are_no_numbers_do_not_end_the_training(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = trainer_of(folder, tmp_path, max_steps=4)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2))
+    trainer.add_callback(Diverge())
+    trainer.train()
+    assert list(measured(trainer)) == [0]
+    assert trainer.state.global_step == 4
+
+
+class Diverge(TrainerCallback):
+    """Spoil the weights before they are probed after the first step."""
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, model: Any, **others: Any) -> None:
+        if state.global_step == 1:
+            with torch.no_grad():
+                model.transformer.wte.weight.fill_(torch.nan)
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({}, "Nothing says when to probe. Give one or more of: every_steps, every_epochs"),
+    ({"every_steps": 0}, "every_steps cannot be 0. Give a number above 0"),
+    ({"every_steps": "ten"}, "every_steps cannot be 'ten'."),
+    ({"every_epochs": 0.5}, "every_epochs cannot be 0.5."),
+    ({"every_seconds": True}, "every_seconds cannot be True."),
+    (
+        {"every_steps": 5, "breakdowns": ["domains"]},
+        "small has no dimension 'domains'. Choose from: relation, template",
+    ),
+    ({"every_steps": 5, "breakdowns": 3}, "breakdowns cannot be 3. Give a list of texts."),
+    ({"every_steps": 5, "limit": "3"}, "limit cannot be '3'."),
+    ({"every_steps": 5, "batch_tokens": 0}, "Batches cannot hold 0 tokens."),
+    ({"every_steps": 5, "trainer": "mine"}, "'mine' is no Trainer. Make the Trainer first"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), BAD, ids=str)
+def test_bad_arguments_are_refused_before_the_training(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, arguments: dict[str, Any], sentence: str
+) -> None:
+    arguments = {"trainer": trainer_of(folder, tmp_path)} | arguments
+    with pytest.raises(BadInput) as raised:
+        KnowledgeCallback(benchmark=benchmark, **arguments)
+    assert sentence in str(raised.value)
+
+
+def test_a_metric_that_the_probe_has_not_is_refused_at_the_first_step(
+    folder: Path, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    trainer = trainer_of(folder, tmp_path)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, metrics=["bleu"]))
+    with pytest.raises(BadInput, match=r"There is no metric 'bleu'\. Choose from: accuracy"):
+        trainer.train()
+
+
+def test_a_cadence_of_evaluations_needs_a_training_that_evaluates(
+    folder: Path, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    trainer = trainer_of(folder, tmp_path)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_evaluations=1))
+    with pytest.raises(BadInput, match="This training never evaluates"):
+        trainer.train()
