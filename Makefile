@@ -54,7 +54,7 @@ COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRA
 	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo
 
 lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
-	$(COMPILE) --extra dev -o requirements-dev.lock
+	$(COMPILE) --extra dev --extra training -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
 bench: install  ## compare the speed with the peer's, and that of pages with a bare view
