@@ -4,7 +4,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -75,16 +75,11 @@ def run(
     settings = chosen_settings(content, settings_and_options)
     source = ModelSource(model, tokenizer, commit, device, batch_tokens)
     source.refuse_bad()
-    _refuse_bad_out(out)
-    if keep_tokens:
-        _refuse_tokens(settings, out)
+    _refuse_bad_out(out, settings, keep_tokens)
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
         with alone(target):
-            begin, start_time = time.perf_counter(), datetime.now(UTC)
-            model = source.open(settings.dtype)
-            refuse_without_effect(settings_and_options, model)
-            start = Start(start_time, time.perf_counter() - begin)
+            model, start = _open_model(source, settings.dtype, settings_and_options)
             settings = replace(settings, dtype=cast(DType, model.dtype))
             partial = _open_partial(target, model, content, settings, keep_tokens)
             _probe_missing(model, content, settings, start, partial, progress)
@@ -135,13 +130,20 @@ def probe_part(
     return PartResult(probe.frame(rows), _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)})
 
 
-def _refuse_bad_out(out: str | Path | None) -> None:
+def _open_model(source: ModelSource, dtype: DType, chosen: Mapping[str, Any]) -> tuple[LanguageModel, Start]:
+    """Open the model of a run, and refuse chosen settings that would do nothing on it."""
+    begin, start_time = time.perf_counter(), datetime.now(UTC)
+    model = source.open(dtype)
+    refuse_without_effect(chosen, model)
+    return model, Start(start_time, time.perf_counter() - begin)
+
+
+def _refuse_bad_out(out: Any, settings: Settings, keep_tokens: bool) -> None:
+    """Raise `BadInput` where the result cannot be written there, or the scores of single tokens cannot be kept."""
     if out is not None and not isinstance(out, str | Path):
         raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
-
-
-def _refuse_tokens(settings: Settings, out: str | Path | None) -> None:
-    """Raise `BadInput` where the scores of single tokens cannot be kept."""
+    if not keep_tokens:
+        return
     if out is None:
         raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
     if not isinstance(probe_of(settings), MultipleChoice):
