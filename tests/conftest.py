@@ -18,7 +18,7 @@ from tests.fakes import FakeModel
 
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
-settings.load_profile("steady")
+settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
 
 BROWSER = "tests/e2e/"
 LONGEST = ("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/")
@@ -58,6 +58,11 @@ class FilesTogether(LoadFileScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer of the examples that Hypothesis makes where slow tests are left out."""
+    settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
