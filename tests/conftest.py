@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from django.db import connections
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from probing.benchmark import Benchmark
 from probing.formats import bear
@@ -16,7 +18,10 @@ from tests.fakes import FakeModel
 
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
-settings.load_profile("steady")
+settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
+
+BROWSER = "tests/e2e/"
+LONGEST = ("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/")
 
 METADATA: dict[str, Any] = {
     "P30": {
@@ -43,6 +48,32 @@ LINES: dict[str, list[dict[str, Any]]] = {
     ],
 }
 DOMAINS = {"P30": {"domains": ["Geographic"]}, "P36": {"domains": ["Geographic", "Political"]}}
+
+
+class FilesTogether(LoadFileScheduling):
+    """Run the tests of a file in one process, and those of the browser, which share a site, as if they were a file.
+
+    What a module or a site needs is then set up once.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Try fewer of the examples that Hypothesis makes where slow tests are left out."""
+    settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
+    config.option.loadscopereorder = False
+    return FilesTogether(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that no process works on it alone at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 @pytest.fixture(scope="session")

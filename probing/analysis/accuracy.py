@@ -6,7 +6,7 @@ same relations, not other templates. The second one is clustered by relation, an
 `accuracy_sem` measures how much templates matter.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -42,18 +42,33 @@ def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: st
     table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
     low, high = zip(*bounds, strict=True)
-    return table.assign(metric=metric, dimension=dimension, low=low, high=high).reindex(columns=SCORE_COLUMNS)
+    return _scored(metric, dimension, table, low, high)
 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean of `values` over the items of each group of a dimension, without an interval."""
-    table = group_means(rows, values, dimension)
-    return table.assign(metric=metric, dimension=dimension, low=np.nan, high=np.nan).reindex(columns=SCORE_COLUMNS)
+    return _scored(metric, dimension, group_means(rows, values, dimension))
 
 
 def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return the accuracy of guessing: right options / options, averaged in the same way as accuracy."""
     return mean(rows, "chance", rows["answers"].map(len) / rows["scores"].map(len), dimension)
+
+
+def _scored(
+    metric: str, dimension: str, table: pd.DataFrame, low: Sequence[float] = (), high: Sequence[float] = ()
+) -> pd.DataFrame:
+    """Return a table of `group_means` or `with_clustered` as tidy scores; intervals that it lacks are empty."""
+    empty = np.full(len(table), np.nan)
+    scores = {
+        "metric": metric,
+        "dimension": dimension,
+        "low": low or empty,
+        "high": high or empty,
+        "cluster_low": empty,
+        "cluster_high": empty,
+    }
+    return pd.DataFrame(scores | dict(table.items()), columns=SCORE_COLUMNS)
 
 
 def _rank_scores(rows: pd.DataFrame) -> list[pd.DataFrame]:

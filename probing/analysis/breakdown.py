@@ -14,7 +14,10 @@ ALL = "all"
 
 def item_weights(rows: pd.DataFrame) -> pd.Series:
     """Return each row's share of its item's weight of 1: an item has one row for each template."""
-    return 1 / rows.groupby(["relation", "index"])["template"].transform("size")
+    relations, names = pd.factorize(rows["relation"])
+    indices, _ = pd.factorize(rows["index"])
+    _, items, counts = np.unique(indices * len(names) + relations, return_inverse=True, return_counts=True)
+    return pd.Series(1 / counts[items], rows.index)
 
 
 def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -39,10 +42,11 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the weighted mean of `values` in each group: columns `group`, `value`, `n` (items, may be fractional)."""
     table = members(rows, dimension)
-    table["part"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
-    sums = table.groupby("group", sort=False)[["weight", "part"]].sum()
-    means = {"group": sums.index.astype(str), "value": sums["part"] / sums["weight"], "n": sums["weight"].round(9)}
-    return pd.DataFrame(means).reset_index(drop=True)
+    codes, groups = pd.factorize(table["group"])
+    weights = table["weight"].to_numpy()
+    sums = np.bincount(codes, weights, len(groups))
+    parts = np.bincount(codes, weights * values.to_numpy(dtype=float)[table["row"]], len(groups))
+    return pd.DataFrame({"group": groups.astype(str), "value": parts / sums, "n": sums.round(9)})
 
 
 def _tag_values(tag: object) -> list[str]:

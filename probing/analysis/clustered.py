@@ -5,6 +5,8 @@ certain as the share of n' = p (1 - p) / error² independent items, so its inter
 quantile of Student's t in place of 1.96. docs/methods.md has the simulation by which this rule was chosen.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
@@ -59,21 +61,22 @@ def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
 
 def with_clustered(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return a table of `group_means` with `cluster_low` and `cluster_high`, empty for groups of a single relation."""
-    by_relation = _by_relation(rows, values, dimension)
-    relations = by_relation.groupby(level="group").size()
-    several = by_relation[by_relation.index.get_level_values("group").isin(relations.index[relations > 1])]
     bounds = {
-        str(group): cluster_interval(part["share"].to_numpy(), part["weight"].to_numpy(), float(part["weight"].sum()))
-        for group, part in several.groupby(level="group", sort=False)
+        group: cluster_interval(shares, weights, float(weights.sum()))
+        for group, shares, weights in _by_relation(rows, values, dimension)
     }
-    low, high = zip(*(bounds.get(group, NO_INTERVAL) for group in table["group"]), strict=True)
+    low, high = zip(*(bounds[group] for group in table["group"]), strict=True)
     return table.assign(cluster_low=low, cluster_high=high)
 
 
-def _by_relation(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return `share` and `weight` (items) of each relation in each group, indexed by `group` and `relation`."""
+def _by_relation(rows: pd.DataFrame, values: pd.Series, dimension: str) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield for each group its name, and the share and the weight (items) of each of its relations."""
     table = members(rows, dimension)
-    table["relation"] = rows["relation"].to_numpy()[table["row"]]
-    table["share"] = table["weight"] * values.to_numpy(dtype=float)[table["row"]]
-    sums = table.groupby(["group", "relation"], sort=False)[["share", "weight"]].sum()
-    return sums.assign(share=sums["share"] / sums["weight"])
+    groups, names = pd.factorize(table["group"])
+    relations, labels = pd.factorize(rows["relation"])
+    weights = table["weight"].to_numpy()
+    pairs, places = np.unique(groups * len(labels) + relations[table["row"]], return_inverse=True)
+    sums = np.bincount(places, weights)
+    shares = np.bincount(places, weights * values.to_numpy(dtype=float)[table["row"]]) / sums
+    starts = np.searchsorted(pairs, np.arange(1, len(names)) * len(labels))
+    yield from zip(map(str, names), np.split(shares, starts), np.split(sums, starts), strict=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.chaos.drive import RECOVERY_LIMIT, drive
 from tests.chaos.faults import FAULTS, schedule
 
-pytestmark = [pytest.mark.xdist_group("chaos"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_a_schedule_is_repeated_by_its_seed() -> None:

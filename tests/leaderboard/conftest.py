@@ -18,11 +18,12 @@ from leaderboard.probe_pages.details.flips import flips
 from leaderboard.probe_pages.details.surprises import extremes
 from leaderboard.probe_pages.perplexity_comparison import ranks
 from leaderboard.settings import embedded_redis_socket
-from leaderboard.stored import benchmarks
+from leaderboard.stored import benchmarks, chance
 from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.leaderboard import factories as make
+from tests.remembered import remembered
 from tests.tiny_models import build_bert, build_gpt2
 
 
@@ -46,6 +47,14 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
         settings.EMBEDDED_REDIS = embedded_redis_socket(folder)
         with embedded_server():
             pass
+
+
+@pytest.fixture(scope="session", autouse=True)
+def baselines_computed_once() -> Iterator[None]:
+    """Compute the baselines of the same benchmark once, not for each test that imports it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chance, "_scores", remembered(chance._scores))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -129,8 +138,8 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    for remembered in (compared_results, extremes, flips, predicted, ranks, variety, versions):
-        remembered.cache_clear()
+    for cached in (compared_results, extremes, flips, predicted, ranks, variety, versions):
+        cached.cache_clear()
 
 
 @pytest.fixture(autouse=True)

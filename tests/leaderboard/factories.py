@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, 
 from leaderboard.stored import benchmarks
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
+from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.multiple_choice import MultipleChoice
@@ -25,6 +26,7 @@ from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
+from tests.remembered import remembered
 
 NUMBERS = count(1)
 DAY = datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -93,30 +95,16 @@ def baseline(on: Benchmark, value: float = 0.1) -> Run:
 def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: tuple[int, ...] = (0, 1)) -> Run:
     """Create a run on an installed benchmark with all its items stored; `skill` raises the scores of right options."""
     settings = Settings(templates=templates)
-    rows = MultipleChoice().frame(list(_rows(on, settings, skill, seed)))
-    done = run(
-        of, on, Run.State.FINISHED, started=DAY, finished=DAY + timedelta(minutes=7), settings=settings.to_json()
-    )
-    done.artefact = f"runs/{done.pk}"
-    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+    result = _skilled_result(benchmarks.read(on), settings, skill, seed)
+    done = _with_result(of, on, settings, result, finished=DAY + timedelta(minutes=7))
     done.provenance_record = {"model": {"id": of.hub_id, "commit": of.commit}, "device": "cpu", "dtype": "float32"}
     done.save()
-    tidy = all_scores(rows, benchmarks.read(on), settings)
-    Score.objects.bulk_create(Score(run=done, **score) for score in _records(tidy))
     return done
 
 
 def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Run:
     """A finished run on an installed benchmark, with the items and scores that the probe computes with a fake model."""
-    content = benchmarks.read(on)
-    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
-    rows = rows.reset_index(drop=True)
-    done = run(of, on, Run.State.FINISHED, started=DAY, finished=DAY, settings=settings.to_json())
-    done.artefact = f"runs/{done.pk}"
-    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
-    done.save()
-    Score.objects.bulk_create(Score(run=done, **score) for score in _records(all_scores(rows, content, settings)))
-    return done
+    return _with_result(of, on, settings, _probed_result(benchmarks.read(on), settings, model))
 
 
 def tidy_scores(of: Run) -> pd.DataFrame:
@@ -156,8 +144,41 @@ class Skilled(FakeModel):
             yield OptionScores(whole, (slice(0, 1),) * len(options), np.ones(len(options), bool))
 
 
-def _rows(on: Benchmark, settings: Settings, skill: float, seed: int) -> Iterator[dict[str, Any]]:
-    content, chance = benchmarks.read(on), np.random.default_rng(seed)
+class _Result(NamedTuple):
+    """The items of a run as a Parquet file, and its scores as fields of `Score`."""
+
+    items: bytes
+    scores: list[dict[str, Any]]
+
+
+def _with_result(of: Model, on: Benchmark, settings: Settings, result: _Result, finished: datetime = DAY) -> Run:
+    done = run(of, on, Run.State.FINISHED, started=DAY, finished=finished, settings=settings.to_json())
+    done.artefact = f"runs/{done.pk}"
+    storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(result.items))
+    done.save()
+    Score.objects.bulk_create(Score(run=done, **score) for score in result.scores)
+    return done
+
+
+@remembered
+def _skilled_result(content: Content, settings: Settings, skill: float, seed: int) -> _Result:
+    return _result(MultipleChoice().frame(list(_rows(content, settings, skill, seed))), content, settings)
+
+
+@remembered
+def _probed_result(content: Content, settings: Settings, model: FakeModel) -> _Result:
+    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
+    return _result(rows.reset_index(drop=True), content, settings)
+
+
+def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result:
+    tidy = all_scores(rows, content, settings).to_dict("records")
+    scores = [{str(name): None if pd.isna(cell) else cell for name, cell in score.items()} for score in tidy]
+    return _Result(rows.to_parquet(), scores)
+
+
+def _rows(content: Content, settings: Settings, skill: float, seed: int) -> Iterator[dict[str, Any]]:
+    chance = np.random.default_rng(seed)
     for relation in content.relations:
         ease = chance.normal(0, 1)
         for number in settings.templates:
@@ -168,7 +189,3 @@ def _rows(on: Benchmark, settings: Settings, skill: float, seed: int) -> Iterato
 
 def _right(relation: Relation, template: int, item: Item) -> str:
     return prompt(relation.templates[template], item.subject).fill(relation.options_of(item)[item.answers[0]]).text
-
-
-def _records(tidy: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{k: None if pd.isna(v) else v for k, v in row.items()} for row in tidy.to_dict("records")]

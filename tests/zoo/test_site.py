@@ -16,7 +16,7 @@ from tests.leaderboard.conftest import *  # noqa: F403 - its fixtures: a site wi
 from tests.zoo.repositories import MARKER, ZOO, build, serve
 
 SECONDS, BYTES, ATTEMPTS = 60, 2 * 10**9, 3
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("zoo")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,6 @@
 """Rescoring of runs: today's tags, in files and scores at once, and nothing that pages remember is out of date."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -12,12 +13,12 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored import artefacts, benchmarks, item_rows, rescoring
 from leaderboard.stored.item_rows import ItemsMissing
 from leaderboard.stored.rescoring import rescore
-from probing.catalog import EMBEDDED
 from probing.errors import BadInput, OtherQuestions
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.probing.formats.dlama_folder import DlamaFolder
 
 pytestmark = pytest.mark.django_db
 TODAY = {"P30": {"domains": ["Landscapes"]}, "P36": {"domains": ["Landscapes", "Political"]}}
@@ -149,8 +150,8 @@ def test_a_comparison_is_computed_again(run: Run, small: Benchmark, bear_folder:
     assert "Landscapes" in groups and "Geographic" not in groups
 
 
-def test_the_most_common_predictions_are_computed_again(client: Client) -> None:
-    culture = benchmarks.install("dlama", EMBEDDED / "culture", "culture")[0]
+def test_the_most_common_predictions_are_computed_again(client: Client, tmp_path: Path) -> None:
+    culture = benchmarks.install("dlama", DlamaFolder(tmp_path / "pairs").write(), "culture")[0]
     settings = Settings(
         probe="ranking", pll="whole_answer", reduction="mean", language="en", options={"pair": "arab-west"}
     )

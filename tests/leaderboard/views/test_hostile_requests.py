@@ -22,6 +22,7 @@ HOSTILE = (
     "' OR 1=1 --", "{{7*7}}", "../../etc/passwd", "a" * 7000, "\U0010ffff", "(a+)+$", "true", "null", "[]", "all",
 )  # fmt: skip
 SHORT = 150  # characters, so that a value for every parameter makes no query string that is refused as too long
+SHORTENED = list(dict.fromkeys(value[:SHORT] for value in HOSTILE))
 LONG = [value for value in HOSTILE if len(value) > SHORT]
 RAW_QUERIES = (
     "page=%ff%fe",
@@ -93,8 +94,9 @@ def expect_no_error(visitor: Client, address: str, **request: Any) -> None:
 
 
 def addresses(site: Site) -> list[str]:
+    """Return every kind of address once, without its query string."""
     api = [f"/api/v1/{route}".replace("RUN", str(site.first.pk)) for route in API]
-    return [address.partition("?")[0] for address in site.addresses] + api
+    return list(dict.fromkeys([*(address.partition("?")[0] for address in site.addresses), *api]))
 
 
 def test_no_path_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
@@ -108,8 +110,8 @@ def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, su
         with subtests.test(address):
             for query in RAW_QUERIES:
                 expect_no_error(visitor, address, QUERY_STRING=query)
-            for hostile in HOSTILE:
-                expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile[:SHORT]))}")
+            for hostile in SHORTENED:
+                expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile))}")
 
 
 @pytest.mark.parametrize("name", ["page", "sort", "m", "search", "benchmark"])

@@ -1,9 +1,11 @@
 """Which pages the pictures show, and the site that they are taken of."""
 
+import shutil
 import urllib.request
+from pathlib import Path
 
 import pytest
-from django.core.management import CommandError
+from django.core.management import CommandError, call_command
 
 from leaderboard.management.commands import screenshots
 from tests.leaderboard import factories as make
@@ -31,3 +33,10 @@ def test_the_pages_are_those_of_the_best_run_and_of_every_other_kind() -> None:
 def test_the_site_is_served_during_the_block() -> None:
     with screenshots.served() as address, urllib.request.urlopen(f"{address}/static/style.css") as response:
         assert response.status == 200
+
+
+def test_without_chromium_nothing_is_photographed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    with pytest.raises(CommandError, match="apt-get install chromium"):
+        call_command("screenshots", out=tmp_path / "images")
+    assert not (tmp_path / "images").exists()
