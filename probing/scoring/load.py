@@ -1,7 +1,7 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
 import struct
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
@@ -15,6 +15,7 @@ from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -35,12 +36,21 @@ from probing.files.clean_folder import clean_folder
 from probing.files.description import Description, describe
 from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, locate
-from probing.language_model import Kind, ModelCard
+from probing.kinds import Kind
+from probing.language_model import ModelCard
 from probing.scoring.causal import CausalModel
+from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.masked import MaskedModel
+from probing.scoring.spans import span_encoder
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
+# For each kind, the class of transformers that loads a network, and ours that scores with it.
+CLASSES: Mapping[Kind, tuple[Any, type[AnsweringModel]]] = {
+    "causal": (AutoModelForCausalLM, CausalModel),
+    "masked": (AutoModelForMaskedLM, MaskedModel),
+    "encoder-decoder": (AutoModelForSeq2SeqLM, EncoderDecoderModel),
+}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
 # A model that takes more of one GPU's free memory is spread over all of them.
@@ -101,8 +111,7 @@ def load(
         source=source.files.source,
         files=source.files.digests(),
     )
-    model_class = MaskedModel if source.kind == "masked" else CausalModel
-    loaded = model_class(network, tokenizer, card, batch_tokens)
+    loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
     on_phase("trial")
     try_network(model, network, ids)
@@ -206,6 +215,8 @@ def _tokenizer(source: _Source, folder: Path) -> Any:
         raise BrokenTokenizer(f"The tokenizer in {source.where} cannot be loaded: {reason}", source.again) from error
     if not tokenizer.is_fast:
         raise NoFastTokenizer(f"The tokenizer in {source.where} is not a fast one.", source.again)
+    if source.kind == "encoder-decoder":
+        span_encoder(tokenizer)  # raises if it has no blanks
     if source.kind == "masked" and tokenizer.mask_token is None:
         raise UnsupportedModel(
             f"The tokenizer in {source.where} has no mask token, so nothing can be hidden.",
@@ -216,7 +227,7 @@ def _tokenizer(source: _Source, folder: Path) -> Any:
 
 def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
     """Load the network, after building it without memory to see whether all of its weights are there."""
-    auto = AutoModelForMaskedLM if source.kind == "masked" else AutoModelForCausalLM
+    auto = CLASSES[source.kind][0]
     options = source.arguments(folder) | {"dtype": dtype, "output_loading_info": True}
     if source.description:
         options["use_safetensors"] = True

@@ -98,7 +98,7 @@ def test_pickled_weights_are_refused_and_the_other_checks_still_run(
     checks = outcome("org/spoilt")
     assert (checks["weights format"].state, checks["weights format"].code) == ("failed", "unsafe-model")
     assert checks["size"].state == "skipped"
-    assert checks["causal or masked"].state == "ok"
+    assert checks["kind"].state == "ok"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_a_head_that_is_neither_causal_nor_masked_is_refused(
     outcome: Outcome, spoilt: Callable[..., Path], architectures: list[Any] | None
 ) -> None:
     spoilt(architectures=architectures)
-    assert outcome("org/spoilt")["causal or masked"].state == "failed"
+    assert outcome("org/spoilt")["kind"].state == "failed"
 
 
 def test_a_slow_tokenizer_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
