@@ -1,8 +1,9 @@
 """Ranking (methods 4.4): which of a predicate's candidates fits the blank best? Multiple choice over many options.
 
 Cost per item, with c candidates: a masked model computes one input for each length that candidates have in tokens,
-however many they are. An encoder-decoder reads the item once and writes each candidate. A causal model computes the text up to the blank once and then the candidates as a tree of
-tokens: at most c times their mean length, and for the second rule also the text after the blank, c times.
+however many they are. An encoder-decoder reads the item once and writes each candidate. A causal model computes the
+text up to the blank once and then the candidates as a tree of tokens: at most c times their mean length, and for the
+second rule also the text after the blank, c times.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -195,9 +195,10 @@ def test_an_unknown_model_type_is_refused(outcome: Outcome, spoilt: Callable[...
 
 
 @pytest.mark.parametrize(
-    "architectures", [["T5ForConditionalGeneration"], ["BertModel"], ["BertForSequenceClassification"], [], None, [7]]
+    "architectures",
+    [["VoxtralForConditionalGeneration"], ["BertModel"], ["BertForSequenceClassification"], [], None, [7]],
 )
-def test_a_head_that_is_neither_causal_nor_masked_is_refused(
+def test_a_head_that_models_no_language_is_refused(
     outcome: Outcome, spoilt: Callable[..., Path], architectures: list[Any] | None
 ) -> None:
     spoilt(architectures=architectures)
