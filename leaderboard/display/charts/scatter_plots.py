@@ -23,9 +23,6 @@ from leaderboard.display.charts.figures import (
 
 # By what the name of a group says; all others are circles.
 KIND_SYMBOLS = {"masked": "diamond", "encoder-decoder": "square"}
-    "masked": "diamond",
-    "encoder-decoder": "square",
-}  # by what the name of a group says; all else are circles
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
