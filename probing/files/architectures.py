@@ -16,8 +16,10 @@ def kind_of(architecture: str) -> Kind | None:
 
     The tables overlap: transformers lists the heads of some encoder-decoders among the masked ones, and models that
     listen among the encoder-decoders. A class listed as causal and masked (XLM's) has no kind, because it does not tell
-    what the weights were trained for.
+    what the weights were trained for. Case does not matter: MPT's own repositories spell their class otherwise than
+    transformers does.
     """
+    architecture = architecture.lower()
     causal, masked = _classes("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"), _classes("MODEL_FOR_MASKED_LM_MAPPING_NAMES")
     if architecture in causal & masked or architecture in _classes("MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"):
         return None
@@ -69,7 +71,8 @@ def module_of(model_type: str) -> str:
 
 @cache
 def _classes(table: str) -> frozenset[str]:
-    return frozenset(name for _, name in _table("modeling_auto.py", table))
+    """Return the names of the classes in a table, in lower case."""
+    return frozenset(name.lower() for _, name in _table("modeling_auto.py", table))
 
 
 @cache

@@ -18,6 +18,7 @@ from probing.files.architectures import (
     [
         ("GPT2LMHeadModel", "causal"),
         ("LlamaForCausalLM", "causal"),
+        ("MPTForCausalLM", "causal"),  # as MPT's own repositories spell MptForCausalLM
         ("BertForMaskedLM", "masked"),
         ("XLMRobertaForMaskedLM", "masked"),
         ("FlaubertWithLMHeadModel", "masked"),
