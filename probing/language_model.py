@@ -111,7 +111,8 @@ class Continuation(str):
 class ModelCard:
     """Identity of a model, recorded in every result.
 
-    `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one.
+    `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one. `adapter`: the
+    adapter that was merged into the weights, with its commit if it has one.
     """
 
     id: str
@@ -122,6 +123,7 @@ class ModelCard:
     source: Literal["hub", "folder", "gguf", "object"] = "object"
     files: dict[str, str] = field(default_factory=dict)
     tokenizer: TokenizerFacts | None = None
+    adapter: str = ""
 
 
 @dataclass

@@ -169,6 +169,11 @@ def well_formed(examination: Examination) -> str:
 
 def refuse_malformed(hub_id: str) -> None:
     """Raise `BadInput` if this is not the id of a model; a valid one has at most 193 characters, all of them ASCII."""
+    if "+" in hub_id:
+        raise BadInput(
+            "This site does not measure adapters.",
+            "Measure it yourself: python -m probing run MODEL+ADAPTER, or submit the model into which it was merged.",
+        )
     if not HUB_ID.fullmatch(hub_id) or ".." in hub_id or "--" in hub_id:
         raise BadInput(f"{hub_id[:200]!a} is not a model id.", "Write it as org/name, as the hub shows it.")
 

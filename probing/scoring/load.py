@@ -31,6 +31,7 @@ from probing.errors import (
     TooLarge,
     UnsupportedModel,
 )
+from probing.files.adapters import Adapter, locate_adapter, split_adapter
 from probing.files.architectures import require_kind
 from probing.files.clean_folder import clean_folder
 from probing.files.description import Description, describe
@@ -38,6 +39,7 @@ from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, locate
 from probing.kinds import Kind
 from probing.language_model import ModelCard
+from probing.scoring.adapters import merged, require_peft
 from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.masked import MaskedModel
@@ -83,6 +85,8 @@ def load(
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
+    `model+adapter` names a LoRA adapter as well, a folder or a hub id (`org/name@commit` pins it); it is merged into
+    the weights.
     `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ...
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
@@ -93,7 +97,9 @@ def load(
     if batch_tokens is not None and batch_tokens < 1:
         raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
     target = _device(device)
-    source = _Source.of(model, commit)
+    base, adapter_name = split_adapter(model)
+    adapter = _adapter(adapter_name) if adapter_name else None
+    source = _Source.of(base, commit)
     logging.disable_progress_bar()
     on_phase("tokenizer")
     with source.folder() as folder:
@@ -102,6 +108,7 @@ def load(
         ids = try_tokenizer(source.where, tokenizer)
         on_phase("weights")
         network = _network(source, folder, DTYPES[dtype], target, spread=device == "auto")
+        network = merged(network, adapter) if adapter else network
     card = ModelCard(
         id=model,
         kind=source.kind,
@@ -109,19 +116,29 @@ def load(
         parameters=network.num_parameters(),
         commit=source.files.commit,
         source=source.files.source,
-        files=source.files.digests(),
+        files=source.files.digests() | (adapter.digests() if adapter else {}),
+        adapter=adapter.identity if adapter else "",
     )
     loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
+    if adapter:
+        loaded.usage.notes.append(f"The LoRA adapter {adapter.identity} is merged into the weights.")
     on_phase("trial")
     try_network(model, network, ids)
     loaded.check()
     return loaded
 
 
+def _adapter(name: str) -> Adapter:
+    """Check an adapter, and that there is a library to merge it."""
+    adapter = locate_adapter(name)
+    require_peft()
+    return adapter
+
+
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
     """Load the tokenizer alone, and return it with the kind of its model."""
-    source = _Source.of(model, commit)
+    source = _Source.of(split_adapter(model)[0], commit)
     with source.folder() as folder:
         _refuse_config(source, folder)
         return _tokenizer(source, folder), source.kind
