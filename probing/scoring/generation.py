@@ -1,8 +1,10 @@
 """Greedy continuation by the generation of transformers, in batches of equal length, so that padding is not needed."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import torch
 from transformers import GenerationConfig, LogitsProcessorList, PreTrainedTokenizerBase
@@ -91,13 +93,24 @@ def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continu
         pad_token_id=ends[0] if pad is None and ends else pad,
     )
     ids = torch.tensor(batch, device=model.network.device)
-    sequences = model.network.generate(
-        input_ids=ids,
-        attention_mask=torch.ones_like(ids),
-        generation_config=settings,
-        logits_processor=LogitsProcessorList([_RefuseNonFinite(model.card.id)]),
-    )
+    with _without_recommendations(model.network):
+        sequences = model.network.generate(
+            input_ids=ids,
+            attention_mask=torch.ones_like(ids),
+            generation_config=settings,
+            logits_processor=LogitsProcessorList([_RefuseNonFinite(model.card.id)]),
+        )
     return [continuation(model.tokenizer, generated) for generated in sequences[:, ids.shape[1] :].tolist()]
+
+
+@contextmanager
+def _without_recommendations(network: Any) -> Iterator[None]:
+    """Set aside the settings that a model comes with, from which transformers takes penalties, beams and the like."""
+    recommended, network.generation_config = network.generation_config, GenerationConfig()
+    try:
+        yield
+    finally:
+        network.generation_config = recommended
 
 
 @dataclass(frozen=True)
