@@ -16,7 +16,7 @@ from transformers import PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from probing.arrays import Floats, Ids, Ints
-from probing.errors import UnsupportedModel
+from probing.errors import BadConfig, UnsupportedModel
 from probing.language_model import Continuation, OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
@@ -58,7 +58,14 @@ class EncoderDecoderModel(AnsweringModel):
 
     def make_encoder(self, start: str) -> SpanEncoder:
         text = torch.tensor([self.tokenizer("a").input_ids])
-        shifted: Any = self.network.prepare_decoder_input_ids_from_labels(text)
+        try:
+            shifted: Any = self.network.prepare_decoder_input_ids_from_labels(text)
+        except REFUSALS as error:
+            raise BadConfig(
+                f"The config of {self.network.config.name_or_path or 'the model'} does not say with which token its "
+                "decoder starts.",
+                "Add decoder_start_token_id and pad_token_id to config.json.",
+            ) from error
         return span_encoder(self.tokenizer, int(shifted[0, 0]))
 
     @property

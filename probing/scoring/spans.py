@@ -166,7 +166,8 @@ def span_encoder(tokenizer: PreTrainedTokenizerBase, start: int = 0) -> SpanEnco
     vocabulary = tokenizer.get_vocab()
     for name in SENTINELS:
         opening, closing = (vocabulary.get(name.format(number)) for number in range(2))
-        if opening is not None and closing is not None:
+        written = tokenizer(" ".join(SENTINELS[0].format(number) for number in range(2))).input_ids
+        if opening in written and closing in written:
             return SentinelEncoder(tokenizer, start, (opening, closing))
     if tokenizer.mask_token is not None:
         return InfillingEncoder(tokenizer, start)

@@ -19,6 +19,7 @@ from probing.files.listing import Listing
 from probing.files.special_tokens import SpecialTokens
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
+from tests.probing.scoring.seq2seq import build
 
 Outcome = Callable[..., dict[str, Check]]
 
@@ -203,6 +204,19 @@ def test_a_head_that_models_no_language_is_refused(
 ) -> None:
     spoilt(architectures=architectures)
     assert outcome("org/spoilt")["kind"].state == "failed"
+
+
+def test_an_encoder_decoder_is_a_kind_of_its_own(outcome: Outcome, local_hub: Hub, tmp_path: Path) -> None:
+    local_hub.add("org/t5", build(tmp_path / "t5", "t5"))
+    checks = outcome("org/t5")
+    assert {check.state for check in checks.values()} == {"ok"}
+    assert checks["kind"].message == "An encoder-decoder (T5ForConditionalGeneration)."
+    assert "tokenizer of an encoder-decoder adds all special tokens" in checks["start token"].message
+
+
+def test_an_adapter_is_refused_in_one_clear_sentence(outcome: Outcome) -> None:
+    check = outcome("org/causal+org/adapter")["well-formed id"]
+    assert (check.state, check.message) == ("failed", "This site does not measure adapters.")
 
 
 def test_a_slow_tokenizer_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from probing.errors import BadInput, UnsupportedModel
+from probing.errors import BadConfig, BadInput, UnsupportedModel
 from probing.language_model import Request, Scoring, Span
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.spans import span_encoder
@@ -157,3 +157,18 @@ def test_a_text_that_is_too_long_for_the_encoder_is_refused(model: EncoderDecode
 def test_a_tokenizer_without_blanks_is_refused() -> None:
     with pytest.raises(UnsupportedModel, match="neither sentinels such as <extra_id_0> nor a mask token"):
         span_encoder(byte_level_bpe())
+
+
+def test_a_config_without_the_decoders_start_token_is_refused() -> None:
+    network, tokenizer = FAMILIES["t5"]()
+    network.config.decoder_start_token_id = None
+    with pytest.raises(BadConfig, match="does not say with which token its decoder starts"):
+        EncoderDecoderModel(network, tokenizer)
+
+
+def test_a_sentinel_directly_after_a_letter_is_still_one_token() -> None:
+    """The piece of mT5's vocabulary includes the space before it."""
+    network, tokenizer = FAMILIES["mt5"]()
+    model = EncoderDecoderModel(network, tokenizer)
+    source = model.encoder.source(prompt("It is in ([Y]).", "").fill("Asia"))
+    assert source.count(tokenizer.convert_tokens_to_ids("▁<extra_id_0>")) == 1
