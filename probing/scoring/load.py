@@ -109,7 +109,19 @@ def load(
         on_phase("weights")
         network = _network(source, folder, DTYPES[dtype], target, spread=device == "auto")
         network = merged(network, adapter) if adapter else network
-    card = ModelCard(
+    card = _card(model, source, network, adapter)
+    loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
+    loaded.usage.notes += source.notes
+    if adapter:
+        loaded.usage.notes.append(f"The LoRA adapter {adapter.identity} is merged into the weights.")
+    on_phase("trial")
+    try_network(model, network, ids)
+    loaded.check()
+    return loaded
+
+
+def _card(model: str, source: "_Source", network: PreTrainedModel, adapter: Adapter | None) -> ModelCard:
+    return ModelCard(
         id=model,
         kind=source.kind,
         architecture=type(network).__name__,
@@ -119,14 +131,6 @@ def load(
         files=source.files.digests() | (adapter.digests() if adapter else {}),
         adapter=adapter.identity if adapter else "",
     )
-    loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
-    loaded.usage.notes += source.notes
-    if adapter:
-        loaded.usage.notes.append(f"The LoRA adapter {adapter.identity} is merged into the weights.")
-    on_phase("trial")
-    try_network(model, network, ids)
-    loaded.check()
-    return loaded
 
 
 def _adapter(name: str) -> Adapter:
