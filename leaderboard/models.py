@@ -21,6 +21,7 @@ from leaderboard.former_names import FormerName  # noqa: F401, so that Django fi
 from leaderboard.question_tables import RelationCounts, RelationOutcomes  # noqa: F401, so that Django finds them here
 from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank  # noqa: F401, so that Django finds the tables here
 from probing.analysis.comparison import Correctness
+from probing.kinds import KINDS
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, offered_options, refuse_unknown
 from probing.settings import SETTINGS, Settings
@@ -43,7 +44,7 @@ class Model(models.Model):
     hub_id = models.CharField(max_length=200, db_index=True, help_text="org/name, as the hub spells it")
     printed_name = models.CharField(max_length=200, blank=True, help_text="as named in the paper; empty for hub models")
     commit = models.CharField(max_length=64, blank=True)
-    kind = models.CharField(max_length=10, blank=True, choices=[("causal", "causal"), ("masked", "masked")])
+    kind = models.CharField(max_length=20, blank=True, choices=[(kind, kind) for kind in KINDS])
     parameters = models.BigIntegerField(null=True, blank=True)
     weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
     stored_dtype = models.CharField(max_length=20, blank=True, help_text="number format of most of the stored weights")

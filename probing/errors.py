@@ -76,7 +76,7 @@ class UnknownArchitecture(UnsupportedModel):
 
 
 class NoHead(UnsupportedModel):
-    """The model has neither a causal nor a masked language modelling head."""
+    """The model has no language modelling head, be it causal, masked or that of an encoder-decoder."""
 
     code = "no-head"
 

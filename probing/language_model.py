@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from probing.arrays import Bools, Floats, Ints
+from probing.kinds import Kind
 from probing.start_token import TokenizerFacts
 from probing.template import Prompt
 
-Kind = Literal["causal", "masked"]
 PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
 Reduction = Literal["sum", "mean"]
 DType = Literal["float32", "bfloat16", "float16"]
@@ -26,9 +26,10 @@ Spans = tuple[tuple[int, int], ...]
 class Scoring:
     """Settings that turn statements into option scores.
 
-    `pll`: which tokens a masked model hides together (methods 1.2); causal models ignore it. `whole_answer` hides all
+    `pll`: which tokens a masked model hides together (methods 1.2); other models ignore it. `whole_answer` hides all
     tokens of the option; together with span "answer" the option is tokenized apart from its context (methods 4.4).
-    `span`: score the whole statement, or the option's tokens only (for causal models given the text to its left).
+    `span`: score the whole statement, or the option's tokens only (for causal models given the text to its left). Of an
+    encoder-decoder, the statement is all that its decoder writes.
     `reduction`: sum or mean of the token log-probabilities.
     `start`: begin with the model's start token for causal models, so that the first token of the text is scored too.
     `decide`: 0 scores all tokens of every option; k > 0 scores only as much as determines the k best options, ties
@@ -111,7 +112,8 @@ class Continuation(str):
 class ModelCard:
     """Identity of a model, recorded in every result.
 
-    `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one.
+    `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one. `adapter`: the
+    adapter that was merged into the weights, with its commit if it has one.
     """
 
     id: str
@@ -122,6 +124,7 @@ class ModelCard:
     source: Literal["hub", "folder", "gguf", "object"] = "object"
     files: dict[str, str] = field(default_factory=dict)
     tokenizer: TokenizerFacts | None = None
+    adapter: str = ""
 
 
 @dataclass
@@ -196,9 +199,11 @@ class LanguageModel(Protocol):
         ...
 
     def generate(
-        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+        self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
         """Yield greedy continuations of at most `tokens` tokens.
+
+        A prompt is continued at its scored blank, which only a model that reads the text to its right can be asked.
 
         With `chat`, each text is a user's message, after the `system` message if there is one, in the model's chat
         template.

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from probing.errors import BadInput
-from probing.language_model import PLL, DType, Kind, Reduction, Scoring
+from probing.kinds import KINDS, Kind
+from probing.language_model import PLL, DType, Reduction, Scoring
 from probing.options import Option, declared, option
 from probing.start_token import AUTO, normalised_start, refuse_start
 
@@ -40,7 +41,7 @@ class Settings:
     language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
     pll: PLL = option(
         "within_word_l2r",
-        "which tokens a masked model hides together; it changes nothing for a causal one",
+        "which tokens a masked model hides together; it changes nothing for other models",
         offered=True,
     )
     reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)
@@ -69,9 +70,9 @@ class Settings:
     def refuse_kind(self, kind: Kind) -> None:
         """Raise `BadInput` where these settings ask for something that models of this kind do not have."""
         refuse_start(self.start, kind)
-        if self.protocol == LM_EVAL and kind == "masked":
+        if self.protocol == LM_EVAL and kind != "causal":
             raise BadInput(
-                "lm-evaluation-harness takes causal models only, so its protocol is none for a masked model.",
+                f"lm-evaluation-harness takes causal models only, so its protocol is none for {KINDS[kind].noun}.",
                 "Leave out the protocol.",
             )
 

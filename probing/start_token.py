@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from probing.errors import BadInput
+from probing.kinds import KINDS, Kind
 
 AUTO, BOS, EOS, NONE = "auto", "bos", "eos", "none"
 NAMED = (AUTO, BOS, EOS, NONE)
@@ -37,7 +38,7 @@ class TokenizerFacts:
 
     `algorithm`: such as BPE or WordPiece. `vocabulary`: the number of tokens. `lower_cases`: whether upper and lower
     case look the same to the model. `adds_space`: whether the first word gets a space that the text does not have.
-    `special_tokens`: the text of each, by its name. `start`: None for masked models.
+    `special_tokens`: the text of each, by its name. `start`: None where a tokenizer adds all special tokens itself.
     """
 
     algorithm: str
@@ -76,11 +77,11 @@ def normalised_start(text: str) -> str:
     raise BadInput(f"The start token cannot be {text!r}.", f"Give {', '.join(NAMED)}, or the id of a token.")
 
 
-def refuse_start(start: str, kind: str) -> None:
-    """Raise `BadInput` if a start token is chosen for a masked model."""
-    if kind == "masked" and start != AUTO:
+def refuse_start(start: str, kind: Kind) -> None:
+    """Raise `BadInput` if a start token is chosen for a model whose tokenizer adds all special tokens."""
+    if start != AUTO and not KINDS[kind].chooses_start:
         raise BadInput(
-            "The tokenizer of a masked model adds all special tokens, so there is no start token to choose.",
+            f"The tokenizer of {KINDS[kind].noun} adds all special tokens, so there is no start token to choose.",
             "Leave out the start token, or choose a causal model.",
         )
 

@@ -16,6 +16,7 @@ from probing.language_model import (
     Scoring,
     Usage,
 )
+from probing.template import Prompt
 
 
 class UniformModel:
@@ -49,7 +50,7 @@ class UniformModel:
             yield BlankDistribution((), np.zeros(0), np.zeros(len(options)), np.ones(len(options), dtype=int))
 
     def generate(
-        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+        self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
         """Yield an empty continuation of every text."""
         return (Continuation("") for _ in texts)

@@ -14,7 +14,7 @@ PACKAGES = ("probing", "leaderboard")
 
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
-    {"probing", "probing.arrays", "probing.errors", "probing.redaction"},
+    {"probing", "probing.arrays", "probing.errors", "probing.kinds", "probing.redaction"},
     {"probing.benchmark", "probing.options", "probing.start_token", "probing.template"},
     {"probing.language_model", "probing.statements"},
     {"probing.files", "probing.uniform_model"},

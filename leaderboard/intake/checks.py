@@ -41,7 +41,7 @@ from probing.files.headers import Tensors, WeightSummary, summarise
 from probing.files.listing import CONFIG, Listing
 from probing.files.network import allowance
 from probing.files.special_tokens import SpecialTokens, special_tokens_of, start_in_words
-from probing.language_model import Kind
+from probing.kinds import KINDS, Kind
 from probing.settings import Settings
 
 DEADLINE = 10  # seconds for all checks of one model
@@ -169,6 +169,11 @@ def well_formed(examination: Examination) -> str:
 
 def refuse_malformed(hub_id: str) -> None:
     """Raise `BadInput` if this is not the id of a model; a valid one has at most 193 characters, all of them ASCII."""
+    if "+" in hub_id:
+        raise BadInput(
+            "This site does not measure adapters.",
+            "Measure it yourself: python -m probing run MODEL+ADAPTER, or submit the model into which it was merged.",
+        )
     if not HUB_ID.fullmatch(hub_id) or ".." in hub_id or "--" in hub_id:
         raise BadInput(f"{hub_id[:200]!a} is not a model id.", "Write it as org/name, as the hub shows it.")
 
@@ -277,11 +282,12 @@ def architecture_known(examination: Examination) -> str:
     return f"transformers knows {model_type}."
 
 
-def causal_or_masked(examination: Examination) -> str:
+def kind_known(examination: Examination) -> str:
     """Find out the model's kind."""
     config = _config(examination)
     examination.kind = "causal" if _listing(examination).gguf else require_kind(examination.architecture)
-    return f"A {examination.kind} language model ({examination.architecture or config.get('model_type')})."
+    noun = KINDS[examination.kind].noun
+    return f"{noun[:1].upper()}{noun[1:]} ({examination.architecture or config.get('model_type')})."
 
 
 def fast_tokenizer(examination: Examination) -> str:
@@ -295,9 +301,10 @@ def fast_tokenizer(examination: Examination) -> str:
 
 def start_token(examination: Examination) -> str:
     """Tell the start token, and refuse settings that models of this kind do not have."""
-    examination.settings.refuse_kind(examination.kind or "causal")
-    if examination.kind == "masked":
-        return "None: a masked model's tokenizer adds all special tokens."
+    kind = examination.kind or "causal"
+    examination.settings.refuse_kind(kind)
+    if not KINDS[kind].chooses_start:
+        return f"None: the tokenizer of {KINDS[kind].noun} adds all special tokens."
     config, listing = _config(examination), _listing(examination)
     tokens = config["special_tokens"] if listing.gguf else special_tokens_of(listing)
     return start_in_words(examination.settings.start, tokens, config.get("vocab_size"))
@@ -376,9 +383,9 @@ RULES = (
     Rule("config readable", config_readable, ("files safe",)),
     Rule("no custom code", no_custom_code, ("config readable",)),
     Rule("architecture known", architecture_known, ("config readable",)),
-    Rule("causal or masked", causal_or_masked, ("config readable",)),
+    Rule("kind", kind_known, ("config readable",)),
     Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
-    Rule("start token", start_token, ("fast tokenizer", "causal or masked")),
+    Rule("start token", start_token, ("fast tokenizer", "kind")),
     Rule("size", of_listing(small_enough), ("weights format",)),
     Rule("weights intact", weights_intact, ("size", "config readable")),
     Rule("config fits", config_fits, ("weights intact", "architecture known")),

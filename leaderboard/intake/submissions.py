@@ -18,7 +18,7 @@ from leaderboard.intake.checks import Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
 from probing.estimate.work import estimate_work
-from probing.language_model import Kind
+from probing.kinds import Kind
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.settings import LM_EVAL, Settings

@@ -63,6 +63,10 @@ RULES: tuple[tuple[str, str], ...] = (
     ("StableLM", r"stablelm"),
     ("MPT", r"mpt-"),
     ("T5", r"t5-"),
+    ("Flan-T5", r"flan-t5-"),
+    ("mT5", r"mt5-"),
+    ("BART", r"bart-"),
+    ("mBART", r"mbart-"),
 )
 PATTERNS = tuple((family, re.compile(pattern, re.IGNORECASE)) for family, pattern in RULES)
 

@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from leaderboard.lists.overview import ModelRow, Provenance
 from leaderboard.lists.standings import SIZES
+from probing.kinds import KINDS
 
 SEVERAL = 2  # benchmarks with figures that a model must have where a reader asks for several
 
@@ -34,7 +35,7 @@ FACETS = (
     RowFacet(
         "kind",
         "Type",
-        {"causal": "causal (left to right)", "masked": "masked (both sides)"},
+        {kind: facts.title for kind, facts in KINDS.items()},
         lambda row, kind: row.kind == kind,
     ),
     RowFacet(

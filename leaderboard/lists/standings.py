@@ -18,6 +18,7 @@ from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.rank_tables import RunRank, places
+from probing.kinds import KINDS
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
@@ -43,7 +44,7 @@ def _in_size(run: Run, choice: str) -> bool:
 
 
 FACETS = (
-    Facet("kind", "Type", {"causal": "causal", "masked": "masked"}, lambda run, kind: run.model.kind == kind),
+    Facet("kind", "Type", {kind: kind for kind in KINDS}, lambda run, kind: run.model.kind == kind),
     Facet(
         "size",
         "Size",

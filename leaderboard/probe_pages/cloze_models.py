@@ -1,4 +1,4 @@
-"""Comparisons of models on cloze: the difficulty of fact types, and both kinds of model on the same sentences."""
+"""Comparisons of models on cloze: the difficulty of fact types, and all kinds of model on the same sentences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages.cloze_fact_types import HEADS, ChosenFactTypes, FactTypeKey, head_column, name_column
 
-ENCODERS, GENERATORS = "encoders", "generators"
-SIDES = {"masked": ENCODERS, "causal": GENERATORS}
-# Within five, as the paper compares the two: in-top-5 of encoders, in-near-5 of generators.
-WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5"}
+ENCODERS, GENERATORS, ENCODER_DECODERS = "encoders", "generators", "encoder-decoders"
+SIDES = {"masked": ENCODERS, "causal": GENERATORS, "encoder-decoder": ENCODER_DECODERS}
+# Within five, as the paper compares the first two: in-top-5 of encoders, in-near-5 of models that write.
+WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5", ENCODER_DECODERS: "in_near_5"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _group_columns(group: str) -> list[Column[Difficulty]]:
 
 @dataclass(frozen=True)
 class RunOnEnds:
-    """A run's accuracy on the sentences that end in their blank, which both kinds of model can be asked."""
+    """A run's accuracy on the sentences that end in their blank, which all kinds of model can be asked."""
 
     run: Run
     score: Score

@@ -20,7 +20,8 @@ from leaderboard.models import Run, RunPart
 from leaderboard.stored import benchmarks
 from probing.benchmark import ROW_KEY, Relation
 from probing.errors import ProbingError
-from probing.language_model import Kind, OptionScores, Request, Scoring
+from probing.kinds import KINDS, Kind
+from probing.language_model import OptionScores, Request, Scoring
 from probing.measuring.rows import UnfitRows, read_table
 from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
@@ -276,7 +277,7 @@ def _identities(record: Mapping[str, Any], part: RunPart) -> list[tuple[str, boo
     card, kind = record["model"], run.model.kind
     return [
         ("model", card.get("id") != run.model.hub_id or card.get("commit") != run.model.commit),
-        ("kind of model", card.get("kind") not in ([kind] if kind else ["causal", "masked"])),
+        ("kind of model", card.get("kind") not in ([kind] if kind else KINDS)),
         ("benchmark", record["benchmark"].get("digest") != run.benchmark.digest),
         ("digest of settings", record["settings_digest"] != run.settings_digest),
         ("number of items", record["items_done"] != part.items),

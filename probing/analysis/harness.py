@@ -35,7 +35,7 @@ def harness_command(record: Mapping[str, Any]) -> HarnessCommand | None:
     task = TASKS.get(record["benchmark"]["slug"])
     if task is None:
         return HarnessCommand("", ("lm-evaluation-harness has this kind of task for BEAR only.",))
-    if model["kind"] == "masked":
+    if model["kind"] != "causal":
         return HarnessCommand("", ("The task of lm-evaluation-harness takes causal models only.",))
     if settings.get("start", AUTO) == NONE:
         return HarnessCommand("", ("lm-evaluation-harness cannot leave out the start token.",))

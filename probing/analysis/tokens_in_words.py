@@ -44,7 +44,7 @@ def marked_start(record: Mapping[str, Any]) -> str:
     return f"starts with {facts.start.text}, which marks roles in chats"
 
 
-_MASKED = "The tokenizer of this masked model adds its special tokens around every text; there is no start token."
+_MASKED = "The tokenizer adds its special tokens to every text; there is no start token to choose."
 
 
 def _start(start: StartToken) -> list[str]:

@@ -10,10 +10,10 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.kinds import KINDS, Kind
 from probing.language_model import (
     BlankDistribution,
     Continuation,
-    Kind,
     ModelCard,
     OptionScores,
     Request,
@@ -22,7 +22,7 @@ from probing.language_model import (
     Usage,
     Verb,
 )
-from probing.template import Statement
+from probing.template import Prompt, Statement
 
 # About as much text as a token holds.
 PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
@@ -66,7 +66,8 @@ class CountingModel:
         return self
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        positions = self._masked if self.card.kind == "masked" else self._causal
+        counts = {"causal": self._causal, "masked": self._masked, "encoder-decoder": self._spans}
+        positions = counts[self.card.kind]
         for prompt, options in requests:
             count = len(options)
             self._count("score", count, positions([prompt.fill(option, BLANK) for option in options], scoring))
@@ -79,10 +80,11 @@ class CountingModel:
             yield BlankDistribution((), np.zeros(0), np.where(single, 0.0, np.nan), single.astype(np.int64))
 
     def generate(
-        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+        self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
         for text in texts:
-            self._count("generate", 1, len(pieces(system + text)) + tokens)
+            read = text if isinstance(text, str) else text.fill("", BLANK).text
+            self._count("generate", 1, len(pieces(system + read)) + tokens)
             yield Continuation("")
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
@@ -119,9 +121,14 @@ class CountingModel:
         inputs = sum(len(pieces(one.text)) ** 2 for one in statements) / len(statements)
         return first if whole else first + round(_rivals(len(statements)) * inputs)
 
+    def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> int:
+        """Return the positions of an encoder, which reads a prompt once, and of its decoder, which writes options."""
+        read = sum(self._new_inputs([_context(one)], len(pieces("".join(_context(one)))) + 1) for one in statements)
+        return read + sum(len(pieces(one.text[one.start : one.end])) + 1 for one in statements)
+
     def _blank(self, empty: Statement) -> int:
-        """Return a prompt's new positions: a masked model reads the whole text, a causal one only up to the blank."""
-        if self.card.kind == "masked":
+        """Return a prompt's new positions; a model that does not read what follows the blank reads only up to it."""
+        if KINDS[self.card.kind].reads_right:
             return self._new_inputs([("fill", empty.text)], len(pieces(empty.text)))
         before = len(self._prefixes)
         deque(self._path("fill", pieces(empty.text[: empty.start])), maxlen=0)
@@ -155,6 +162,11 @@ def _without_option(statement: Statement) -> tuple[str, str, str]:
     """Return the input that options of one length share: the text with the option hidden."""
     text, start, end = statement.text, statement.start, statement.end
     return text[:start], str(len(pieces(text[start:end]))), text[end:]
+
+
+def _context(statement: Statement) -> tuple[str, str]:
+    """Return the text on both sides of the option."""
+    return statement.text[: statement.start], statement.text[statement.end :]
 
 
 def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:

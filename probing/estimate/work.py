@@ -11,7 +11,8 @@ from random import Random
 from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
 from probing.estimate.counting_model import CountingModel, VerbLoad
-from probing.language_model import Kind, Verb
+from probing.kinds import Kind
+from probing.language_model import Verb
 from probing.probes import probe_of
 from probing.probes.parts import Part, asked_relation
 from probing.settings import Settings

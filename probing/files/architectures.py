@@ -8,18 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from probing.errors import NoHead, UnknownArchitecture
-from probing.language_model import Kind
+from probing.kinds import Kind
 
 
 def kind_of(architecture: str) -> Kind | None:
-    """Return the kind of the model class that a configuration names, or None if it is neither causal nor masked.
+    """Return the kind of the model class that a configuration names, or None if it has no language modelling head.
 
-    An encoder-decoder is neither: its conditional-generation head is listed by transformers among the masked ones. A
-    class listed as both (XLM's) is neither, because it does not tell what the weights were trained for.
+    The tables overlap: transformers lists the heads of some encoder-decoders among the masked ones, and models that
+    listen among the encoder-decoders. A class listed as causal and masked (XLM's) has no kind, because it does not tell
+    what the weights were trained for. Case does not matter: MPT's own repositories spell their class otherwise than
+    transformers does.
     """
+    architecture = architecture.lower()
     causal, masked = _classes("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"), _classes("MODEL_FOR_MASKED_LM_MAPPING_NAMES")
-    if architecture in _classes("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES") | (causal & masked):
+    if architecture in causal & masked or architecture in _classes("MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"):
         return None
+    if architecture in _classes("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"):
+        return "encoder-decoder"
     if architecture in causal:
         return "causal"
     return "masked" if architecture in masked else None
@@ -36,7 +41,7 @@ def require_kind(architecture: str) -> Kind:
     kind = kind_of(architecture)
     if kind is None:
         raise NoHead(
-            f"{architecture or 'The model'} has neither a causal nor a masked language modelling head.",
+            f"{architecture or 'The model'} has no language modelling head: causal, masked or encoder-decoder.",
             "Use the checkpoint that was saved with its language modelling head.",
         )
     return kind
@@ -66,7 +71,8 @@ def module_of(model_type: str) -> str:
 
 @cache
 def _classes(table: str) -> frozenset[str]:
-    return frozenset(name for _, name in _table("modeling_auto.py", table))
+    """Return the names of the classes in a table, in lower case."""
+    return frozenset(name.lower() for _, name in _table("modeling_auto.py", table))
 
 
 @cache

@@ -14,7 +14,7 @@ from probing.files.architectures import architecture_of, known_model_types, requ
 from probing.files.configs import filtered, refuse_absurd, refuse_code
 from probing.files.headers import Tensor, WeightSummary, joined_headers, read_header, summarise
 from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing, file_in
-from probing.files.wanted import wanted, weight_files
+from probing.files.wanted import vocabulary, wanted, weight_files
 
 NAMED_KEYS = 8  # a note names no more keys than this
 
@@ -88,8 +88,8 @@ def refuse_custom_code(listing: Listing, config: Mapping[str, Any]) -> list[str]
 
 
 def require_fast_tokenizer(listing: Listing) -> None:
-    """Raise `NoFastTokenizer` if there is no tokenizer.json."""
-    if TOKENIZER not in listing.files:
+    """Raise `NoFastTokenizer` if there is neither a tokenizer.json nor anything from which one can be made."""
+    if TOKENIZER not in listing.files and not vocabulary(listing.files):
         raise NoFastTokenizer(
             f"{listing.hub_id} has no fast tokenizer (tokenizer.json).",
             "Load it with AutoTokenizer, save it with save_pretrained and add tokenizer.json.",

@@ -15,6 +15,14 @@ CONFIG = "config.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 TOKENIZER = "tokenizer.json"
 TEMPLATE = "chat_template.jinja"
+# Files from which transformers makes a fast tokenizer where there is no tokenizer.json; any one group suffices.
+VOCABULARIES = (
+    ("spiece.model",),
+    ("sentencepiece.bpe.model",),
+    ("tokenizer.model",),
+    ("vocab.json", "merges.txt"),
+    ("vocab.txt",),
+)
 # The largest size in bytes of each file that loading needs beside the weights.
 LARGEST = {
     CONFIG: 10**6,
@@ -25,6 +33,7 @@ LARGEST = {
     "added_tokens.json": 16 * 10**6,
     TEMPLATE: 256_000,
     INDEX: 64 * 10**6,
+    **{name: 64 * 10**6 for names in VOCABULARIES for name in names},
 }
 JSON_DEPTH = 20
 JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred times its size when it is read

@@ -73,7 +73,7 @@ def locate(model: str, commit: str = "", any_head: bool = False) -> ModelFiles:
 
 def _download(hub_id: str, commit: str, any_head: bool) -> Path:
     """Check and download a model of the hub; one that was downloaded before is found even if the hub is not there."""
-    client = HubClient(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), os.environ.get("HF_TOKEN", ""))
+    client = environment_client()
     try:
         folder = download(hub_listing(client, hub_id, commit), any_head)
         if not commit:
@@ -83,6 +83,11 @@ def _download(hub_id: str, commit: str, any_head: bool) -> Path:
         if earlier := client.cached(hub_id, commit):
             return earlier
         raise
+
+
+def environment_client() -> HubClient:
+    """Return a client of the hub that the environment names."""
+    return HubClient(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), os.environ.get("HF_TOKEN", ""))
 
 
 def download(listing: Listing, any_head: bool = False) -> Path:

@@ -5,16 +5,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from probing.errors import BadWeights, UnsafeModel
-from probing.files.listing import INDEX, LARGEST, SINGLE
+from probing.files.listing import INDEX, LARGEST, SINGLE, TOKENIZER, VOCABULARIES
 
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 WEIGHTS = (SINGLE, INDEX)
-WANTED = {*LARGEST, SINGLE}
+WANTED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
 
 
 def wanted(names: Iterable[str]) -> list[str]:
     """Return those of the files that loading needs, in order; nothing else is downloaded or read."""
-    return sorted(name for name in names if name in WANTED or SHARD.fullmatch(name))
+    present = set(names)
+    files = WANTED.union(() if TOKENIZER in present else vocabulary(present))
+    return sorted(name for name in present if name in files or SHARD.fullmatch(name))
+
+
+def vocabulary(names: Collection[str]) -> tuple[str, ...]:
+    """Return the files from which a fast tokenizer can be made where there is no tokenizer.json, if there are any.
+
+    `names`: the model's files.
+    """
+    return next((group for group in VOCABULARIES if set(group) <= set(names)), ())
 
 
 def weight_files(where: str, names: Collection[str], read_index: Callable[[], Mapping[str, Any]]) -> list[str]:

@@ -27,6 +27,7 @@ import psutil
 
 from probing.errors import NoSpace, ProbingError
 from probing.files.wanted import wanted
+from probing.kinds import KINDS
 from probing.language_model import ModelCard
 from probing.measuring import sandbox
 from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure, Reported
@@ -131,7 +132,7 @@ class MeasuringProcess:
         tokenizer = TokenizerFacts.from_json(values.get("tokenizer"))
         stated = {**values, "id": self.task.hub_id, "commit": self.task.commit, "tokenizer": tokenizer}
         card = ModelCard(**stated)
-        named = card.kind in ("causal", "masked") and isinstance(card.architecture, str)
+        named = card.kind in KINDS and isinstance(card.architecture, str)
         if not (named and len(card.architecture) <= 100 and 0 <= operator.index(card.parameters) < MOST_PARAMETERS):
             raise ValueError("a card of the wrong form")
         return card

@@ -1,6 +1,7 @@
 """Cloze (methods 5.5): what does the model put at the blank?
 
-Encoders rank their vocabulary at the blank; generators get an instruction with the text before it and continue.
+Encoders rank their vocabulary at the blank; generators get an instruction with the text before it and continue. An
+encoder-decoder reads the whole sentence without an instruction and writes into its blank, which need not come last.
 """
 
 import re
@@ -15,6 +16,7 @@ from probing.analysis.cloze import cloze_scores
 from probing.analysis.comparison import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores
+from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
@@ -89,12 +91,12 @@ class Cloze(Probe):
             (item, prompt(relation.template_of(item, template), item.subject, relation.verbatim))
             for item in relation.items
         ]
-        writes = model.card.kind == "causal"
-        usable = [(item, text) for item, text in prompts if not writes or ends_in_blank(text)]
-        answer = self._written if writes and not self.closed else self._filled
+        facts = KINDS[model.card.kind]
+        usable = [(item, text) for item, text in prompts if facts.reads_right or ends_in_blank(text)]
+        answer = self._written if facts.writes and not self.closed else self._filled
         answers = answer(model, usable, relation)
         for item, text in prompts:
-            columns = next(answers, None) if not writes or ends_in_blank(text) else {}
+            columns = next(answers, None) if facts.reads_right or ends_in_blank(text) else {}
             if columns is None:  # The check that the result is complete reports the missing answers.
                 return
             yield {"relation": relation.label, "template": template} | self._row(relation, item, text, columns)
@@ -130,7 +132,8 @@ class Cloze(Probe):
         self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation
     ) -> Iterator[dict[str, Any]]:
         """Yield, for each prompt, the columns that hold its continuation."""
-        texts = (INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in prompts)
+        in_place = KINDS[model.card.kind].reads_right
+        texts = (text if in_place else INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in prompts)
         # One more token than counts tells whether the last word is complete.
         continuations = model.generate(texts, self.tokens + 1, chat=self.chat)
         for (item, _), text in zip(prompts, continuations, strict=False):

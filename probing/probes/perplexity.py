@@ -14,8 +14,9 @@ from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
 from probing.analysis.perplexity import TOKENIZER_NOTE, perplexity_scores, sentence_figures
 from probing.analysis.perplexity_comparison import compare_perplexities
 from probing.benchmark import ASKED_TAGS, Item, Relation
-from probing.errors import BadInput, NonFiniteScores
-from probing.language_model import Kind, LanguageModel, Scoring
+from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
+from probing.kinds import KINDS, Kind
+from probing.language_model import LanguageModel, Scoring
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row, shared_tags
@@ -78,6 +79,7 @@ class Perplexity(Probe):
             )
         if self.public_code and settings.start not in (AUTO, NONE):
             raise BadInput("The public code reads sentences without a start token.", "Leave out --start.")
+        self.refuse_kind(model.card.kind)
         measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
         for item, sentence in zip(relation.items, measured, strict=False):
@@ -98,6 +100,14 @@ class Perplexity(Probe):
                 "perplexity": sentence.perplexity,
             }
             yield row | self.tag_cells(relation, item, row)
+
+    def refuse_kind(self, kind: Kind) -> None:
+        """Raise `UnsupportedModel` for models to which a sentence by itself has no probability."""
+        if not KINDS[kind].has_perplexity:
+            raise UnsupportedModel(
+                "Perplexity is not defined for an encoder-decoder: it writes a text only after having read another.",
+                "Choose another probe, or a causal or masked model.",
+            )
 
     def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
         """Return all tags but those that are columns of their own."""

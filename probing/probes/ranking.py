@@ -1,8 +1,9 @@
 """Ranking (methods 4.4): which of a predicate's candidates fits the blank best? Multiple choice over many options.
 
 Cost per item, with c candidates: a masked model computes one input for each length that candidates have in tokens,
-however many they are. A causal model computes the text up to the blank once and then the candidates as a tree of
-tokens: at most c times their mean length, and for the second rule also the text after the blank, c times.
+however many they are. An encoder-decoder reads the item once and writes each candidate. A causal model computes the
+text up to the blank once and then the candidates as a tree of tokens: at most c times their mean length, and for the
+second rule also the text after the blank, c times.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import UnsupportedModel
 from probing.formats.dlama import pair_named
+from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
 from probing.probes.columns import VERSION_TAGS, tag_cells
@@ -46,8 +48,9 @@ class RankingColumns(MultipleChoiceColumns):
 class Ranking(MultipleChoice):
     """Candidates are ranked by the mean log-probability of their tokens.
 
-    A masked model predicts all of them at once behind as many masks; a causal model is given the text left of them.
-    The second rule, for causal models only, is the sum over the whole statement; `decide` leaves it out.
+    A masked model predicts all of them at once behind as many masks; a causal model is given the text left of them; the
+    decoder of an encoder-decoder writes them where the encoder has read a blank. The second rule, for models that
+    write, is the sum over the whole statement, or all that the decoder writes; `decide` leaves it out.
     """
 
     name: ClassVar[str] = "ranking"
@@ -66,8 +69,9 @@ class Ranking(MultipleChoice):
         return {"culture_pair": self.pair, "objects": self.objects}
 
     def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
-        if model.card.kind == "causal" and not settings.decide:
-            return both_rules(model, requests)
+        facts = KINDS[model.card.kind]
+        if facts.writes and not settings.decide:
+            return statement_rules(model, requests) if facts.reads_right else both_rules(model, requests)
         scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
         answers = model.score(candidate_requests(model, requests), scoring)
         return (RankedOptions(scores.reduce(scoring.reduction), scores) for scores in answers)
@@ -128,9 +132,16 @@ def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[Ra
         yield RankedOptions(own.reduce("mean"), own, whole.reduce("sum"))
 
 
+def statement_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:
+    """Yield the scores of both rules from one pass, by a model whose candidates score alike in either."""
+    for scores in model.score(requests, Scoring()):
+        own = candidate_scores(scores)
+        yield RankedOptions(own.reduce("mean"), own, scores.reduce("sum"))
+
+
 def candidate_requests(model: LanguageModel, requests: Iterable[Request]) -> Iterable[Request]:
     """Return the requests for the candidates themselves: a causal model is given the text to the left of the blank."""
-    return requests if model.card.kind == "masked" else (before(*request) for request in requests)
+    return requests if KINDS[model.card.kind].reads_right else (before(*request) for request in requests)
 
 
 def before(text: Prompt, options: Sequence[str]) -> Request:

@@ -13,14 +13,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from torch.utils.hooks import RemovableHandle
 
 from probing.arrays import Bools, Floats, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import most_cached_nodes, out_of_memory_explained
-from probing.scoring.hf_model import REFUSALS, BlankInput, Narrow, by_prompt, computed_values, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
 from probing.scoring.kv_cache import KVCache
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
@@ -75,13 +74,6 @@ class CausalModel(AnsweringModel):
     @property
     def blank(self) -> str:
         return str(self.tokenizer.eos_token or "")
-
-    def hook_head(self, narrow: Narrow) -> RemovableHandle:
-        def hook(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
-            return (narrow(args[0]), *args[1:])
-
-        handle: RemovableHandle = self.network.get_output_embeddings().register_forward_pre_hook(hook)
-        return handle
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
@@ -204,7 +196,7 @@ class CausalModel(AnsweringModel):
 
         A causal model's inputs end at their blanks.
         """
-        sequences = [ids for ids, _ in inputs]
+        sequences = [blank.ids for blank in inputs]
         if not self._shares(sequences):
             return super().at_blanks(inputs, statements)
         tree = PrefixTree.of(sequences, np.zeros((len(sequences), max(map(len, sequences))), bool))

@@ -23,7 +23,7 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
     """Yield a vector per text, in order, shape (hidden size,); the model reads special tokens, the mean omits them."""
     stream = iter(texts)
     while window := list(islice(stream, TEXTS_PER_WINDOW)):
-        encoded = model.encoder.encode([Statement(text, 0, len(text)) for text in window])
+        encoded = model.reading_encoder.encode([Statement(text, 0, len(text)) for text in window])
         for statement, text in zip(encoded, window, strict=True):
             model.refuse_unfit(statement.ids)
             _refuse_empty(statement, text)
@@ -63,6 +63,6 @@ def _refuse_empty(statement: Encoded, text: str) -> None:
 @torch.inference_mode()
 def _last_hidden_layer(model: HFModel, sequences: Sequence[Ids]) -> torch.Tensor:
     """Return the hidden states of sequences of one length, shape (sequences, length, hidden size)."""
-    output = model.network.base_model(input_ids=torch.tensor(sequences, device=model.network.device))
+    output = model.reader(input_ids=torch.tensor(sequences, device=model.network.device))
     states: torch.Tensor = output.last_hidden_state.float()
     return states

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from probing.arrays import Ids, Ints
-from probing.language_model import BlankDistribution, Kind, Request
+from probing.language_model import BlankDistribution, Request
 from probing.scoring.hf_model import BlankInput, HFModel, softmax_chunks
+from probing.scoring.spans import SpanEncoder
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
@@ -19,45 +20,62 @@ IN_CONTEXT = Prompt(("It is ", "."))  # words are looked up as they are tokenize
 
 @dataclass(frozen=True)
 class Blank:
-    """An input, the position whose output predicts the blank, and each option's token (-1 if it is not a single one).
+    """An input, and each option's token (-1 if it is not a single one); `options` has shape (options,)."""
 
-    `options` has shape (options,).
-    """
-
-    ids: Ids
-    position: int
+    input: BlankInput
     options: Ints
 
 
-def blanks(requests: Sequence[Request], encoder: Encoder, kind: Kind, blank: str) -> list[Blank]:
-    """Tokenize prompts and their options. A causal model sees the text left of the blank, without its last space."""
+def blanks(requests: Sequence[Request], encoder: Encoder, blank: str) -> list[Blank]:
+    """Tokenize prompts and their options; `blank` is the text in blanks that are not scored."""
+    if isinstance(encoder, SpanEncoder):
+        return _span_blanks(requests, encoder, blank)
+    in_text, special = encoder.special_tokens, encoder.tokenizer.all_special_ids
     statements: list[Statement] = []
     for prompt, options in requests:
-        statements += [_unfilled(prompt, kind, blank), *(_filled(prompt, option, kind, blank) for option in options)]
-    encoded, special = iter(encoder.encode(statements)), encoder.tokenizer.all_special_ids
-    if kind == "causal":
-        return [_blank_after_text(next(encoded), [next(encoded) for _ in options], special) for _, options in requests]
-    mask = encoder.tokenizer.mask_token_id
-    return [_blank_in_text(next(encoded), [next(encoded) for _ in options], mask, special) for _, options in requests]
+        statements += [_unfilled(prompt, in_text, blank), *(_filled(prompt, text, in_text, blank) for text in options)]
+    encoded, mask = iter(encoder.encode(statements)), encoder.tokenizer.mask_token_id
+    grouped_by_prompt = ((next(encoded), [next(encoded) for _ in options]) for _, options in requests)
+    if in_text:
+        return [_blank_in_text(unfilled, filled, mask, special) for unfilled, filled in grouped_by_prompt]
+    return [_blank_after_text(unfilled, filled, special) for unfilled, filled in grouped_by_prompt]
 
 
-def _unfilled(prompt: Prompt, kind: Kind, blank: str) -> Statement:
+def _span_blanks(requests: Sequence[Request], encoder: SpanEncoder, blank: str) -> list[Blank]:
+    """Return an encoder-decoder's blanks: the encoder reads the text, and the decoder is about to write the option."""
+    special = encoder.tokenizer.all_special_ids
+    filled = encoder.encode([prompt.fill(text, blank) for prompt, options in requests for text in options], "answer")
+    encoded, made = iter(filled), []
+    for prompt, options in requests:
+        source, ids = encoder.prefix(prompt.fill("", blank))
+        written = (_up_to_option(next(encoded)) for _ in options)
+        tokens = [_single_token(option, ids, (), special) for option in written]
+        made.append(Blank(BlankInput(ids, len(ids) - 1, source), np.array(tokens, np.int64)))
+    return made
+
+
+def _up_to_option(statement: Encoded) -> Ids:
+    return statement.ids[: statement.scored[-1] + 1] if statement.scored else ()
+
+
+def _unfilled(prompt: Prompt, in_text: bool, blank: str) -> Statement:
+    """Return a prompt with an empty blank; a causal model sees the text to its left, without the last space."""
     statement = prompt.fill(blank, blank)
-    if kind == "masked":
+    if in_text:
         return statement
     text = statement.text[: statement.start].rstrip()
     return Statement(text, len(text), len(text))
 
 
-def _filled(prompt: Prompt, option: str, kind: Kind, blank: str) -> Statement:
+def _filled(prompt: Prompt, option: str, in_text: bool, blank: str) -> Statement:
     statement = prompt.fill(option, blank)
-    return statement if kind == "masked" else Statement(statement.text[: statement.end], statement.start, statement.end)
+    return statement if in_text else Statement(statement.text[: statement.end], statement.start, statement.end)
 
 
 def _blank_after_text(unfilled: Encoded, filled: Sequence[Encoded], special: Sequence[int]) -> Blank:
     """Return a causal model's blank, which follows the text."""
     tokens = [_single_token(statement.ids, unfilled.ids, (), special) for statement in filled]
-    return Blank(unfilled.ids, len(unfilled.ids) - 1, np.array(tokens, np.int64))
+    return Blank(BlankInput(unfilled.ids, len(unfilled.ids) - 1), np.array(tokens, np.int64))
 
 
 def _blank_in_text(unfilled: Encoded, filled: Sequence[Encoded], mask: int, special: Sequence[int]) -> Blank:
@@ -66,20 +84,20 @@ def _blank_in_text(unfilled: Encoded, filled: Sequence[Encoded], mask: int, spec
     Some tokenizers (SentencePiece) split the text beside a mask token differently from the text beside a word. If no
     option fits for that reason, the mask replaces the token of an option instead, in the shortest input that results.
     """
-    frames = {(unfilled.ids, unfilled.scored[unfilled.answer.start]): None}
+    frames = {BlankInput(unfilled.ids, unfilled.scored[unfilled.answer.start]): None}
     for statement in filled:
         if len(places := statement.scored[statement.answer]) == 1:
             ids = statement.ids
-            frames[(*ids[: places[0]], mask, *ids[places[0] + 1 :]), places[0]] = None
+            frames[BlankInput((*ids[: places[0]], mask, *ids[places[0] + 1 :]), places[0])] = None
     candidates = []
-    for ids, place in frames:
-        before, after = ids[:place], ids[place + 1 :]
+    for frame in frames:
+        before, after = frame.ids[: frame.position], frame.ids[frame.position + 1 :]
         tokens = [_single_token(statement.ids, before, after, special) for statement in filled]
-        candidates.append(Blank(ids, place, np.array(tokens, np.int64)))
+        candidates.append(Blank(frame, np.array(tokens, np.int64)))
     fitting = [blank for blank in candidates if (blank.options >= 0).any()]
     if not fitting or fitting[0] is candidates[0]:
         return candidates[0]
-    return min(fitting, key=lambda blank: len(blank.ids))
+    return min(fitting, key=lambda blank: len(blank.input.ids))
 
 
 def _single_token(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> int:
@@ -104,12 +122,12 @@ class Filler:
     def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution]:
         """Yield the distribution for each request, in order."""
         for group in grouped(requests, OPTIONS_PER_WINDOW):
-            encoded = blanks(group, self.model.encoder, self.model.kind, self.model.blank)
+            encoded = blanks(group, self.model.encoder, self.model.blank)
             askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
             for index, blank in enumerate(encoded):
-                self.model.refuse_nothing(blank.ids)
-                self.model.refuse_unfit(blank.ids)
-                askers.setdefault((blank.ids, blank.position), []).append(index)
+                self.model.refuse_nothing(blank.input.ids)
+                self.model.refuse_unfit(blank.input.ids, blank.input.source)
+                askers.setdefault(blank.input, []).append(index)
             answers: dict[int, BlankDistribution] = {}
             for batch, logits in self.model.at_blanks(list(askers), len(group)):
                 inputs = iter(batch)
@@ -166,6 +184,6 @@ class Filler:
         if not words:
             return None
         allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)
-        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.kind, self.model.blank)
+        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.blank)
         allowed[blank.options[blank.options >= 0]] = 1
         return self.model.to_device(allowed).bool()

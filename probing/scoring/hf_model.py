@@ -1,11 +1,11 @@
-"""Base class of causal and masked models: the network, its card, its batches and the work done so far."""
+"""Base class of all kinds of models: the network, its card, its batches and the work done so far."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -14,7 +14,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import BadInput, UnsupportedModel
-from probing.language_model import Kind, ModelCard, OptionScores, Request, Scoring, Usage
+from probing.kinds import Kind
+from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory
 from probing.scoring.network_state import ScoringState, in_scoring_state
@@ -23,8 +24,6 @@ from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.scoring.tokens import Encoded, Encoder, Window, windows
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
-# Token ids, and the position whose output predicts the token at the blank.
-BlankInput = tuple[Ids, int]
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 
 # Exceptions that networks raise for inputs that they do not support; the self-check then fails.
@@ -35,6 +34,14 @@ TOLERANCE = 2e-4
 HALF_STEPS = 8
 # Logits per softmax: as many as fit into a CPU's cache, or as occupy a GPU.
 SOFTMAX_ELEMENTS = {"cpu": 2**21, "cuda": 2**28}
+
+
+class BlankInput(NamedTuple):
+    """Token ids, and the position whose output predicts the token at the blank; `source` as in `Encoded`."""
+
+    ids: Ids
+    position: int
+    source: Ids = ()
 
 
 class HFModel(ABC):
@@ -53,7 +60,7 @@ class HFModel(ABC):
         self.network = network
         self.scoring_state = ScoringState(network)
         self.tokenizer = tokenizer
-        self.encoder = Encoder(tokenizer, special_tokens=self.special_tokens)
+        self.encoder = self.make_encoder(AUTO)
         self.card = replace(card or self._card_of(network), tokenizer=self._tokenizer_facts(AUTO))
         self.usage = Usage()
         self.first_pass = FirstPassShare()
@@ -74,13 +81,27 @@ class HFModel(ABC):
     def starting(self, start: str) -> Self:
         """Return this model with another start token; the network, its self-check and all counts are shared.
 
-        Raises `BadInput` if the tokenizer does not have the token, or if the model is masked.
+        Raises `BadInput` if the tokenizer does not have the token, or if models of this kind have no choice.
         """
         refuse_start(start, self.kind)
         started = copy(self)
-        started.encoder = Encoder(self.tokenizer, special_tokens=self.special_tokens, start=start)
+        started.encoder = self.make_encoder(start)
         started.card = replace(self.card, tokenizer=self._tokenizer_facts(start))
         return started
+
+    def make_encoder(self, start: str) -> Encoder:
+        """Return the encoder with the start token that a setting chooses."""
+        return Encoder(self.tokenizer, special_tokens=self.special_tokens, start=start)
+
+    @property
+    def reader(self) -> PreTrainedModel:
+        """The part of the network that turns texts into hidden states."""
+        return self.network.base_model
+
+    @property
+    def reading_encoder(self) -> Encoder:
+        """The encoder for texts that are only read."""
+        return self.encoder
 
     def _tokenizer_facts(self, start: str) -> TokenizerFacts:
         return facts_of(self.tokenizer, None if self.special_tokens else chosen_start(self.tokenizer, start))
@@ -132,9 +153,14 @@ class HFModel(ABC):
             raise RuntimeError("the head is not called as expected")
         return logits[0]
 
-    @abstractmethod
     def hook_head(self, narrow: Narrow) -> RemovableHandle:
         """Apply `narrow` to the head's input, shape (rows, places, hidden size), until the handle is removed."""
+
+        def hook(module: torch.nn.Module, args: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+            return (narrow(args[0]), *args[1:])
+
+        handle: RemovableHandle = self.network.get_output_embeddings().register_forward_pre_hook(hook)
+        return handle
 
     def at_blanks(
         self, inputs: Sequence[BlankInput], statements: float
@@ -143,19 +169,19 @@ class HFModel(ABC):
 
         `statements`: the number of requests that all inputs together answer, for the record of work.
         """
-        total = sum(len(ids) for ids, _ in inputs)
-        for indices in reference.equal_lengths([ids for ids, _ in inputs], self.budget):
+        total = sum(len(blank.ids) for blank in inputs)
+        for indices in reference.equal_lengths([blank.ids for blank in inputs], self.budget):
             batch = [inputs[index] for index in indices]
-            positions = len(batch) * len(batch[0][0])
+            positions = len(batch) * len(batch[0].ids)
             yield from self.budget.run(lambda part: (part, self._blank_logits(part)), batch, positions)
             self.usage.add("fill", statements * positions / total, positions)
 
     @torch.inference_mode()
     def _blank_logits(self, batch: Sequence[BlankInput]) -> torch.Tensor:
         """Compute inputs of one length in one pass."""
-        length = len(batch[0][0])
-        ids = self.to_device(np.array([ids for ids, _ in batch]))
-        places = self.to_device(np.arange(len(batch)) * length + np.array([position for _, position in batch]))
+        length = len(batch[0].ids)
+        ids = self.to_device(np.array([blank.ids for blank in batch]))
+        places = self.to_device(np.arange(len(batch)) * length + np.array([blank.position for blank in batch]))
         if self.use_fast_path:
             return self.logits_at(places, input_ids=ids)
         logits: torch.Tensor = self.network(input_ids=ids).logits.flatten(0, 1)[places]
@@ -167,9 +193,14 @@ class HFModel(ABC):
         """Return the largest difference from the reference implementation that the self-check accepts."""
         if self.network.dtype.itemsize > 2:
             return TOLERANCE
-        ids = np.random.default_rng(0).integers(self._vocabulary, size=(1, 12))
-        logits = self.network(input_ids=self.to_device(ids)).logits.nan_to_num(0.0, 0.0, 0.0)
+        ids = tuple(np.random.default_rng(0).integers(self._vocabulary, size=12).tolist())
+        logits = self.sample_logits(ids).nan_to_num(0.0, 0.0, 0.0)
         return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
+
+    def sample_logits(self, ids: Ids) -> torch.Tensor:
+        """Return the network's logits for a text, one row per position."""
+        logits: torch.Tensor = self.network(input_ids=self.to_device(np.array([ids]))).logits[0]
+        return logits
 
     @in_scoring_state
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
@@ -178,7 +209,7 @@ class HFModel(ABC):
             encoder = encoder.apart()
         for window in windows(requests, encoder, self.blank, scoring.span):
             for statement in window.statements:
-                self.refuse_unfit(statement.ids)
+                self.refuse_unfit(statement.ids, statement.source)
                 self._refuse_empty(statement)
             yield from self._score_window(window, scoring)
 
@@ -197,8 +228,13 @@ class HFModel(ABC):
                 "Choose another template, or a model whose tokenizer has one.",
             )
 
-    def refuse_unfit(self, ids: Sequence[int]) -> None:
-        """Raise if the statement is too long for the network, or has a token that is not in its vocabulary."""
+    def refuse_unfit(self, ids: Sequence[int], source: Sequence[int] = ()) -> None:
+        """Raise if the statement is too long for the network, or has a token that is not in its vocabulary.
+
+        `source`: what an encoder reads beside it.
+        """
+        if source:
+            self.refuse_unfit(source)
         if len(ids) > self.longest:
             raise BadInput(
                 f"A statement has {len(ids)} tokens, the model takes {self.longest}: "

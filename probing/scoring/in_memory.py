@@ -7,8 +7,9 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedT
 
 from probing.errors import BadInput, NoHead, UnsupportedModel
 from probing.files.architectures import kind_of
-from probing.language_model import Kind, ModelCard
-from probing.scoring.load import first_line, model_class, refuse_tokenizer
+from probing.kinds import Kind
+from probing.language_model import ModelCard
+from probing.scoring.load import CLASSES, first_line, refuse_tokenizer
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
@@ -20,7 +21,7 @@ GIVE_TOKENIZER = "Give the one that it was trained with: tokenizer=…"
 def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: int | None = None) -> AnsweringModel:
     """Return a network in memory, with its tokenizer, as a model that can be probed any number of times.
 
-    `network`: a causal or masked network of transformers, which may be wrapped by DataParallel,
+    `network`: a network of transformers with a language modelling head, which may be wrapped by DataParallel,
     DistributedDataParallel or `torch.compile`, or carry adapters of peft. It is neither copied nor changed, so that it
     is always scored with its present weights, in its own number format and on its own device.
     `tokenizer`: by default the one in the folder or cached repository that the network was loaded from.
@@ -40,7 +41,8 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
         parameters=bare.num_parameters(),
     )
     ids = try_tokenizer(where, tokenizer)
-    model = model_class(kind)(bare, tokenizer, card, batch_tokens)
+    _, model_class = CLASSES[kind]
+    model = model_class(bare, tokenizer, card, batch_tokens)
     with model.scoring_state():
         try_network(where, bare, ids)
     model.check()
@@ -91,8 +93,8 @@ def _kind(network: PreTrainedModel) -> Kind:
     kinds = [kind for base in type(network).__mro__ if (kind := kind_of(base.__name__))]
     if not kinds:
         raise NoHead(
-            f"{type(network).__name__} has neither a causal nor a masked language modelling head.",
-            "Load it with AutoModelForCausalLM or AutoModelForMaskedLM.",
+            f"{type(network).__name__} has no language modelling head.",
+            "Load it with AutoModelForCausalLM, AutoModelForMaskedLM or AutoModelForSeq2SeqLM.",
         )
     return kinds[0]
 

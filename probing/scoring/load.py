@@ -1,7 +1,7 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
 import struct
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
@@ -15,6 +15,7 @@ from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
     AutoTokenizer,
     PreTrainedModel,
     PreTrainedTokenizerBase,
@@ -30,17 +31,28 @@ from probing.errors import (
     TooLarge,
     UnsupportedModel,
 )
+from probing.files.adapters import Adapter, locate_adapter, split_adapter
 from probing.files.architectures import require_kind
 from probing.files.clean_folder import clean_folder
 from probing.files.description import Description, describe
 from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, locate
-from probing.language_model import Kind, ModelCard
+from probing.kinds import Kind
+from probing.language_model import ModelCard
+from probing.scoring.adapters import merged, require_peft
 from probing.scoring.causal import CausalModel
+from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.masked import MaskedModel
+from probing.scoring.spans import span_encoder
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
+# For each kind, the class of transformers that loads a network, and ours that scores with it.
+CLASSES: Mapping[Kind, tuple[Any, type[AnsweringModel]]] = {
+    "causal": (AutoModelForCausalLM, CausalModel),
+    "masked": (AutoModelForMaskedLM, MaskedModel),
+    "encoder-decoder": (AutoModelForSeq2SeqLM, EncoderDecoderModel),
+}
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
 # A model that takes more of one GPU's free memory is spread over all of them.
@@ -73,6 +85,8 @@ def load(
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
+    `model+adapter` names a LoRA adapter as well, a folder or a hub id (`org/name@commit` pins it); it is merged into
+    the weights.
     `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ...
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
@@ -83,7 +97,9 @@ def load(
     if batch_tokens is not None and batch_tokens < 1:
         raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
     target = _device(device)
-    source = _Source.of(model, commit)
+    base, adapter_name = split_adapter(model)
+    adapter = _adapter(adapter_name) if adapter_name else None
+    source = _Source.of(base, commit)
     logging.disable_progress_bar()
     on_phase("tokenizer")
     with source.folder() as folder:
@@ -92,31 +108,41 @@ def load(
         ids = try_tokenizer(source.where, tokenizer)
         on_phase("weights")
         network = _network(source, folder, DTYPES[dtype], target, spread=device == "auto")
-    card = ModelCard(
-        id=model,
-        kind=source.kind,
-        architecture=type(network).__name__,
-        parameters=network.num_parameters(),
-        commit=source.files.commit,
-        source=source.files.source,
-        files=source.files.digests(),
-    )
-    loaded = model_class(source.kind)(network, tokenizer, card, batch_tokens)
+        network = merged(network, adapter) if adapter else network
+    card = _card(model, source, network, adapter)
+    loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
+    if adapter:
+        loaded.usage.notes.append(f"The LoRA adapter {adapter.identity} is merged into the weights.")
     on_phase("trial")
     try_network(model, network, ids)
     loaded.check()
     return loaded
 
 
-def model_class(kind: Kind) -> type[AnsweringModel]:
-    """Return the class that scores models of this kind."""
-    return MaskedModel if kind == "masked" else CausalModel
+def _card(model: str, source: "_Source", network: PreTrainedModel, adapter: Adapter | None) -> ModelCard:
+    return ModelCard(
+        id=model,
+        kind=source.kind,
+        architecture=type(network).__name__,
+        parameters=network.num_parameters(),
+        commit=source.files.commit,
+        source=source.files.source,
+        files=source.files.digests() | (adapter.digests() if adapter else {}),
+        adapter=adapter.identity if adapter else "",
+    )
+
+
+def _adapter(name: str) -> Adapter:
+    """Check an adapter, and that there is a library to merge it."""
+    adapter = locate_adapter(name)
+    require_peft()
+    return adapter
 
 
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
     """Load the tokenizer alone, and return it with the kind of its model."""
-    source = _Source.of(model, commit)
+    source = _Source.of(split_adapter(model)[0], commit)
     with source.folder() as folder:
         _refuse_config(source, folder)
         return _tokenizer(source, folder), source.kind
@@ -216,6 +242,8 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
     """Raise where a model of this kind cannot be scored with the tokenizer; `what` begins the sentence that says so."""
     if not tokenizer.is_fast:
         raise NoFastTokenizer(f"{what} is not a fast one.", again)
+    if kind == "encoder-decoder":
+        span_encoder(tokenizer)  # raises if it has no blanks
     if kind == "masked" and tokenizer.mask_token is None:
         raise UnsupportedModel(
             f"{what} has no mask token, so nothing can be hidden.",
@@ -225,7 +253,7 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
 
 def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
     """Load the network, after building it without memory to see whether all of its weights are there."""
-    auto = AutoModelForMaskedLM if source.kind == "masked" else AutoModelForCausalLM
+    auto = CLASSES[source.kind][0]
     options = source.arguments(folder) | {"dtype": dtype, "output_loading_info": True}
     if source.description:
         options["use_safetensors"] = True

@@ -57,6 +57,14 @@ def masked_log_probs(
     return log_probs
 
 
+@torch.inference_mode()
+def decoder_logits(network: PreTrainedModel, source: Sequence[int], ids: Sequence[int]) -> torch.Tensor:
+    """Return an encoder-decoder's logits at each place of what its decoder reads, shape (places, vocabulary)."""
+    read, written = (torch.tensor([tokens], device=network.device) for tokens in (source, ids))
+    logits: torch.Tensor = network(input_ids=read, decoder_input_ids=written, use_cache=False).logits[0]
+    return logits
+
+
 def _log_probs(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """Return the tokens' log-probabilities in float64, computed a few positions at a time to save memory.
 

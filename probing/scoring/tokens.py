@@ -25,6 +25,7 @@ class Encoded:
     `answer`: which of the scored tokens belong to the option.
     `words`: the number of each token's word, None for special tokens, as "within-word" masking needs it.
     `text`: the statement itself. `spans`: where in it each scored token begins and ends, in characters.
+    `source`: what the encoder of an encoder-decoder reads; `ids` are then those of its decoder.
     """
 
     ids: Ids
@@ -33,6 +34,7 @@ class Encoded:
     words: tuple[int | None, ...]
     text: str = ""
     spans: Spans = ()
+    source: Ids = ()
 
 
 @dataclass(frozen=True)

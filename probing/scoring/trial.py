@@ -58,7 +58,9 @@ def try_network(model_id: str, network: Any, ids: list[int]) -> None:
         raise BrokenTokenizer(f"The tokenizer of {model_id} gives token {max(ids)}, but the model has {rows}.", AGAIN)
     try:
         with torch.inference_mode():
-            logits = network(input_ids=torch.tensor([ids], device=network.device)).logits
+            text = torch.tensor([ids], device=network.device)
+            decoder = {"decoder_input_ids": text} if network.config.is_encoder_decoder else {}
+            logits = network(input_ids=text, **decoder).logits
     except (ValueError, LookupError, TypeError, RuntimeError, AttributeError, ArithmeticError) as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise

@@ -5,9 +5,10 @@ from itertools import chain
 
 from transformers import PreTrainedTokenizerBase
 
-from probing.language_model import Kind
+from probing.kinds import Kind
 from probing.scoring.filling import IN_CONTEXT, OPTIONS_PER_WINDOW, blanks
 from probing.scoring.load import load_tokenizer
+from probing.scoring.spans import span_encoder
 from probing.scoring.tokens import Encoder
 
 # English words without content of their own, which cannot be the answer to a question.
@@ -52,11 +53,17 @@ def _is_word(text: str) -> bool:
 
 def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
     """Map those texts that are a single token in the middle of a sentence to the text of this token."""
-    encoder, blank = Encoder(tokenizer, special_tokens=kind == "masked"), tokenizer.mask_token or ""
+    encoder, blank = _encoder(tokenizer, kind), tokenizer.mask_token or ""
     spellings: dict[str, str] = {}
     for start in range(0, len(texts), OPTIONS_PER_WINDOW):
         window = texts[start : start + OPTIONS_PER_WINDOW]
-        (filled,) = blanks([(IN_CONTEXT, window)], encoder, kind, blank)
+        (filled,) = blanks([(IN_CONTEXT, window)], encoder, blank)
         single = [(text, token) for text, token in zip(window, filled.options.tolist(), strict=True) if token >= 0]
         spellings.update((text, tokenizer.decode([token]).strip()) for text, token in single)
     return spellings
+
+
+def _encoder(tokenizer: PreTrainedTokenizerBase, kind: Kind) -> Encoder:
+    if kind == "encoder-decoder":
+        return span_encoder(tokenizer)
+    return Encoder(tokenizer, special_tokens=kind == "masked")

@@ -14,7 +14,8 @@ from probing import runner
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
 from probing.estimate.work import WorkEstimate, estimate_work
-from probing.language_model import Kind, ModelCard
+from probing.kinds import Kind
+from probing.language_model import ModelCard
 from probing.probes.parts import Part, parts
 from probing.results.joining import merged
 from probing.results.result import Result

@@ -21,6 +21,8 @@ from leaderboard.display.charts.figures import (
     links,
 )
 
+# By what the name of a group says; all others are circles.
+KIND_SYMBOLS = {"masked": "diamond", "encoder-decoder": "square"}
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
@@ -93,7 +95,7 @@ def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.
 def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
     """Return a trace whose marker shows what the group's name says: the kind of model, and published scores."""
     published = "published" in group
-    symbol = "diamond" if "masked" in group else "circle"
+    symbol = next((symbol for kind, symbol in KIND_SYMBOLS.items() if kind in group), "circle")
     return go.Scatter(
         x=[point.x for point in points],
         y=[point.value for point in points],

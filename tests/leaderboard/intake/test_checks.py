@@ -19,6 +19,7 @@ from probing.files.listing import Listing
 from probing.files.special_tokens import SpecialTokens
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
+from tests.probing.scoring.seq2seq import build
 
 Outcome = Callable[..., dict[str, Check]]
 
@@ -98,7 +99,7 @@ def test_pickled_weights_are_refused_and_the_other_checks_still_run(
     checks = outcome("org/spoilt")
     assert (checks["weights format"].state, checks["weights format"].code) == ("failed", "unsafe-model")
     assert checks["size"].state == "skipped"
-    assert checks["causal or masked"].state == "ok"
+    assert checks["kind"].state == "ok"
 
 
 @pytest.mark.parametrize(
@@ -195,13 +196,27 @@ def test_an_unknown_model_type_is_refused(outcome: Outcome, spoilt: Callable[...
 
 
 @pytest.mark.parametrize(
-    "architectures", [["T5ForConditionalGeneration"], ["BertModel"], ["BertForSequenceClassification"], [], None, [7]]
+    "architectures",
+    [["VoxtralForConditionalGeneration"], ["BertModel"], ["BertForSequenceClassification"], [], None, [7]],
 )
-def test_a_head_that_is_neither_causal_nor_masked_is_refused(
+def test_a_head_that_models_no_language_is_refused(
     outcome: Outcome, spoilt: Callable[..., Path], architectures: list[Any] | None
 ) -> None:
     spoilt(architectures=architectures)
-    assert outcome("org/spoilt")["causal or masked"].state == "failed"
+    assert outcome("org/spoilt")["kind"].state == "failed"
+
+
+def test_an_encoder_decoder_is_a_kind_of_its_own(outcome: Outcome, local_hub: Hub, tmp_path: Path) -> None:
+    local_hub.add("org/t5", build(tmp_path / "t5", "t5"))
+    checks = outcome("org/t5")
+    assert {check.state for check in checks.values()} == {"ok"}
+    assert checks["kind"].message == "An encoder-decoder (T5ForConditionalGeneration)."
+    assert "tokenizer of an encoder-decoder adds all special tokens" in checks["start token"].message
+
+
+def test_an_adapter_is_refused_in_one_clear_sentence(outcome: Outcome) -> None:
+    check = outcome("org/causal+org/adapter")["well-formed id"]
+    assert (check.state, check.message) == ("failed", "This site does not measure adapters.")
 
 
 def test_a_slow_tokenizer_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:

@@ -73,6 +73,15 @@ def test_a_filter_does_not_change_ranks(client: Client, tiny: Benchmark) -> None
     assert [(row["model"], row["rank"]) for row in rows(client, TINY + "?kind=masked")] == [("org/masked", "≈ 2")]
 
 
+def test_encoder_decoders_are_shown_and_filtered_as_a_kind_of_their_own(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/causal"))
+    make.finished(tiny, 0.2, make.model("org/t5", kind="encoder-decoder"))
+    assert [(row["model"], row["kind"]) for row in rows(client, TINY + "?kind=encoder-decoder")] == [
+        ("org/t5", "encoder-decoder")
+    ]
+    assert "encoder-decoder (1)" in client.get(TINY).content.decode()
+
+
 def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, 0.9)
     make.finished(tiny, 0.3, make.model("org/ours"))

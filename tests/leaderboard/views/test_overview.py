@@ -198,6 +198,7 @@ def test_facets_and_the_search_narrow_the_models(client: Client, tiny: Benchmark
     make.published(tiny, 0.3)
     assert models(client, "/?size=more") == ["org/large"]
     assert models(client, "/?kind=masked") == ["org/large"]
+    assert "encoder-decoder (reads both sides, writes)" in client.get("/").content.decode()
     assert models(client, "/?search=SMALL") == ["org/small"]
     assert models(client, "/?provenance=measured") == ["org/small", "org/large"]
     assert len(rows(client, "/?provenance=published")) == 1

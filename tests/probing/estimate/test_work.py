@@ -12,7 +12,8 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.estimate.counting_model import VerbLoad
 from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
-from probing.language_model import Continuation, Kind, LanguageModel
+from probing.kinds import Kind
+from probing.language_model import Continuation, LanguageModel
 from probing.probes.parts import Part, parts
 from probing.runner import run
 from probing.scoring.causal import CausalModel

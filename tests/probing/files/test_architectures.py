@@ -1,4 +1,4 @@
-"""Which model classes are causal, masked or neither, without loading torch."""
+"""Which kind a model class is, without loading torch."""
 
 import pytest
 
@@ -18,12 +18,14 @@ from probing.files.architectures import (
     [
         ("GPT2LMHeadModel", "causal"),
         ("LlamaForCausalLM", "causal"),
+        ("MPTForCausalLM", "causal"),  # as MPT's own repositories spell MptForCausalLM
         ("BertForMaskedLM", "masked"),
         ("XLMRobertaForMaskedLM", "masked"),
         ("FlaubertWithLMHeadModel", "masked"),
-        ("T5ForConditionalGeneration", None),
-        ("BartForConditionalGeneration", None),
-        ("MBartForConditionalGeneration", None),
+        ("T5ForConditionalGeneration", "encoder-decoder"),
+        ("BartForConditionalGeneration", "encoder-decoder"),
+        ("MBartForConditionalGeneration", "encoder-decoder"),
+        ("VoxtralForConditionalGeneration", None),
         ("BertForSequenceClassification", None),
         ("XLMWithLMHeadModel", None),
         ("NeverHeardOfForCausalLM", None),
@@ -51,9 +53,9 @@ def test_the_first_architecture_of_a_config_is_the_models() -> None:
 def test_what_cannot_be_probed_is_refused() -> None:
     assert require_kind("GPT2LMHeadModel") == "causal"
     require_known_type("gpt2")
-    with pytest.raises(UnsupportedModel, match="BertModel has neither"):
+    with pytest.raises(UnsupportedModel, match="BertModel has no language modelling head"):
         require_kind("BertModel")
-    with pytest.raises(UnsupportedModel, match="The model has neither"):
+    with pytest.raises(UnsupportedModel, match="The model has no language modelling head"):
         require_kind("")
     with pytest.raises(UnsupportedModel, match="'brandnew'"):
         require_known_type("brandnew")

@@ -47,8 +47,8 @@ def model(requests: list[Request]) -> AnsweringModel:
 
 def distinct(model: AnsweringModel, requests: Sequence[Request]) -> int:
     """Count the distinct prefixes of the inputs."""
-    encoded = blanks(requests, model.encoder, model.kind, model.blank)
-    return len({blank.ids[:end] for blank in encoded for end in range(1, len(blank.ids) + 1)})
+    encoded = blanks(requests, model.encoder, model.blank)
+    return len({blank.input.ids[:end] for blank in encoded for end in range(1, len(blank.input.ids) + 1)})
 
 
 def computed(model: AnsweringModel, requests: Sequence[Request]) -> int:

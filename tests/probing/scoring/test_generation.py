@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from transformers import GenerationConfig
 
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Continuation
@@ -80,3 +81,14 @@ def test_a_message_goes_through_the_chat_template_after_the_system_message(model
 def test_a_model_without_a_chat_template_takes_no_messages(model: HFModel) -> None:
     with pytest.raises(UnsupportedModel, match=r"has no chat template\. Ask it with --set chat=false"):
         list(model.generate(["Who?"], 1, chat=True))
+
+
+def test_what_a_model_recommends_for_writing_changes_no_token(model: HFModel) -> None:
+    """Many chat models come with a generation_config.json that asks for penalties, beams or forced tokens."""
+    before, recommended = written(model, *TEXTS), model.network.generation_config
+    model.network.generation_config = GenerationConfig(
+        repetition_penalty=9.0, no_repeat_ngram_size=1, num_beams=2, forced_eos_token_id=5, suppress_tokens=[6, 7]
+    )
+    after = written(model, *TEXTS)
+    model.network.generation_config = recommended
+    assert after == before

@@ -18,7 +18,6 @@ from transformers import (
     GPTNeoConfig,
     PreTrainedModel,
     PreTrainedTokenizerFast,
-    T5Config,
 )
 
 from probing.__main__ import main
@@ -182,10 +181,6 @@ def forget(folder: Path) -> None:
     save_file(weights, path, metadata={"format": "pt"})
 
 
-def encoder_decoder(folder: Path) -> None:
-    T5Config(architectures=["T5ForConditionalGeneration"]).save_pretrained(folder)
-
-
 def indexed(shard: Any) -> Callable[[Path], None]:
     """Replace the weights by an index that names one file; pickled and outside copies of the weights lie about."""
 
@@ -219,7 +214,6 @@ DAMAGED: dict[str, tuple[Callable[[Path], Any], type[ProbingError], str]] = {
     ),
     "architectures that are a number": (rewrite("config.json", architectures=7), NoHead, "modelling head"),
     "a classifier": (rewrite("config.json", architectures=["GPT2ForSequenceClassification"]), NoHead, "head"),
-    "an encoder-decoder": (encoder_decoder, NoHead, "modelling head"),
     "a size that is no number": (rewrite("config.json", n_embd="big"), BadConfig, "cannot be read"),
     "no heads": (rewrite("config.json", n_head=0), BadConfig, "cannot be loaded"),
     "another size than the weights": (

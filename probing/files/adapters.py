@@ -1,0 +1,133 @@
+"""LoRA adapters: small changes to a model's weights, from a hub or a folder, named as `model+adapter`.
+
+Of an adapter, two files are read: safetensors weights, and a config from which only the keys of a plain LoRA are taken.
+peft would follow others (`auto_mapping` imports a library, `base_model_name_or_path` loads another model, patterns are
+regular expressions), so none of them reaches it. The base model is the one that the user names.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from probing.errors import BadConfig, ModelNotFound, UnsafeModel, UnsupportedModel
+from probing.files.headers import read_header
+from probing.files.listing import Listing, file_in, folder_listing, hub_listing
+from probing.files.model_files import environment_client
+
+CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+# Keys that peft's LoraConfig takes, each with the types that are accepted.
+TAKEN: Mapping[str, tuple[type, ...]] = {
+    "r": (int,),
+    "lora_alpha": (int, float),
+    "target_modules": (list,),
+    "fan_in_fan_out": (bool,),
+    "use_rslora": (bool,),
+    "use_dora": (bool,),
+}
+# Keys that say how an adapter was trained, or where peft should look for what the user names.
+IGNORED = {
+    "peft_type", "peft_version", "task_type", "inference_mode", "init_lora_weights", "lora_dropout", "revision",
+    "base_model_name_or_path", "auto_mapping", "megatron_core", "ensure_weight_tying",
+}  # fmt: skip
+LARGEST_RANK = 4_096
+MODULE = re.compile(r"[\w.]{1,200}")
+TENSOR = re.compile(r"base_model\.model\.[\w.]+\.lora_(A|B|magnitude_vector)(\.weight)?")
+MERGE = "Merge it into its model with peft, save the result with save_pretrained, and probe that."
+
+
+@dataclass(frozen=True)
+class Adapter:
+    """A checked adapter on this disk; `config` has the arguments of peft's LoraConfig."""
+
+    name: str
+    commit: str
+    folder: Path
+    config: Mapping[str, Any]
+
+    @property
+    def identity(self) -> str:
+        """The name with the commit, if there is one."""
+        return f"{self.name}@{self.commit}" if self.commit else self.name
+
+    @property
+    def weights(self) -> Path:
+        """Where the weights are, links followed."""
+        return file_in(self.folder, WEIGHTS)
+
+    def digests(self) -> dict[str, str]:
+        """Return the SHA-256 of each file that is read."""
+        paths = {name: file_in(self.folder, name) for name in (CONFIG, WEIGHTS)}
+        return {f"adapter/{name}": hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+
+
+def split_adapter(model: str) -> tuple[str, str]:
+    """Split `model+adapter` into its parts; the second is empty where no adapter is named, as in a path with a plus."""
+    if Path(model).exists():
+        return model, ""
+    base, _, adapter = model.partition("+")
+    return base, adapter
+
+
+def locate_adapter(name: str) -> Adapter:
+    """Find an adapter's folder, or check and download that of a hub, `org/name` or `org/name@commit`.
+
+    Raises `UnsafeModel` for pickled weights, and `UnsupportedModel` for anything but a plain LoRA.
+    """
+    if Path(name).is_dir():
+        listing = folder_listing(Path(name))
+        return Adapter(name, "", Path(name), checked_config(listing))
+    hub_id, _, commit = name.partition("@")
+    if not hub_id:
+        raise ModelNotFound("No adapter is named after the plus.", "Write it as model+adapter.")
+    listing = hub_listing(environment_client(), hub_id, commit)
+    config = checked_config(listing)
+    assert listing.client is not None, "a listing of a hub has a client"
+    sizes = {file: listing.files[file] for file in (CONFIG, WEIGHTS)}
+    return Adapter(listing.hub_id, listing.commit, listing.client.download(hub_id, listing.commit, sizes), config)
+
+
+def checked_config(listing: Listing) -> dict[str, Any]:
+    """Check both files of an adapter; return the arguments of peft's LoraConfig."""
+    where = listing.hub_id
+    if CONFIG not in listing.files:
+        raise UnsupportedModel(
+            f"{where} is not an adapter: it has no {CONFIG}.", "Name a folder or id of a LoRA adapter."
+        )
+    if WEIGHTS not in listing.files:
+        raise UnsafeModel(
+            f"The adapter {where} has no {WEIGHTS}; pickled weights could run code and are never loaded.",
+            "Save it with save_pretrained and safe_serialization=True.",
+        )
+    listing.refuse_sizes([CONFIG, WEIGHTS])
+    config = _lora(where, listing.read_json(CONFIG))
+    tensors = read_header(WEIGHTS, listing.files[WEIGHTS], partial(listing.read, WEIGHTS))
+    if other := next((name for name in tensors if not TENSOR.fullmatch(name)), None):
+        raise UnsupportedModel(f"The adapter {where} changes more than a LoRA does: {other[:100]}.", MERGE)
+    return config
+
+
+def _lora(where: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keys that are taken, if the config is that of a plain LoRA."""
+    if stated.get("peft_type") != "LORA":
+        raise UnsupportedModel(
+            f"The adapter {where} is not a LoRA adapter ({str(stated.get('peft_type'))[:40]}).", MERGE
+        )
+    others = [key for key, value in stated.items() if value and value != "none" and key not in {*TAKEN, *IGNORED}]
+    if others:
+        raise UnsupportedModel(
+            f"The adapter {where} asks for more than a plain LoRA: {', '.join(others)[:100]}.", MERGE
+        )
+    config = {key: stated[key] for key in TAKEN if stated.get(key) is not None}
+    for key, value in config.items():
+        if type(value) not in TAKEN[key]:
+            raise BadConfig(f"{CONFIG} of {where} has an unusable {key}: {str(value)[:40]!r}.", MERGE)
+    modules = config.get("target_modules") or [""]
+    if not all(isinstance(module, str) and MODULE.fullmatch(module) for module in modules):
+        raise BadConfig(f"{CONFIG} of {where} does not name the modules that it changes.", MERGE)
+    if not 1 <= config.get("r", 0) <= LARGEST_RANK:
+        raise BadConfig(f"{CONFIG} of {where} has no usable rank r.", MERGE)
+    return config

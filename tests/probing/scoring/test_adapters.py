@@ -1,0 +1,170 @@
+"""LoRA adapters: merged as their formula says, from folder and hub; whatever is more than a plain LoRA is refused."""
+
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from huggingface_hub import constants
+from safetensors.torch import save_file
+
+from probing.errors import BadConfig, ModelNotFound, ProbingError, UnsafeModel, UnsupportedModel
+from probing.files.adapters import locate_adapter, split_adapter
+from probing.scoring import adapters
+from probing.scoring.load import load
+from tests.hub.local_hub import Hub, serve
+from tests.probing.scoring.compare import REQUESTS, answers, assert_equal, expected_log_probs
+from tests.probing.scoring.obvious import causal
+from tests.tiny_models import build_gpt2, build_llama
+
+needs_peft = pytest.mark.skipif(find_spec("peft") is None, reason="peft is not installed")
+ALPHA, RANK = 8, 2
+CONFIG: dict[str, Any] = {
+    "peft_type": "LORA",
+    "task_type": "CAUSAL_LM",
+    "r": RANK,
+    "lora_alpha": ALPHA,
+    "lora_dropout": 0.1,
+    "bias": "none",
+    "base_model_name_or_path": "evil/elsewhere",
+    "auto_mapping": {"base_model_class": "Evil", "parent_library": "evil_library"},
+}
+# The module that the adapter changes, the sizes of its input and output, and whether its weight is stored transposed.
+CHANGED = {
+    "gpt2": (build_gpt2, "transformer.h.0.attn.c_attn", (32, 96), True),
+    "llama": (build_llama, "model.layers.1.self_attn.q_proj", (32, 32), False),
+}
+
+
+def build_adapter(folder: Path, family: str, **changes: Any) -> dict[str, torch.Tensor]:
+    """Save an adapter as peft does; return its two matrices."""
+    _, module, (inputs, outputs), transposed = CHANGED[family]
+    folder.mkdir()
+    config = CONFIG | {"target_modules": [module.split(".")[-1]], "fan_in_fan_out": transposed}
+    (folder / "adapter_config.json").write_text(json.dumps(config | changes))
+    generator = torch.Generator().manual_seed(0)
+    matrices = {
+        "A": torch.randn(RANK, inputs, generator=generator),
+        "B": torch.randn(outputs, RANK, generator=generator),
+    }
+    layers = {"gpt2": ("h.0", "h.1"), "llama": ("layers.0", "layers.1")}[family]
+    tensors = {
+        f"base_model.model.{module.replace(layers[0], layer).replace(layers[1], layer)}.lora_{name}.weight": (
+            matrix if layer in module else torch.zeros_like(matrix)
+        )
+        for layer in layers
+        for name, matrix in matrices.items()
+    }
+    save_file(tensors, folder / "adapter_model.safetensors")
+    return matrices
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    with serve() as server:
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        yield server
+
+
+@needs_peft
+@pytest.mark.parametrize("family", list(CHANGED))
+def test_an_adapter_adds_the_product_of_its_matrices_to_a_weight(family: str, tmp_path: Path) -> None:
+    build, module, _, transposed = CHANGED[family]
+    base = build(tmp_path / "base")
+    matrices = build_adapter(tmp_path / "adapter", family)
+    model = load(f"{base}+{tmp_path / 'adapter'}", device="cpu")
+    plain = load(str(base), device="cpu")
+    change = ALPHA / RANK * matrices["B"] @ matrices["A"]
+    with torch.no_grad():
+        plain.network.get_submodule(module).weight += change.T if transposed else change
+    expected = expected_log_probs(REQUESTS, causal(plain.network, plain.tokenizer))
+    assert_equal(answers(model, REQUESTS), expected)
+    assert model.card.adapter == str(tmp_path / "adapter")
+    assert {"adapter/adapter_config.json", "adapter/adapter_model.safetensors"} <= set(model.card.files)
+    assert any("LoRA adapter" in note for note in model.usage.notes)
+
+
+@needs_peft
+def test_an_adapter_of_the_hub_is_pinned_and_its_base_is_the_one_that_is_named(hub: Hub, tmp_path: Path) -> None:
+    build_adapter(tmp_path / "adapter", "gpt2")
+    (tmp_path / "adapter" / "adapter_model.bin").write_bytes(b"a pickle")
+    hub.add("org/base", build_gpt2(tmp_path / "base"))
+    commit = hub.add("org/adapter", tmp_path / "adapter").commit
+    model = load(f"org/base+org/adapter@{commit}", device="cpu")
+    assert model.card.adapter == f"org/adapter@{commit}"
+    assert model.card.commit == hub.repositories["org/base"].commit
+    assert not any("evil" in request or "adapter_model.bin" in request for request in hub.requests)
+
+
+@needs_peft
+def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
+    build_adapter(tmp_path / "adapter", "llama")
+    base = build_gpt2(tmp_path / "base")
+    with pytest.raises(BadConfig, match="was made for another model"):
+        load(f"{base}+{tmp_path / 'adapter'}", device="cpu")
+
+
+def test_without_peft_there_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_adapter(tmp_path / "adapter", "gpt2")
+    monkeypatch.setattr(adapters, "find_spec", lambda name: None)
+    with pytest.raises(UnsupportedModel, match="need the library peft, which is not installed"):
+        load(f"org/base+{tmp_path / 'adapter'}", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"peft_type": "IA3"}, UnsupportedModel, "is not a LoRA adapter"),
+        ({"modules_to_save": ["lm_head"]}, UnsupportedModel, "asks for more than a plain LoRA: modules_to_save"),
+        ({"rank_pattern": {"(a+)+$": 4}}, UnsupportedModel, "rank_pattern"),
+        ({"loftq_config": {"x": 1}}, UnsupportedModel, "loftq_config"),
+        ({"bias": "all"}, UnsupportedModel, "bias"),
+        ({"target_modules": "(a+)+$"}, BadConfig, "unusable target_modules"),
+        ({"target_modules": ["(a+)+$"]}, BadConfig, "does not name the modules"),
+        ({"r": 10**9}, BadConfig, "no usable rank"),
+        ({"r": True}, BadConfig, "unusable r"),
+    ],
+)
+def test_more_than_a_plain_lora_is_refused(
+    changes: dict[str, Any], error: type[ProbingError], message: str, tmp_path: Path
+) -> None:
+    build_adapter(tmp_path / "adapter", "gpt2", **changes)
+    with pytest.raises(error, match=message):
+        locate_adapter(str(tmp_path / "adapter"))
+
+
+def pickled(folder: Path) -> None:
+    (folder / "adapter_model.safetensors").rename(folder / "adapter_model.bin")
+
+
+def other_tensors(folder: Path) -> None:
+    save_file({"base_model.model.lm_head.weight": torch.zeros(2, 2)}, folder / "adapter_model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [
+        (pickled, UnsafeModel),
+        (other_tensors, UnsupportedModel),
+        (lambda folder: (folder / "adapter_config.json").unlink(), UnsupportedModel),
+    ],
+)
+def test_unsafe_and_incomplete_adapters_are_refused(
+    damage: Callable[[Path], None], error: type[ProbingError], tmp_path: Path
+) -> None:
+    build_adapter(tmp_path / "adapter", "gpt2")
+    damage(tmp_path / "adapter")
+    with pytest.raises(error):
+        locate_adapter(str(tmp_path / "adapter"))
+
+
+def test_a_plus_in_a_path_names_no_adapter(tmp_path: Path) -> None:
+    (tmp_path / "a+b").mkdir()
+    assert split_adapter(str(tmp_path / "a+b")) == (str(tmp_path / "a+b"), "")
+    assert split_adapter("org/base+org/adapter@abc") == ("org/base", "org/adapter@abc")
+    with pytest.raises(ModelNotFound):
+        locate_adapter("@abc")
