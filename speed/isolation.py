@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.util import find_spec
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -34,9 +35,9 @@ from probing.settings import Settings
 COST_LIMIT = 1.02
 START_LIMIT = 3.0  # seconds
 STARTS = 3
-SECONDS = 100.0  # after which no further round of measurements begins
-LEAST_ROUNDS = 3
-PARTS = 3  # of 70 items or so, as parts of real benchmarks have
+SECONDS = 100.0  # after which no further part is measured
+LEAST = 5  # parts that are measured in all three ways
+PARTS = 3  # that take turns; they have 70 items or so, as those of real benchmarks
 BATCH_TOKENS = 2048  # the same for all, as every process would find another size of batches
 
 
@@ -92,17 +93,17 @@ def compare(task: Task, seconds: float = SECONDS, count: int = PARTS) -> dict[st
 
 
 def in_turns(ways: dict[str, Way], covered: Sequence[Part], seconds: float) -> dict[str, list[Cost]]:
-    """Measure all parts in all ways, round after round; at every part, another way is the first."""
+    """Measure the parts in all ways, again and again; each time, another way is the first."""
     for way in ways.values():  # the first measurement of a process takes longer than all others
         way.measure(covered[0])
     costs: dict[str, list[Cost]] = {name: [] for name in ways}
-    names, begin, rounds = list(ways), time.perf_counter(), 0
-    while rounds < LEAST_ROUNDS or time.perf_counter() - begin < seconds:
-        for part in covered:
-            names.append(names.pop(0))
-            for name in names:
-                costs[name].append(cost(ways[name], part))
-        rounds += 1
+    names, begin = list(ways), time.perf_counter()
+    for number, part in enumerate(cycle(covered)):
+        if number >= LEAST and time.perf_counter() - begin > seconds:
+            break
+        names.append(names.pop(0))
+        for name in names:
+            costs[name].append(cost(ways[name], part))
     return costs
 
 

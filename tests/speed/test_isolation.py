@@ -15,7 +15,7 @@ PARTS = [Part("first", 0, 2), Part("second", 0, 1)]
 
 @pytest.mark.skipif(bool(sandbox.problem()), reason=f"no isolation: {sandbox.problem()}")
 def test_three_ways_measure_the_same_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(isolation, "LEAST_ROUNDS", 1)
+    monkeypatch.setattr(isolation, "LEAST", 1)
     task = task_of(build_gpt2(tmp_path / "model"))
     costs = compare(task, seconds=0, count=1)
     assert {name: len(own) for name, own in costs.items()} == {"here": 1, "bare": 1, "isolated": 1}
@@ -29,7 +29,7 @@ def test_every_way_is_the_first_one_in_its_turn() -> None:
     costs = in_turns(ways, PARTS, seconds=0)
     assert order[:3] == ["a first", "b first", "c first"], "each process measures once in advance"
     assert order[3:9] == ["b first", "c first", "a first", "c second", "a second", "b second"]
-    assert {len(own) for own in costs.values()} == {len(PARTS) * isolation.LEAST_ROUNDS}
+    assert {len(own) for own in costs.values()} == {isolation.LEAST}
 
 
 def test_the_exit_code_tells_whether_a_limit_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
