@@ -206,7 +206,7 @@ async def cost(web: psutil.Process, load: Load, model: str) -> float:
         body = json.dumps({"model": model.format(number), "benchmark": "starter"}).encode()
         status, _ = await exchange(load.port, "POST", "/api/v1/submit", f"10.3.{number}.1", body)
         count += status in (200, 201, 202)
-    return 1000 * (sum(web.cpu_times()[:2]) - before) / max(count, 1)
+    return 1000 * float(sum(web.cpu_times()[:2]) - before) / max(count, 1)
 
 
 def measure(site: Site, load: Load, with_probe: bool) -> int:

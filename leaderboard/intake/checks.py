@@ -247,7 +247,7 @@ def gguf_config(path: Path, commit: str) -> dict[str, Any]:
 def _quantisation(file_type: int | None) -> str:
     """Return the number format that a file states for most of its weights, such as Q4_1; empty if it states none."""
     try:
-        return LlamaFileType(file_type).name.partition("_")[2]
+        return str(LlamaFileType(file_type).name).partition("_")[2]
     except ValueError:
         return ""
 

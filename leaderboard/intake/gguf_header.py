@@ -15,7 +15,7 @@ LENGTH = struct.Struct("<Q")  # of an array, and of a text
 FAULTS = (ValueError, LookupError, OSError, ArithmeticError, struct.error)  # that broken files lead to
 
 
-class HeaderReader(GGUFReader):
+class HeaderReader(GGUFReader):  # type: ignore[misc]  # the package gguf has no types here
     """The reader of the package gguf, which takes a hundredth of a second for a vocabulary and not seconds."""
 
     def _get_field_parts(self, orig_offs: int, raw_type: int) -> tuple[int, list[Any], list[int], list[GGUFValueType]]:

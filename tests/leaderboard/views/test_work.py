@@ -100,7 +100,10 @@ def test_a_worker_without_a_valid_token_gets_nothing(client: Client, run: Run) -
 
 def test_a_worker_stays_with_a_run_unless_it_may_take_another_one(worker: Worker, run: Run) -> None:
     """It would load another model in vain, or none."""
-    first, second = make.model("org/local", source=Model.Source.LOCAL), make.model("org/huge", commit="c0ffee", weight_bytes=10**12)
+    first, second = (
+        make.model("org/local", source=Model.Source.LOCAL),
+        make.model("org/huge", commit="c0ffee", weight_bytes=10**12),
+    )
     worker.claim()
     mine = {"worker": "host-2", "run": run.pk, "memory_gb": 1}
     Model.objects.filter(pk=second.pk).update(stored_dtype="float32")

@@ -130,7 +130,7 @@ def test_a_process_that_is_lost_while_it_measures_again_is_replaced(
     run: Run, settings: SiteSettings, monkeypatch: pytest.MonkeyPatch, crashes: int, verified: bool
 ) -> None:
     settings.VERIFY_SHARE = 1
-    lost: list[RunPart] = []
+    lost: list[Part] = []
 
     class Process:
         def measure(self, part: Part, **_: Any) -> Any:

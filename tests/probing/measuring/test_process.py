@@ -308,7 +308,12 @@ def test_every_limit_ends_it(
 def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """A look is taken five times a second, and a list reads a file of every process there is."""
     listed: list[bool] = []
-    monkeypatch.setattr(psutil.Process, "children", lambda process, recursive: listed.append(recursive) or [])
+
+    def children(process: psutil.Process, recursive: bool) -> list[psutil.Process]:
+        listed.append(recursive)
+        return []
+
+    monkeypatch.setattr(psutil.Process, "children", children)
     monkeypatch.setattr(limits_module, "FAMILY_KEPT", 1000.0)
     watch = Watch(os.getpid(), Path("/nowhere"), Limits())
     for _ in range(5):
