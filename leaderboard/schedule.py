@@ -63,6 +63,11 @@ def should_leave(run: Run) -> bool:
     return others and without_worker(run.lane) > 0
 
 
+def waiting(lane: str) -> list[int]:
+    """Return the keys of the runs of this lane that could be worked on and have no worker, in turn."""
+    return [turn.run for turn in turns(lane) if turn.has_work and not turn.workers]
+
+
 def turns(lane: str) -> list[OpenTurn]:
     """Return all runs of a lane that can be worked on or are being worked on, in turn."""
     queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED).values_list("pk", "submitter", "created")

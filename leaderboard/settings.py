@@ -144,6 +144,7 @@ SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one su
 OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submissions that are not checked yet
 CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
 QUEUE_LIMIT = env_int("CLOZEBOARD_QUEUE_LIMIT", 10_000)  # open submissions and runs of the whole site
+REFUSED_DAYS = env_int("CLOZEBOARD_REFUSED_DAYS", 90)  # how long submissions without a run are kept; 0: for ever
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
 FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger models are computed as they are stored
 MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARAMETERS)  # bytes that a model may take

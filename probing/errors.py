@@ -6,11 +6,13 @@ class ProbingError(Exception):
 
     `code` is stable and documented (docs/errors.md); `permanent` is False where trying again later may succeed.
     `log`: the last lines of the process that failed, if it was another one, without paths and secrets.
+    `retry_after`: seconds after which the same may succeed, 0 if nobody can tell.
     """
 
     code = "probing"
     permanent = True
     log = ""
+    retry_after = 0
 
     def __init__(self, message: str, next_step: str = "") -> None:
         super().__init__(message)

@@ -1,7 +1,8 @@
 """Load the web server with readers and submissions while a model is being measured: `python -m speed.web_load`.
 
 A whole site runs in processes of its own: the web server, a worker and the queue. This process plays the clients, each
-with its own address, which it states as a proxy would. The exit code is 1 if a submission that was accepted is not in
+with its own address, which it states as a proxy would. Afterwards, it measures what single submissions cost the web
+process, new ones and repetitions of a known run. The exit code is 1 if a submission that was accepted is not in
 the database, or if a request ended otherwise than with an answer or an honest refusal (status 429 or 503).
 """
 
@@ -34,6 +35,7 @@ MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"  # installed with the packages of 
 OFFER_MODEL = "from leaderboard.management.commands.demo import offer_local_model as offer; offer()"
 REFUSALS = (429, 503)
 TIMEOUT = 60  # seconds after which a client gives up
+ALONE = 100  # submissions whose processor time is measured
 START = 120  # seconds that the site may take to start
 Kind = Literal["read", "submit"]
 
@@ -132,13 +134,13 @@ class Site:
         subprocess.run(command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.DEVNULL)
 
     @contextmanager
-    def process(self, *arguments: str) -> Iterator[None]:
+    def process(self, *arguments: str) -> Iterator[psutil.Process]:
         """Run a command until the end of the block, and then kill it with all processes that it has started."""
         log = (self.folder / f"{arguments[0]}.log").open("wb")
         command = [sys.executable, "manage.py", *arguments]
         running = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
         try:
-            yield
+            yield psutil.Process(running.pid)
         finally:
             for child in psutil.Process(running.pid).children(recursive=True):
                 child.kill()
@@ -197,10 +199,21 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+async def cost(web: psutil.Process, load: Load, model: str) -> float:
+    """Return the milliseconds of processor time that the web process takes for one submission, with no other load."""
+    before, count = sum(web.cpu_times()[:2]), 0
+    for number in range(ALONE):
+        body = json.dumps({"model": model.format(number), "benchmark": "starter"}).encode()
+        status, _ = await exchange(load.port, "POST", "/api/v1/submit", f"10.3.{number}.1", body)
+        count += status in (200, 201, 202)
+    return 1000 * float(sum(web.cpu_times()[:2]) - before) / max(count, 1)
+
+
 def measure(site: Site, load: Load, with_probe: bool) -> int:
     """Start the site, put the load on it, and print what came of it; return the exit code."""
     site.prepare()
-    with site.process("rqworker"), site.process("serve", "--trusted-proxy", "127.0.0.1"):
+    costs = {}
+    with site.process("rqworker"), site.process("serve", "--trusted-proxy", "127.0.0.1") as web:
         site.wait_for_web()
         if with_probe:
             site.command("shell", "--verbosity=0", "--command", OFFER_MODEL)
@@ -209,12 +222,17 @@ def measure(site: Site, load: Load, with_probe: bool) -> int:
         began, processor = time.monotonic(), time.process_time()
         asyncio.run(load.run())
         share = (time.process_time() - processor) / (time.monotonic() - began)
+        costs["submission"] = asyncio.run(cost(web, load, "org/new-{}"))
+        if with_probe:
+            costs["duplicate"] = asyncio.run(cost(web, load, MODEL))
         missing = lost(load.answers, site.rows("SELECT token FROM leaderboard_submission"))
         states = Counter(site.rows("SELECT state FROM leaderboard_run WHERE provenance = 'measured'"))
     errors = [answer for answer in load.answers if answer.is_error]
     print(summary(load.answers, "read"))
     print(summary(load.answers, "submit"))
     print(f"errors: {len(errors)}; accepted submissions that were lost: {len(missing)}; runs: {dict(states)}")
+    for name, milliseconds in costs.items():
+        print(f"A {name} costs the web process {milliseconds:.1f} ms of processor time.")
     print(f"The clients took {share:.0%} of one of {len(os.sched_getaffinity(0))} cores.")
     return 1 if errors or missing else 0
 

@@ -123,6 +123,11 @@ def test_importing_the_library_loads_no_torch() -> None:
     assert "torch" not in loaded_by(f"import {', '.join(light)}")
 
 
+def test_a_measuring_process_loads_no_statistics() -> None:
+    """They are needed where results are compared, and would take a tenth of the time that it needs to start."""
+    assert "scipy.stats" not in loaded_by("import probing.probes, probing.results.joining")
+
+
 def test_importing_the_sites_addresses_loads_no_torch() -> None:
     assert "torch" not in loaded_by("import django; django.setup(); import leaderboard.urls")
 

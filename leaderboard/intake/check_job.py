@@ -12,7 +12,7 @@ from django.utils import timezone
 from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.display.visible import visible
-from leaderboard.intake import submissions
+from leaderboard.intake import hub, submissions
 from leaderboard.intake.checks import DEADLINE, Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
@@ -21,6 +21,7 @@ from probing.errors import ProbingError, SourceUnavailable
 
 log = logging.getLogger(__name__)
 HUB_OUTAGE = timedelta(days=3)  # how long a submission may wait for a hub that does not answer
+LOCAL_DEADLINE = 100  # seconds for those of a local model, all of whose files are read when they are new
 PAUSE = 0.5  # seconds between two updates of the checks that the page shows
 MESSAGE_LENGTH = 1000  # characters
 
@@ -53,7 +54,8 @@ def check(submission_id: int) -> None:
     so_far = ChecksSoFar(submission)
     try:
         # Leaving the block also ends the alarm of RQ, whose parent process still ends a job that takes too long.
-        with UnixSignalDeathPenalty(DEADLINE, DeadlinePassed):  # type: ignore[no-untyped-call]  # rq has no types here
+        seconds = LOCAL_DEADLINE if hub.is_local(submission.model_id) else DEADLINE
+        with UnixSignalDeathPenalty(seconds, DeadlinePassed):  # type: ignore[no-untyped-call]  # rq has no types here
             examination = submissions.examined(
                 submission.model_id,
                 submission.benchmark,
@@ -66,7 +68,7 @@ def check(submission_id: int) -> None:
             lane = submissions.lane_of(examination) if passed else ""
         _settle(submission, examination, lane)
     except DeadlinePassed:
-        late = f"The checks were not finished within {DEADLINE} seconds, because the hub or this machine is slow."
+        late = f"The checks were not finished within {seconds} seconds, because the hub or this machine is slow."
         _wait(submission, [*so_far.checks, _failure(SourceUnavailable(late, "They are repeated in a few minutes."))])
     except ProbingError as error:
         end = _refuse if error.permanent else _wait

@@ -7,6 +7,7 @@ import logging
 from datetime import timedelta
 
 import django_rq
+from django.conf import settings
 from django.db.models import F, Q
 from django.utils import timezone
 from redis.exceptions import RedisError
@@ -63,6 +64,14 @@ def note_loss(submission_id: int) -> None:
     submission.update(losses=F("losses") + 1)
     refused = {"state": Submission.State.REFUSED, "checks": [LOST], "checked": timezone.now()}
     submission.filter(losses__gte=LOSSES).update(**refused)
+
+
+def forget_refused() -> int:
+    """Delete submissions that were refused or withdrawn long ago and led to no run; return their number."""
+    if not settings.REFUSED_DAYS:
+        return 0
+    ended = Submission.objects.filter(state__in=(Submission.State.REFUSED, Submission.State.WITHDRAWN), run=None)
+    return ended.filter(created__lt=timezone.now() - timedelta(days=settings.REFUSED_DAYS)).delete()[0]
 
 
 def try_longest_waiting(patience: timedelta) -> None:

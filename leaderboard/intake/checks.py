@@ -15,10 +15,10 @@ from django.conf import settings
 from gguf import GGUFReader, LlamaFileType
 
 from leaderboard.intake import hub, number_format
+from leaderboard.intake.gguf_header import header, number_of, text_of
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import (
     BadInput,
-    BadWeights,
     Gated,
     ModelNotFound,
     NoFastTokenizer,
@@ -46,6 +46,7 @@ from probing.settings import Settings
 
 DEADLINE = 10  # seconds for all checks of one model
 MOST_BYTES = 200 * 10**6  # that it may send for them
+GGUF_TOKENS = "tokenizer.ggml.tokens"
 HUB_FAULTS = {SourceUnavailable.code, SlowDownload.code}  # they may pass, so that the check is repeated
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
 
@@ -235,40 +236,31 @@ def config_readable(examination: Examination) -> str:
 
 @lru_cache(maxsize=32)
 def gguf_config(path: Path, commit: str) -> dict[str, Any]:
-    """Return what the checks need from the header of a GGUF file. Reading it takes seconds, so it is cached."""
-    try:
-        reader = GGUFReader(path)
-    except (ValueError, OSError) as error:
-        raise BadWeights(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
-    return {
-        "model_type": _gguf_text(reader, "general.architecture"),
-        "special_tokens": SpecialTokens(
-            _gguf_token(reader, "bos"), _gguf_token(reader, "eos"), _gguf_text(reader, "tokenizer.chat_template")
-        ),
-        "tokenizer": bool(reader.get_field("tokenizer.ggml.tokens")),
-        "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
-        "quantisation": _quantisation(reader),
-    }
+    """Return what the checks need from the header of a GGUF file. Several checks ask, so it is cached."""
+    with header(path) as reader:
+        return {
+            "model_type": text_of(reader, "general.architecture"),
+            "special_tokens": SpecialTokens(
+                _gguf_token(reader, "bos"), _gguf_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
+            ),
+            "tokenizer": bool(reader.get_field(GGUF_TOKENS)),
+            "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
+            "quantisation": _quantisation(number_of(reader, "general.file_type")),
+        }
 
 
-def _quantisation(reader: GGUFReader) -> str:
-    """Return the number format that the file states for most of its weights, such as Q4_1; empty if it states none."""
-    field = reader.get_field("general.file_type")
+def _quantisation(file_type: int | None) -> str:
+    """Return the number format that a file states for most of its weights, such as Q4_1; empty if it states none."""
     try:
-        return LlamaFileType(int(field.contents())).name.partition("_")[2] if field else ""
+        return str(LlamaFileType(file_type).name).partition("_")[2]
     except ValueError:
         return ""
 
 
-def _gguf_text(reader: GGUFReader, key: str) -> str:
-    field = reader.get_field(key)
-    return str(field.contents()) if field else ""
-
-
 def _gguf_token(reader: GGUFReader, name: str) -> str:
     """Return the text of a special token, empty if the file names none."""
-    number, tokens = (reader.get_field(f"tokenizer.ggml.{key}") for key in (f"{name}_token_id", "tokens"))
-    return str(tokens.contents(int(number.contents()))) if number and tokens else ""
+    number = number_of(reader, f"tokenizer.ggml.{name}_token_id")
+    return "" if number is None else text_of(reader, GGUF_TOKENS, number)
 
 
 def no_custom_code(examination: Examination) -> str:

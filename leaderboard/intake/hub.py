@@ -19,13 +19,17 @@ from probing.files.wanted import wanted
 
 def find(hub_id: str, commit: str = "") -> Listing:
     """Return the listing of a local model, or else of a model of the hub, at `commit` or as it is now."""
-    folder = settings.MODELS / hub_id
-    if "/" not in hub_id or ".." in hub_id or not folder.is_dir():
+    if not is_local(hub_id):
         return hub_listing(_client(), hub_id, commit)
-    listing = _find_local(hub_id, folder)
+    listing = _find_local(hub_id, settings.MODELS / hub_id)
     if commit not in ("", listing.commit):
         raise ModelNotFound(f"The local files of {hub_id} have changed since they were submitted.", "Submit it again.")
     return listing
+
+
+def is_local(hub_id: str) -> bool:
+    """Tell whether the operator has put a model of this id into the folder of local models."""
+    return "/" in hub_id and ".." not in hub_id and (settings.MODELS / hub_id).is_dir()
 
 
 def weight_bytes(listing: Listing) -> int:

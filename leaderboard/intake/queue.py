@@ -6,6 +6,7 @@ loses its jobs, `requeue_lost` makes them again from the database.
 
 import logging
 import signal
+import time
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
@@ -35,6 +36,7 @@ RETRY_AFTER = timedelta(minutes=5)  # how long a waiting run rests before it is 
 TRIAL_AFTER = timedelta(seconds=30)  # the same for the run that has waited longest, which shows whether the fault ended
 RECENT = timedelta(minutes=10)
 MAINTENANCE_SECONDS = 10  # how often an idle worker looks for lost runs
+TIDY_SECONDS = 3600.0  # how often it looks for submissions that are too old to be kept
 UNREACHABLE = "The Redis server does not answer. Start it, correct REDIS_URL, or unset it for the embedded one."
 
 
@@ -147,6 +149,7 @@ class Worker(LastingWorker):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "maintenance_interval": MAINTENANCE_SECONDS})
+        self._tidied = -TIDY_SECONDS
 
     def run_maintenance_tasks(self) -> None:
         super().run_maintenance_tasks()
@@ -156,6 +159,9 @@ class Worker(LastingWorker):
             patiently(try_longest_waiting)
             patiently(remove_leftovers)
             patiently(refresh_missing_ranks)
+            if time.monotonic() - self._tidied > TIDY_SECONDS:
+                patiently(check_queue.forget_refused)
+                self._tidied = time.monotonic()
         connection.close()  # the process of the next job must not inherit it
 
     def execute_job(self, job: Job, queue: Queue) -> None:

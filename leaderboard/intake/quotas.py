@@ -5,6 +5,7 @@ or was cancelled gives its quota back.
 """
 
 from datetime import timedelta
+from math import ceil
 
 from django.conf import settings
 from django.db.models import Q
@@ -14,6 +15,7 @@ from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.serving import rate_limits
 from probing.errors import BadInput, ProbingError
 
+DAY = timedelta(days=1)
 PENDING = (Submission.State.CHECKING, Submission.State.WAITING)
 OPEN_STATES = [state for state in Run.State if state not in Run.FINAL]
 OWN_RUN = Q(state=Submission.State.ACCEPTED, duplicate=False)
@@ -22,7 +24,10 @@ COUNTED = OPEN_SUBMISSION | OWN_RUN & Q(run__state=Run.State.FINISHED)
 
 
 class OverQuota(BadInput):
-    """One submitter asks for more than the site allows."""
+    """One submitter asks for more than the site allows. `retry_after`: seconds; where runs have to end first, a guess.
+
+    A program that waits for so long instead of asking again and again is no burden.
+    """
 
 
 class TooMany(OverQuota):
@@ -35,6 +40,7 @@ class TooManyOpen(OverQuota):
     """The submitter has reached the limit of runs that have not ended."""
 
     code = "too-many-open"
+    retry_after = 600
 
 
 class TooFast(OverQuota):
@@ -48,13 +54,17 @@ class QueueFull(ProbingError):
 
     code = "queue-full"
     permanent = False
+    retry_after = 600
 
 
 def refuse_haste(submitter: str) -> None:
     """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
-    limit = settings.CHECKS_PER_MINUTE
-    if limit and submitter and not rate_limits.allow("checks", submitter, f"{limit} per minute"):
-        raise TooFast(f"This site checks at most {limit} models a minute for you.", "Wait for a minute.")
+    limit = f"{settings.CHECKS_PER_MINUTE} per minute"
+    if settings.CHECKS_PER_MINUTE and submitter and not rate_limits.allow("checks", submitter, limit):
+        message = f"This site checks at most {settings.CHECKS_PER_MINUTE} models a minute for you."
+        error = TooFast(message, "Wait for a minute.")
+        error.retry_after = rate_limits.retry_after("checks", submitter, limit)
+        raise error
 
 
 def lock() -> None:
@@ -80,9 +90,12 @@ def refuse_excess(submitter: str) -> None:
     limit = settings.OPEN_RUNS_PER_SUBMITTER
     if limit and own.filter(OPEN_SUBMISSION).count() >= limit:
         raise TooManyOpen(f"{limit} of your submissions are still open.", "Wait until one has ended, or cancel one.")
-    limit, day = settings.SUBMISSIONS_PER_DAY, timezone.now() - timedelta(days=1)
-    if limit and own.filter(COUNTED, created__gt=day).count() >= limit:
-        raise TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
+    limit, now = settings.SUBMISSIONS_PER_DAY, timezone.now()
+    times = own.filter(COUNTED, created__gt=now - DAY).order_by("-created").values_list("created", flat=True)
+    if limit and (oldest := times[limit - 1 : limit].first()):
+        error = TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
+        error.retry_after = ceil((oldest + DAY - now).total_seconds())
+        raise error
 
 
 def _open_on_the_site() -> int:

@@ -33,6 +33,7 @@ class SiteBusy(ProbingError):
 
     code = "site-busy"
     permanent = False
+    retry_after = 60
 
 
 def receive_all(

@@ -1,12 +1,15 @@
 """Responses that say what is wrong: JSON of one form below /api/v1/, and a page everywhere else."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from probing.errors import ProbingError
+
+ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 API = "/api/v1/"
 TOO_LARGE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 
@@ -22,6 +25,13 @@ def refusal(request: HttpRequest, status: int, code: str, message: str, next_ste
         return problem(status, code, message, next_step)
     error = {"message": message, "next_step": next_step}
     return render(request, "problem.html", {"error": error, "title": "Not possible"}, status=status)
+
+
+def with_retry_after(response: ResponseT, error: ProbingError | None) -> ResponseT:
+    """Add the header `Retry-After` where the error says after how many seconds the same may succeed."""
+    if error and error.retry_after:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def too_large(request: HttpRequest) -> HttpResponse:

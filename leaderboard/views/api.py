@@ -19,7 +19,7 @@ from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.rank_tables import RunRank
-from leaderboard.serving.errors import problem
+from leaderboard.serving.errors import problem, with_retry_after
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
@@ -56,7 +56,8 @@ def answers(*methods: str, status: int = 200) -> Callable[[View], Callable[..., 
             except Http404 as error:
                 return problem(404, "not-found", str(error), SEE)
             except ProbingError as error:
-                return problem(error_status(error), error.code, error.message, error.next_step)
+                response = problem(error_status(error), error.code, error.message, error.next_step)
+                return with_retry_after(response, error)
 
         return csrf_exempt(wrapped)
 

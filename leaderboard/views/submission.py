@@ -16,6 +16,7 @@ from leaderboard.intake.quotas import PENDING
 from leaderboard.lists.progress import Progress, progress
 from leaderboard.lists.runs import OPEN
 from leaderboard.models import Run, RunEvent, Submission
+from leaderboard.serving.errors import with_retry_after
 from leaderboard.views.run import phases
 from probing.errors import ProbingError
 
@@ -68,7 +69,7 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponse:
         "seconds": FAST if any(outcome.checking for outcome in outcomes) else SLOW,
         "outage_days": HUB_OUTAGE.days,
     }
-    return render(request, "submission.html", context, status=409 if problem else 200)
+    return with_retry_after(render(request, "submission.html", context, status=409 if problem else 200), problem)
 
 
 def sent_together(submission: Submission) -> list[Submission]:

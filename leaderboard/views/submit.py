@@ -14,6 +14,7 @@ from leaderboard.intake.submissions import usual_positions
 from leaderboard.lists.progress import Span, expected_time, lane_now
 from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
+from leaderboard.serving.errors import with_retry_after
 from leaderboard.views.forms import SubmitForm
 from leaderboard.views.page import submitter
 from probing.errors import ProbingError
@@ -36,6 +37,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
         None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
     )
     costs: list[Cost] = []
+    problem: ProbingError | None = None
     try:
         valid = form.is_valid()
         if valid and "preview" not in request.POST:
@@ -45,6 +47,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
         costs = _costs(form) if valid else []
         status = 422 if form.errors else 200
     except ProbingError as error:
+        problem = error
         form.add_error(None, str(error))
         status = 429 if isinstance(error, OverQuota) else 422 if error.permanent else 503
     context = {
@@ -54,7 +57,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
         "costs": costs,
         "limits": _limits(),
     }
-    return render(request, "submit.html", context, status=status)
+    return with_retry_after(render(request, "submit.html", context, status=status), problem)
 
 
 def _initial(request: HttpRequest) -> QueryDict:

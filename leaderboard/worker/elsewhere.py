@@ -78,13 +78,21 @@ def claim(token: WorkerToken, machine: Machine) -> RunPart | None:
 def runs_for(machine: Machine) -> Iterator[Run]:
     """Yield the runs that a worker elsewhere may take part in, in turn (`schedule`).
 
-    A worker that has loaded a model gets further parts of that run, unless it should leave it for one without a worker.
+    A worker that has loaded a model gets further parts of that run, unless it should leave it for one without a worker
+    that it may take.
     """
-    runs = _open_runs(machine)
-    if machine.run is not None:
-        yield from (run for run in runs.filter(pk=machine.run) if not schedule.should_leave(run))
+    if machine.run is None:
+        turns = [turn.run for lane in machine.lanes for turn in schedule.turns(lane) if turn.has_work]
+        yield from _takeable(turns, machine)
         return
-    turns = [turn.run for lane in machine.lanes for turn in schedule.turns(lane) if turn.has_work]
+    for run in _open_runs(machine).filter(pk=machine.run):
+        if not (schedule.should_leave(run) and any(_takeable(schedule.waiting(run.lane), machine))):
+            yield run
+
+
+def _takeable(turns: Sequence[int], machine: Machine) -> Iterator[Run]:
+    """Yield those of the runs with these keys that the machine may take part in, in the same order."""
+    runs = _open_runs(machine)
     for start in range(0, len(turns), TURNS_AT_ONCE):
         chosen = runs.in_bulk(turns[start : start + TURNS_AT_ONCE])
         in_turn = (chosen[pk] for pk in turns[start : start + TURNS_AT_ONCE] if pk in chosen)
@@ -105,10 +113,10 @@ def _open_runs(machine: Machine) -> QuerySet[Run]:
 
 def _fits(run: Run, memory: float | None) -> bool:
     """Tell whether the weights, in the number format of the run, fit into so many bytes, as far as both are known."""
-    if memory is None or not run.model.weight_bytes:
+    stored = ITEM_SIZE.get(cast(DType, run.model.stored_dtype))
+    if memory is None or not run.model.weight_bytes or not stored:
         return True
-    stored, used = cast(DType, run.model.stored_dtype), Settings.from_json(run.settings).dtype
-    return run.model.weight_bytes * ITEM_SIZE[used] / ITEM_SIZE[stored] <= memory
+    return run.model.weight_bytes * ITEM_SIZE[Settings.from_json(run.settings).dtype] / stored <= memory
 
 
 def lease_of(part: RunPart, token: WorkerToken) -> str:

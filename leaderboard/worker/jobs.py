@@ -140,7 +140,19 @@ def work_on(run: Run) -> None:
 
 
 def measure_again(run: Run, leased: LeasedPart) -> None:
-    """Measure some parts again that workers elsewhere have sent; the model is loaded only if there are any."""
+    """Measure some parts again that workers elsewhere have sent; a process that is lost on it is replaced."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            _measure_again(run, leased)
+            return
+        except Crashed as crash:
+            if attempt == ATTEMPTS:
+                raise
+            log.warning("Run %s: %s", run.pk, crash)
+
+
+def _measure_again(run: Run, leased: LeasedPart) -> None:
+    """Measure what is left to be measured again; the model is loaded only if there is anything."""
     with ExitStack() as stack:
         process = cache(lambda: stack.enter_context(loaded_model(run, leased)))
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
@@ -152,7 +152,7 @@ def _side_bounds(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _mcnemar_test(gained: int, lost: int) -> float:
-    return float(binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+    return float(scipy.stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
 
 
 def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:

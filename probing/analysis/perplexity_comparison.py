@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, t
+import scipy
 
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.comparison import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
@@ -98,7 +98,7 @@ def _paired(true: Bools, first: Floats, second: Floats) -> dict[str, Any]:
     variance = sum(spreads)
     freedom = [spread**2 / (kind.sum() - 1) for spread, kind in zip(spreads, (true, ~true), strict=True)]
     df = variance**2 / sum(freedom) if variance else 1.0
-    half = float(t.ppf(0.975, df)) * sqrt(variance)
+    half = float(scipy.stats.t.ppf(0.975, df)) * sqrt(variance)
     bounds = [bound for values in (first, second) for bound in superiority(values[true], values[~true])]
     return {
         "n": float(len(true)),
@@ -122,13 +122,13 @@ def _p_value(difference: float, variance: float, df: float, n: int) -> float:
     """
     if abs(difference) < EQUAL:
         return 1.0
-    tail = 2 * float(t.sf(abs(difference) / sqrt(variance), df)) if variance else 0.0
+    tail = 2 * float(scipy.stats.t.sf(abs(difference) / sqrt(variance), df)) if variance else 0.0
     return min(1.0, max(tail, 2.0 ** (1 - n)))
 
 
 def rank_shares(values: Floats) -> Floats:
     """Return the rank of each value as a share: 0 for the lowest, 1 for the highest; ties have their mean rank."""
-    ranks: Floats = (rankdata(values) - 1) / max(len(values) - 1, 1)
+    ranks: Floats = (scipy.stats.rankdata(values) - 1) / max(len(values) - 1, 1)
     return ranks
 
 
@@ -169,7 +169,7 @@ def rank_summary(ranks: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def _spearman(first: pd.Series, second: pd.Series) -> float:
-    ranks = [rankdata(values) for values in (first, second)]
+    ranks = [scipy.stats.rankdata(values) for values in (first, second)]
     if len(first) < FEWEST or any(np.ptp(of_result) == 0 for of_result in ranks):
         return float("nan")
     return float(np.corrcoef(ranks)[0, 1])

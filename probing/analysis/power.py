@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
-from scipy.stats import norm
+from scipy.special import ndtri, stdtrit
 
 from probing.analysis.clustered import degrees_of_freedom, jackknife_error
 from probing.analysis.comparison import CORRECT, Correctness
@@ -22,7 +21,7 @@ from probing.analysis.ranks import item_values
 from probing.arrays import Floats
 
 POWER = 0.8
-ERRORS = Z + float(norm.ppf(POWER))  # how many standard errors a difference must have to be found that often
+ERRORS = Z + float(ndtri(POWER))  # how many standard errors a difference must have to be found that often
 ASSUMED_VARIANCE = 0.5  # of the difference of two answers that are independent and each right in half of the cases
 
 

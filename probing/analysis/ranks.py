@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from probing.analysis.intervals import Z
 from probing.arrays import Bools, Floats, Ints
@@ -193,7 +193,7 @@ def critical_value(values: Floats, covariance: Floats, seed: int = 0, draws: int
     figures = np.linalg.cholesky(relative).astype(np.float32) @ normal
     precision = 1 / (_errors(relative) + np.eye(models))
     apart = np.abs(np.subtract.outer(values, values)) * precision / np.sqrt(covariance.max())
-    excess = np.maximum(apart - norm.isf(FAR / (models * (models - 1))), 0).astype(np.float32)
+    excess = np.maximum(apart + ndtri(FAR / (models * (models - 1))), 0).astype(np.float32)
     precision = precision.astype(np.float32)
     largest, differences = np.zeros(draws, dtype=np.float32), np.empty_like(figures)
     for model in range(1, models):

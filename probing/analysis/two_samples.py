@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import log, log1p, sqrt
 
 import numpy as np
+import scipy
 from scipy.optimize import brentq
-from scipy.special import betaln, hyp2f1
-from scipy.stats import mannwhitneyu, norm, rankdata, t, tiecorrect, ttest_ind
+from scipy.special import betaln, hyp2f1, log_ndtr
 
 from probing.analysis.intervals import Z
 from probing.arrays import Floats
@@ -52,7 +52,7 @@ def _statistic(first: Floats, second: Floats, *, equal_var: bool) -> tuple[float
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # scipy warns of samples that do not vary
-        test = ttest_ind(first, second, equal_var=equal_var)
+        test = scipy.stats.ttest_ind(first, second, equal_var=equal_var)
     statistic = float(np.clip(np.nan_to_num(test.statistic), -LARGEST_STATISTIC, LARGEST_STATISTIC))
     return statistic, float(np.nan_to_num(test.df, nan=1.0))
 
@@ -67,6 +67,7 @@ def log_p(statistic: float, df: float) -> float:
     Where p would underflow, it is computed otherwise: p is the regularised incomplete beta function I_x(df/2, 1/2) at
     x = df / (df + t²), whose logarithm has a closed form with a hypergeometric factor near 1 (DLMF 8.17.8).
     """
+    t = scipy.stats.t
     direct = log(2) + float(t.logsf(abs(statistic), df)) if t.sf(abs(statistic), df) > 0 else -np.inf
     if direct > SMALLEST_LOG_P:
         return min(direct, 0.0)
@@ -80,17 +81,17 @@ def log_p_less(statistic: float, df: float) -> float:
     """Return the natural logarithm of the one-sided p-value, which is small where t is far below zero."""
     if statistic < 0:
         return log_p(statistic, df) - log(2)
-    return float(t.logcdf(statistic, df))
+    return float(scipy.stats.t.logcdf(statistic, df))
 
 
 def _log_p_mann_whitney(first: Floats, second: Floats) -> float:
     m, n = len(first), len(second)
-    ties = tiecorrect(rankdata(np.concatenate([first, second])))
+    ties = scipy.stats.tiecorrect(scipy.stats.rankdata(np.concatenate([first, second])))
     deviation = sqrt(ties * m * n * (m + n + 1) / 12)
-    distance = abs(float(mannwhitneyu(first, second).statistic) - m * n / 2) - 0.5
+    distance = abs(float(scipy.stats.mannwhitneyu(first, second).statistic) - m * n / 2) - 0.5
     if deviation == 0 or distance <= 0:
         return 0.0
-    return min(log(2) + float(norm.logsf(distance / deviation)), 0.0)
+    return min(log(2) + float(log_ndtr(-distance / deviation)), 0.0)
 
 
 def cohens_d(first: Floats, second: Floats) -> tuple[float, float, float]:
@@ -112,7 +113,7 @@ def superiority(first: Floats, second: Floats) -> tuple[float, float, float]:
     proportion: the values from which the estimate is at most 1.96 standard errors away, each with its own error.
     """
     m, n = len(first), len(second)
-    estimate = 1 - float(mannwhitneyu(first, second).statistic) / (m * n)
+    estimate = 1 - float(scipy.stats.mannwhitneyu(first, second).statistic) / (m * n)
 
     def error(theta: float) -> float:
         half = (m + n) / 2 - 1

@@ -1,9 +1,11 @@
 """The measuring process: load a model, measure parts, write their rows. Started by `process`, in isolation.
 
-`python -m probing.measuring.child FOLDER` reads a task and then parts from its standard input (`protocol`), writes rows
-to FOLDER, and reports on its standard output. What libraries print goes to standard error.
+`python -m probing.measuring.child FOLDER`, which `start` imports faster, reads a task and then parts from its standard
+input (`protocol`), writes rows to FOLDER, and reports on its standard output. What libraries print goes to standard
+error.
 """
 
+import gc
 import os
 import resource
 import sys
@@ -62,6 +64,8 @@ def unforeseen(error: BaseException) -> dict[str, Any]:
 
 def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     """Load the model of the task, and measure each part that is ordered."""
+    gc.freeze()  # what was imported is never garbage
+    gc.enable()
     order = receive(orders)
     if order is None:
         return

@@ -16,6 +16,7 @@ from probing.measuring.failures import DiskLimit, MemoryLimit, Silent, TooSlow
 # seconds; a forward pass of eight tokens takes far less than a second for each billion of parameters.
 PHASES: Mapping[str, float] = MappingProxyType({"start": 120, "tokenizer": 10, "trial": 60})
 CLOCK = 10  # seconds on the clock that a phase may take for each processor second: the machine may be shared
+FAMILY_KEPT = 1.0  # seconds for which the list of a process's children is used again
 SPEED = 1e9  # operations per processor second of the slowest machine that is expected to measure
 
 
@@ -54,6 +55,8 @@ class Watch:
 
     def __init__(self, pid: int, folder: Path, limits: Limits) -> None:
         self.process, self.folder, self.limits = psutil.Process(pid), folder, limits
+        self._family: list[psutil.Process] = []
+        self._listed = -FAMILY_KEPT
         self.begin("start")
 
     def begin(self, phase: str, *, processor: float | None = None, clock: float | None = None) -> None:
@@ -62,7 +65,7 @@ class Watch:
         self.phase, self.processor_limit = phase, seconds
         self.clock_limit = clock if clock is not None else seconds and seconds * CLOCK
         self.begun = self.progressed = monotonic()
-        self.processor_before = self._processor_seconds()
+        self.processor_before = self.processor_seconds()
 
     def progress(self) -> None:
         """Note that the process has made progress."""
@@ -71,7 +74,7 @@ class Watch:
     def check(self) -> None:
         """Raise the failure of the first limit that is exceeded."""
         now = monotonic()
-        processor = self._processor_seconds() - self.processor_before
+        processor = self.processor_seconds() - self.processor_before
         if self.processor_limit is not None and processor > self.processor_limit:
             raise TooSlow.of(phase=self.phase, seconds=self.processor_limit, clock="processor time")
         if self.clock_limit is not None and now - self.begun > self.clock_limit:
@@ -92,15 +95,22 @@ class Watch:
                     size += os.lstat(os.path.join(place, name)).st_size
         return size
 
-    def _processor_seconds(self) -> float:
+    def processor_seconds(self) -> float:
         """Return the processor time of the whole tree, with that of children that have ended."""
         return self._sum(lambda process: sum(process.cpu_times()[:4]))
 
     def _sum(self, measure: Callable[[psutil.Process], float]) -> float:
         """Add up a figure of all processes of the tree; those that have just ended count nothing."""
         total = 0.0
-        with suppress(psutil.NoSuchProcess):
-            for process in [self.process, *self.process.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):
-                    total += measure(process)
+        for process in self._members():
+            with suppress(psutil.NoSuchProcess):
+                total += measure(process)
         return total
+
+    def _members(self) -> list[psutil.Process]:
+        """Return the process and all below it, listed now and then: a list takes a look at every process there is."""
+        if monotonic() - self._listed >= FAMILY_KEPT:
+            with suppress(psutil.NoSuchProcess):
+                self._family = [self.process, *self.process.children(recursive=True)]
+            self._listed = monotonic()
+        return self._family

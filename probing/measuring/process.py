@@ -39,7 +39,7 @@ from probing.probes.parts import Part
 from probing.results.joining import PartResult
 from probing.start_token import TokenizerFacts
 
-CHILD = "probing.measuring.child"
+START, CHILD = "probing.measuring.start", "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process
 WAITING_MESSAGES = 100
 TIME_TO_END = 30.0  # seconds that a process may take to end after it has closed its output
@@ -71,7 +71,7 @@ class MeasuringProcess:
     def __enter__(self) -> "MeasuringProcess":
         self._scratch = TemporaryDirectory(prefix="clozeboard-")
         self._rows = Path(self._scratch.name)
-        program = [sys.executable, "-m", CHILD, str(self._rows)]
+        program = [sys.executable, "-m", START, CHILD, str(self._rows)]
         self._process = subprocess.Popen(
             sandbox.command(program, self._readable(), self._rows),
             env=sandbox.environment(),
@@ -127,6 +127,10 @@ class MeasuringProcess:
         with self._well_formed():
             return PartResult(self._read_rows(part), dict(message["record"]))
 
+    def processor_seconds(self) -> float:
+        """Return the processor time that the process and all that it has started have taken so far."""
+        return self._watch.processor_seconds()
+
     def _card(self, values: Mapping[str, Any]) -> ModelCard:
         """Return the card of the loaded model; which model it is, is known from the task."""
         tokenizer = TokenizerFacts.from_json(values.get("tokenizer"))
@@ -148,7 +152,7 @@ class MeasuringProcess:
 
     def _until(self, event: str, on_tick: Callable[[], None], shares: list[float] | None = None) -> Message:
         """Wait for an event; meanwhile check the limits, note phases and progress, and call `on_tick`."""
-        checked = 0.0
+        checked = time.monotonic()
         while True:
             if time.monotonic() - checked > TICK:
                 on_tick()

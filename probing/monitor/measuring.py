@@ -12,7 +12,8 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.estimate.work import WorkEstimate, estimate_work
-from probing.language_model import DType, Kind, LanguageModel
+from probing.kinds import Kind
+from probing.language_model import DType, LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.monitor.sharing import shared
 from probing.probes import probe_of

@@ -147,8 +147,9 @@ def test_a_worker_leaves_a_shared_run_for_one_that_waits(benchmark: Benchmark) -
     assert not schedule.should_leave(run), "no run waits"
     queued(benchmark, lane="large")
     assert not schedule.should_leave(run), "the run that waits is in another lane"
-    queued(benchmark)
+    other = queued(benchmark)
     assert schedule.should_leave(run)
+    assert schedule.waiting("default") == [other.pk]
 
 
 @pytest.mark.django_db(transaction=True)

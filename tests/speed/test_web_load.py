@@ -5,9 +5,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from threading import Thread
+from types import SimpleNamespace
+from typing import cast
 
-from speed.web_load import Answer, Load, free_port, lost, summary
+import psutil
+import pytest
+
+from speed import web_load
+from speed.web_load import Answer, Load, cost, free_port, lost, summary
 
 
 @contextmanager
@@ -59,6 +66,15 @@ def test_a_refusal_is_no_error_but_everything_else_is() -> None:
     answers = load(free_port())
     assert {answer.outcome for answer in answers} == {"ConnectionRefusedError"}
     assert all(answer.is_error for answer in answers)
+
+
+def test_the_cost_of_a_submission_is_processor_time_of_the_web_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_load, "ALONE", 4)
+    seconds = count(10, 2)
+    web = cast(psutil.Process, SimpleNamespace(cpu_times=lambda: (next(seconds), 0.0, 7.0)))
+    with answering(202, b"{}") as port, ThreadPoolExecutor(1) as thread:
+        clients = Load(port, readers=0, pause=0, submissions=0, seconds=0)
+        assert thread.submit(asyncio.run, cost(web, clients, "org/{}")).result() == 500
 
 
 def test_an_accepted_submission_that_is_not_stored_is_lost() -> None:

@@ -4,12 +4,14 @@ import subprocess
 import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import django_rq
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
+from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import check_job, check_queue, checks, hub, submissions
 from leaderboard.intake.check_job import check
@@ -19,6 +21,7 @@ from leaderboard.models import Benchmark, Model, Run, Submission
 from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import manage, until, worker
+from tests.tiny_models import build_gpt2
 
 State = Submission.State
 
@@ -103,6 +106,18 @@ def test_all_checks_together_have_a_deadline(small: Benchmark, local_hub: Hub, m
     assert submission.state == State.WAITING
     assert [outcome["state"] for outcome in submission.checks] == ["ok", "warning"]
     assert "within 1 seconds" in submission.checks[-1]["message"]
+
+
+def test_a_local_model_has_time_until_its_files_have_been_read(
+    small: Benchmark, local_hub: Hub, settings: SiteSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their digest stands for a commit; of a large file, it takes longer than a hub may take to answer."""
+    settings.MODELS = tmp_path
+    build_gpt2(tmp_path / "org/slow")
+    read = hub._digests
+    monkeypatch.setattr(hub, "_digests", lambda paths: time.sleep(1.2) or read(paths))
+    monkeypatch.setattr(check_job, "DEADLINE", 1)
+    assert checked(small, "org/slow").state == Submission.State.ACCEPTED
 
 
 def test_the_checks_so_far_are_stored_while_others_take_long(

@@ -10,6 +10,7 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.intake import check_queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.quotas import OverQuota, QueueFull, TooFast, TooMany, TooManyOpen
 from leaderboard.intake.requests import receive
@@ -104,6 +105,33 @@ def test_made_up_ids_are_checked_at_a_bounded_pace(small: Benchmark, settings: D
         outcomes = [refusal(lambda name=name: receive(f"org/{name}", small, {}, submitter=ME)) for name in range(5)]
     assert outcomes == [None, None, None, TooFast, TooFast]
     assert Submission.objects.count() == 3
+
+
+def test_a_refusal_says_when_to_come_again(small: Benchmark, settings: DjangoSettings) -> None:
+    settings.CHECKS_PER_MINUTE, settings.SUBMISSIONS_PER_DAY = 2, 2
+    with embedded_server():
+        receive("org/a", small, {}, submitter=ME)
+        Submission.objects.update(created=timezone.now() - timedelta(hours=23))
+        receive("org/b", small, {}, submitter=ME)
+        with pytest.raises(TooFast) as fast:
+            receive("org/c", small, {}, submitter=ME)
+    assert 1 <= fast.value.retry_after <= 60
+    settings.CHECKS_PER_MINUTE = 0
+    with pytest.raises(TooMany) as many:
+        receive("org/c", small, {}, submitter=ME)
+    assert 3500 < many.value.retry_after <= 3600, "the first one counts for another hour"
+
+
+@pytest.mark.parametrize(("days", "left"), [(30, {"new", "run", "open"}), (0, {"old", "new", "run", "open"})])
+def test_old_refusals_are_forgotten(small: Benchmark, settings: DjangoSettings, days: int, left: set[str]) -> None:
+    settings.REFUSED_DAYS = days
+    stored(small, State.REFUSED, revision="old")
+    stored(small, State.WITHDRAWN, Run.State.CANCELLED, revision="run")
+    stored(small, State.WAITING, revision="open")
+    Submission.objects.update(created=timezone.now() - timedelta(days=31))
+    stored(small, State.REFUSED, revision="new")
+    assert check_queue.forget_refused() == 4 - len(left)
+    assert set(Submission.objects.values_list("revision", flat=True)) == left
 
 
 def refusal(action: Callable[[], object]) -> type[ProbingError] | None:

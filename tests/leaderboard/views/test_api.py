@@ -162,6 +162,9 @@ def test_a_limit_is_status_429(client: Client, small: Benchmark, settings: Setti
     send(client, model="org/causal", benchmark="small")
     status, answer = send(client, model="org/other", benchmark="small")
     assert (status, answer["error"]["code"]) == (429, "too-many-open")
+    sent = json.dumps({"model": "org/other", "benchmark": "small"})
+    response = client.post("/api/v1/submit", sent, content_type="application/json")
+    assert (response.status_code, response["Retry-After"]) == (429, "600")
 
 
 def test_one_request_submits_a_model_to_several_benchmarks(client: Client, small: Benchmark, pairs: Benchmark) -> None:

@@ -193,6 +193,7 @@ def test_a_limit_is_said_at_the_form(
     client.post("/submit/", GOOD)
     response = client.post("/submit/", GOOD | {"model": "org/other"})
     assert response.status_code == status
+    assert int(response["Retry-After"]) > 0
     assert words in response.context["form"].non_field_errors()[0]
 
 

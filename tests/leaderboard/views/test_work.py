@@ -98,6 +98,29 @@ def test_a_worker_without_a_valid_token_gets_nothing(client: Client, run: Run) -
         assert response["WWW-Authenticate"] == "Bearer"
 
 
+def test_a_worker_stays_with_a_run_unless_it_may_take_another_one(worker: Worker, run: Run) -> None:
+    """It would load another model in vain, or none."""
+    first, second = (
+        make.model("org/local", source=Model.Source.LOCAL),
+        make.model("org/huge", commit="c0ffee", weight_bytes=10**12),
+    )
+    worker.claim()
+    mine = {"worker": "host-2", "run": run.pk, "memory_gb": 1}
+    Model.objects.filter(pk=second.pk).update(stored_dtype="float32")
+    for model in (first, second):
+        waiting = make.run(model, run.benchmark, Run.State.QUEUED)
+        RunPart.objects.create(run=waiting, relation="P1", template=0, items=1)
+        part = RunPart.objects.get(pk=elsewhere.leased(worker.claim(**mine).json()["lease"], token("lab")).pk)
+        assert part.run == run, f"no worker elsewhere can measure {model}"
+        RunPart.objects.release(part)
+    Model.objects.filter(pk=second.pk).update(weight_bytes=1000)
+    assert worker.claim(**mine).status_code == 204
+
+
+def token(name: str) -> WorkerToken:
+    return WorkerToken.objects.get(name=name)
+
+
 def test_nobody_holds_a_part_for_ever(worker: Worker, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     lease = worker.claim().json()["lease"]
     assert worker.post(f"{lease}/renew", {"share": 0.1}).json() == {"continue": True}

@@ -1,6 +1,9 @@
 """Spot re-measurement of parts that came from elsewhere."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +14,11 @@ from leaderboard.intake import queue, tokens
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks
+from leaderboard.worker import jobs
 from leaderboard.worker.jobs import measure_again
 from leaderboard.worker.lease import Ended, LeasedPart
 from leaderboard.worker.verification import ResultsDiffer, difference, drawn, verify
+from probing.measuring.failures import Crashed
 from probing.probes.parts import Part
 from probing.runner import probe_part
 from probing.settings import Settings
@@ -118,6 +123,26 @@ def test_other_texts_and_other_columns_are_differences(run: Run) -> None:
     assert difference(rows, rows.assign(prediction_label="Mars"), "float32") == "prediction_label"
     assert difference(rows, rows.drop(columns="margin"), "float32") == "columns"
     assert difference(rows, rows.iloc[1:], "float32") == "columns"
+
+
+@pytest.mark.parametrize(("crashes", "verified"), [(2, True), (3, False)])
+def test_a_process_that_is_lost_while_it_measures_again_is_replaced(
+    run: Run, settings: SiteSettings, monkeypatch: pytest.MonkeyPatch, crashes: int, verified: bool
+) -> None:
+    settings.VERIFY_SHARE = 1
+    lost: list[Part] = []
+
+    class Process:
+        def measure(self, part: Part, **_: Any) -> Any:
+            if len(lost) < crashes:
+                lost.append(part)
+                raise Crashed.by(-9)
+            return SimpleNamespace(rows=measured(run.parts.get(relation=part.relation, template=part.template)))
+
+    monkeypatch.setattr(jobs, "loaded_model", lambda run, leased: nullcontext(Process()))
+    with nullcontext() if verified else pytest.raises(Crashed):
+        measure_again(run, LeasedPart())
+    assert run.parts.filter(verified=True).exists() == verified
 
 
 def test_no_part_of_a_cancelled_run_is_measured_again(run: Run, settings: SiteSettings) -> None:

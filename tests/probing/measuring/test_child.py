@@ -1,5 +1,6 @@
 """The steps of the measuring process, called in this process, where their errors can be seen."""
 
+import gc
 import io
 import json
 import resource
@@ -47,7 +48,12 @@ def test_a_task_and_its_parts_are_answered_in_order(
 
 
 def test_without_orders_nothing_is_done(tmp_path: Path) -> None:
-    child.measure(io.BytesIO(), lambda event, **content: pytest.fail(event), tmp_path)
+    gc.disable()  # as `probing.measuring.start` does
+    try:
+        child.measure(io.BytesIO(), lambda event, **content: pytest.fail(event), tmp_path)
+        assert gc.isenabled(), "garbage is collected while it measures"
+    finally:
+        gc.enable()
 
 
 def test_a_benchmark_that_was_changed_is_refused(task: Task) -> None:

@@ -19,10 +19,11 @@ import pytest
 from probing.catalog import EMBEDDED
 from probing.errors import ProbingError
 from probing.formats import FORMATS
+from probing.measuring import limits as limits_module
 from probing.measuring import process as process_module
 from probing.measuring import sandbox
 from probing.measuring.failures import BrokenProtocol, Crashed, DiskLimit, MemoryLimit, Reported, Silent, TooSlow
-from probing.measuring.limits import Limits
+from probing.measuring.limits import Limits, Watch
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.probes.parts import parts
@@ -302,6 +303,25 @@ def test_every_limit_ends_it(
     misbehave: Callable[..., ProbingError], way: str, limits: dict[str, Any], failure: type[ProbingError]
 ) -> None:
     assert type(misbehave(way, **limits)) is failure
+
+
+def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look is taken five times a second, and a list reads a file of every process there is."""
+    listed: list[bool] = []
+
+    def children(process: psutil.Process, recursive: bool) -> list[psutil.Process]:
+        listed.append(recursive)
+        return []
+
+    monkeypatch.setattr(psutil.Process, "children", children)
+    monkeypatch.setattr(limits_module, "FAMILY_KEPT", 1000.0)
+    watch = Watch(os.getpid(), Path("/nowhere"), Limits())
+    for _ in range(5):
+        watch.check()
+    assert listed == [True]
+    monkeypatch.setattr(limits_module, "FAMILY_KEPT", 0.0)
+    watch.check()
+    assert len(listed) > 1, "processes that are started later are found"
 
 
 def test_a_process_that_is_killed_from_outside_is_told_from_one_that_failed(model: Path) -> None:

@@ -15,6 +15,7 @@ from transformers import (
     BertConfig,
     BertForMaskedLM,
     BertLMHeadModel,
+    GPTJConfig,
     GPTNeoConfig,
     PreTrainedModel,
     PreTrainedTokenizerFast,
@@ -39,6 +40,7 @@ from probing.errors import (
 )
 from probing.files.description import describe
 from probing.files.listing import folder_listing
+from probing.runner import peak_memory
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import DTYPES, _placement, load
 from probing.scoring.masked import MaskedModel
@@ -423,6 +425,18 @@ def test_positions_that_are_computed_and_not_stored_have_a_limit(built: dict[str
     change(folder, "config.json", max_position_embeddings=100_000)
     with pytest.raises(BadConfig, match="describes another model than the weights"):
         load(str(folder), device="cpu")
+
+
+def test_positions_that_no_weight_has_to_match_are_not_built(built: dict[str, Path], tmp_path: Path) -> None:
+    """Those of GPT-J grow with a number of the config, here to more than a gigabyte."""
+    folder = copytree(built["gpt2"], tmp_path / "j")
+    config = GPTJConfig(vocab_size=len(byte_level_bpe()), n_embd=32, n_layer=2, n_head=2, rotary_dim=16)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    change(folder, "config.json", n_positions=10_000_000)
+    before = peak_memory("cpu")["process"]
+    with pytest.raises(BadConfig, match=r"asks for 1\.3 GB beside the weights, for positions and masks"):
+        load(str(folder), device="cpu")
+    assert peak_memory("cpu")["process"] - before < 10**9
 
 
 @pytest.mark.parametrize("name", [*SHARING, *REFERENCE_CAUSAL])
