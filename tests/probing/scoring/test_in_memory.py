@@ -129,7 +129,7 @@ Make = Callable[[Any], Any]
 UNFIT: dict[str, tuple[Make, Make, type[ProbingError], str]] = {
     "no origin": (lambda _: without_origin(), lambda _: None, BadInput, "does not say where its tokenizer is"),
     "more tokens": (with_more_tokens, lambda _: None, BadInput, "has another vocabulary now"),
-    "no head": (lambda network: network.transformer, lambda _: None, NoHead, "GPT2Model has no language modelling head"),
+    "no head": (lambda network: network.transformer, lambda _: None, NoHead, "GPT2Model has no language"),
     "plain torch": (lambda _: torch.nn.Linear(2, 2), lambda _: None, BadInput, "Linear is no network of transformers"),
     "wrapped torch": (
         lambda _: torch.nn.DataParallel(torch.nn.Linear(2, 2)),
