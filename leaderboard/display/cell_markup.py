@@ -64,14 +64,15 @@ def _list_html(cell: Cell) -> SafeString:
 
 def _text_html(cell: Cell) -> str:
     """Return the text as a link, with a highlighted word, or plain, with its language and tooltip."""
-    tooltip = f'title="{escape(cell.tooltip)}"' if cell.tooltip else ""
-    attributes = " ".join(filter(None, [f'class="{escape(cell.kind)}"', language_attributes(cell.lang), tooltip]))
+    note = f' title="{escape(cell.tooltip)}"' if cell.tooltip else ""
+    language = f" {language_attributes(cell.lang)}" if cell.lang else ""
+    kind, attributes = f'class="{escape(cell.kind)}"', f"{language}{note}"
     if cell.href:
-        return f'<a href="{escape(cell.href)}" {attributes}>{escape(cell.text)}</a>'
+        return f'<a {kind} href="{escape(cell.href)}"{attributes}>{escape(cell.text)}</a>'
     if cell.pieces:
         before, word, after = map(escape, cell.pieces)
-        return f"<span {attributes}>{before}<mark>{word}</mark>{after}</span>"
-    return f"<span {attributes}>{escape(cell.text)}</span>"
+        return f"<span {kind}{attributes}>{before}<mark>{word}</mark>{after}</span>"
+    return f"<span {kind}{attributes}>{escape(cell.text)}</span>"
 
 
 def _mark_html(cell: Cell) -> str:

@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import parameter_axis
 from leaderboard.display.charts.figures import (
     INK,
     MUTED,
     SERIES_MARKERS,
     Axis,
+    Figure,
     Point,
+    Trace,
     error_bars,
     figure,
+    new_trace,
     with_chance_line,
 )
 
@@ -49,7 +50,7 @@ class Label(NamedTuple):
     shift: float
 
 
-def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> go.Figure:
+def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Figure:
     """Plot scores against sizes; filled points were measured here, hollow ones are published."""
     families = _families(scores)
     colours = {name: SERIES_MARKERS[place % len(SERIES_MARKERS)][1] for place, name in enumerate(families)}
@@ -62,7 +63,8 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     plot = with_chance_line(plot, chance)
     best = max(scores, key=lambda score: score.value)
     plot.update_layout(
-        margin={"r": 72}, annotations=[*plot.layout.annotations, *_annotations(families, best, colours, plot)]
+        margin={"r": 72},
+        annotations=[*plot.layout.get("annotations", []), *_annotations(families, best, colours, plot)],
     )
     return plot
 
@@ -77,19 +79,20 @@ def _families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
     return {name: by_family[name] for name in sorted(lines, key=lambda name: (-len(by_family[name]), name))}
 
 
-def _line(family: str, scores: Sequence[SizedScore], colour: str) -> go.Scatter:
+def _line(family: str, scores: Sequence[SizedScore], colour: str) -> Trace:
     return _trace(scores, family, colour, "lines+markers")
 
 
-def _dots(scores: Sequence[SizedScore]) -> go.Scatter:
+def _dots(scores: Sequence[SizedScore]) -> Trace:
     return _trace(scores, OTHERS, MUTED, "markers")
 
 
-def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> go.Scatter:
+def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> Trace:
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [MARKS[score.is_measured] for score in scores]
     bars = {**error_bars(points), "color": MUTED} if any(point.low is not None for point in points) else None
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[score.parameters for score in scores],
         y=[round(score.value, 4) for score in scores],
         text=[score.label if score.is_measured else f"{score.label}, {PUBLISHED}" for score in scores],
@@ -118,7 +121,7 @@ def _score_axis(scores: Sequence[SizedScore], chance: float | None, title: str) 
 
 
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: go.Figure
+    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: Figure
 ) -> list[dict[str, object]]:
     """Return the names of families at the ends of their lines, and that of the best model at its point.
 
@@ -138,7 +141,7 @@ def _annotations(
             "xshift": 7,
             "yshift": label.shift,
         }
-        for label in _labels(ends, colours, plot.layout.xaxis.range, plot.layout.yaxis.range)
+        for label in _labels(ends, colours, plot.layout["xaxis"]["range"], plot.layout["yaxis"]["range"])
     ]
 
 

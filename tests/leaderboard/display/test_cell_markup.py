@@ -46,7 +46,7 @@ def test_a_long_text_is_repeated_in_its_tooltip() -> None:
 
 
 def test_a_cell_with_an_address_is_a_link() -> None:
-    assert cell_html(Cell("a", "a", "/a/?b=1&c=2")) == '<a href="/a/?b=1&amp;c=2" class="text">a</a>'
+    assert cell_html(Cell("a", "a", "/a/?b=1&c=2")) == '<a class="text" href="/a/?b=1&amp;c=2">a</a>'
 
 
 def test_the_middle_of_three_pieces_is_highlighted() -> None:
