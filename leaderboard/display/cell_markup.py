@@ -41,7 +41,7 @@ def bar_html(bar: Bar, kind: str = "", mark: str = "") -> SafeString:
             _line("interval", bar.low, bar.high),
         )
         drawn = f'{"".join(lines)}<circle class="dot" cx="{svg_length(bar.at)}" cy="50%" r="3" />'
-    return SafeString(f'<svg class="bar {escape(mark)}" aria-hidden="true" focusable="false">{GROUND}{drawn}</svg>')
+    return SafeString(f'<svg class="bar {escape(mark)}" aria-hidden="true">{GROUND}{drawn}</svg>')
 
 
 def svg_length(percent: float) -> str:
@@ -82,12 +82,9 @@ def _mark_html(cell: Cell) -> str:
 
 
 def _strip_html(cell: Cell) -> str:
-    """Draw one dot for each of several values on a line from 0 to 1."""
-    dots = (
-        f'<circle class="dot{" hollow" if dot.hollow else ""}" cx="{svg_length(dot.at)}" cy="50%" r="3.5" />'
-        for dot in cell.dots
-    )
-    return f'<svg class="bar strip" aria-hidden="true" focusable="false">{GROUND}{"".join(dots)}</svg>'
+    """Draw one dot for each of several values on a line from 0 to 1; the style sheet has their size and height."""
+    dots = (f'<circle class="dot{" hollow" if dot.hollow else ""}" cx="{svg_length(dot.at)}" />' for dot in cell.dots)
+    return f'<svg class="bar strip" aria-hidden="true">{GROUND}{"".join(dots)}</svg>'
 
 
 def _line(kind: str, start: float | None, end: float | None, height: str = 'y1="50%" y2="50%"') -> str:

@@ -9,6 +9,10 @@ from math import isfinite
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.html import json_script
+from django.utils.safestring import SafeString
+
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 WRONG, GROUND = "var(--wrong)", "var(--paper)"
@@ -20,6 +24,7 @@ SERIES_SYMBOLS = (
 )
 # Symbol and colour of each of several series; either alone tells them apart.
 SERIES_MARKERS = tuple((symbol, f"var(--series-{place})") for place, symbol in enumerate(SERIES_SYMBOLS, start=1))
+DIGITS = 5  # of the length of an interval, which is drawn but not written
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes of right-to-left letters
 
 Axis = dict[str, Any]
@@ -101,6 +106,17 @@ class Chart:
         """The figure as static/charts.js reads it."""
         return plain({"data": self.figure.data, "layout": self.figure.layout})
 
+    @property
+    def script(self) -> SafeString:
+        """The element of a page in which static/charts.js finds the figure."""
+        return json_script(self.data, self.id, _Brief)
+
+
+class _Brief(DjangoJSONEncoder):
+    """JSON without spaces, as charts have thousands of numbers."""
+
+    item_separator, key_separator = ",", ":"
+
 
 class Point(NamedTuple):
     """A value with its interval, under a label; scatter plots place it at `x` as well."""
@@ -168,8 +184,8 @@ def error_bars(points: Sequence[Point]) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [0 if point.high is None else point.high - point.value for point in points],
-        "arrayminus": [0 if point.low is None else point.value - point.low for point in points],
+        "array": [0 if point.high is None else round(point.high - point.value, DIGITS) for point in points],
+        "arrayminus": [0 if point.low is None else round(point.value - point.low, DIGITS) for point in points],
         "thickness": 1.5,
         "width": 0,
         "color": SOFT,

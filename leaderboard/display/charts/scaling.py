@@ -23,6 +23,7 @@ LOW = 320  # height in pixels, so that the table below it begins on the first sc
 # The part of the figure that is not plotted on, in pixels, and the width that labels are laid out for.
 MARGIN, WIDTH = 60, 760
 LETTER, LINE_HEIGHT = 6.5, 15  # the room that a label needs, in pixels
+MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
 PUBLISHED = "published"
@@ -90,7 +91,8 @@ def _dots(scores: Sequence[SizedScore]) -> Trace:
 def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> Trace:
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [MARKS[score.is_measured] for score in scores]
-    bars = {**error_bars(points), "color": MUTED} if any(point.low is not None for point in points) else None
+    clear = len(points) <= MOST_INTERVALS and any(point.low is not None for point in points)
+    bars = {**error_bars(points), "color": MUTED} if clear else None
     return new_trace(
         "scatter",
         x=[score.parameters for score in scores],

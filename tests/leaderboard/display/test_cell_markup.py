@@ -97,8 +97,8 @@ def test_a_share_is_a_line_as_long_as_it_without_a_dot() -> None:
 
 def test_a_strip_has_a_dot_for_each_value_hollow_where_it_is_published() -> None:
     html = cell_html(Cell(0.5, "0.500", dots=(Dot(10, False), Dot(20, True))))
-    assert '<circle class="dot" cx="10.00%" cy="50%" r="3.5" />' in html
-    assert '<circle class="dot hollow" cx="20.00%" cy="50%" r="3.5" />' in html
+    assert '<circle class="dot" cx="10.00%" />' in html
+    assert '<circle class="dot hollow" cx="20.00%" />' in html
 
 
 def test_text_in_another_language_is_marked_with_it() -> None:

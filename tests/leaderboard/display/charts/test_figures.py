@@ -38,3 +38,11 @@ def test_a_chart_has_an_address_a_height_and_plain_data() -> None:
 def test_colours_are_the_tokens_of_the_stylesheet() -> None:
     layout = plotted(charts.dots([Point("Arabic", 0.5)])).layout.template.layout
     assert (layout.font.color, layout.colorway[0]) == ("var(--ink)", "var(--accent)")
+
+
+def test_the_script_of_a_chart_has_its_data_without_spaces_and_closes_no_element() -> None:
+    chart = Chart("one", "One", "", charts.dots([Point("</script>", 0.5)]))
+    assert chart.script.startswith(
+        '<script id="chart-one" type="application/json">{"data":[{"type":"scatter","x":[0.5]'
+    )
+    assert chart.script.count("</script>") == 1

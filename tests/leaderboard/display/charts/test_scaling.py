@@ -2,6 +2,7 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts import SizedScore
+from leaderboard.display.charts.scaling import MOST_INTERVALS
 from tests.leaderboard.display.charts.plotted import plotted
 
 
@@ -39,6 +40,16 @@ def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> No
 def test_the_best_model_has_its_name_beside_its_point() -> None:
     plot = plotted(charts.scaling_curve([*FAMILY, score("best", 0.9, 8000)], None, "accuracy"))
     assert {note.text for note in plot.layout.annotations} == {"GPT-2", "best"}
+
+
+def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
+    def models(number: int) -> list[SizedScore]:
+        return [score(f"m{place}", 0.5, place)._replace(low=0.4, high=0.6) for place in range(1, number + 1)]
+
+    (few,) = plotted(charts.scaling_curve(models(MOST_INTERVALS), None, "accuracy")).data
+    (many,) = plotted(charts.scaling_curve(models(MOST_INTERVALS + 1), None, "accuracy")).data
+    assert set(few.error_y.array) == {0.1}
+    assert many.error_y.array is None
 
 
 def test_chance_is_a_named_line_in_view() -> None:
