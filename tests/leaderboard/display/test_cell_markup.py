@@ -1,6 +1,7 @@
 """The HTML of cells."""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from leaderboard.display.cells import Bar, Cell, Dot
 HOSTILE = """"'><script>alert(1)</script>&"""
 ESCAPED = "&quot;&#x27;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;"
 # Every field of a cell that can hold a stranger's text, with such a text.
-TEXTS = {
+TEXTS: dict[str, Any] = {
     **dict.fromkeys(("text", "href", "note", "kind", "lang", "spoken", "half", "mark"), HOSTILE),
     "pieces": (HOSTILE, HOSTILE, HOSTILE),
     "several": ((HOSTILE, HOSTILE),),
@@ -21,7 +22,7 @@ TEXTS = {
 @pytest.mark.parametrize("field", TEXTS)
 @pytest.mark.parametrize("drawn", [None, Bar(50, 40, 60)])
 def test_text_of_strangers_stays_text(field: str, drawn: Bar | None) -> None:
-    html = cell_html(replace(Cell("a", "a", bar=drawn), **{field: TEXTS[field]}))  # type: ignore[arg-type]
+    html = cell_html(replace(Cell("a", "a", bar=drawn), **{field: TEXTS[field]}))
     assert ESCAPED in html
     assert HOSTILE not in html
     assert "<script" not in html
