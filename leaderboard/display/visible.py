@@ -12,6 +12,8 @@ def visible(text: str, keep: str = "") -> str:
     They are control characters, marks that change the direction of the text, characters of no width, and line
     separators: a stranger could use them to make a name look like another one. Those in `keep` stay as they are.
     """
+    if text.isprintable():  # far the most texts: none of those characters counts as printable
+        return text
     return "".join(_escaped(letter) if _hidden(letter) and letter not in keep else letter for letter in text)
 
 

@@ -5,8 +5,10 @@ them when it is complete, and they leave the response to the first thread, which
 in temporary files. Slow clients therefore occupy no thread of the site.
 """
 
+import ctypes
 from typing import Any
 
+import pyarrow as pa
 import waitress
 from django.core.wsgi import get_wsgi_application
 
@@ -25,10 +27,24 @@ OPTIONS: dict[str, Any] = {
 }
 
 
+M_ARENA_MAX = -8  # of malloc.h in the GNU C library
+
+
+def share_memory_between_threads() -> None:
+    """Let threads use what others have freed, where the C library can.
+
+    Otherwise each of them keeps a heap of its own as large as the largest page that it ever made.
+    """
+    pa.set_memory_pool(pa.system_memory_pool())
+    if set_option := getattr(ctypes.CDLL(None), "mallopt", None):
+        set_option(M_ARENA_MAX, 2)
+
+
 def serve(listen: str, trusted_proxy: str = "") -> None:
     """Serve the site at `listen` (address:port) until the process is told to stop.
 
     `trusted_proxy` is the address of the reverse proxy that states the client's address and protocol, or "*".
     """
+    share_memory_between_threads()
     proxy = {"trusted_proxy": trusted_proxy, "trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
     waitress.serve(get_wsgi_application(), listen=listen, **OPTIONS, **(proxy if trusted_proxy else {}))

@@ -7,10 +7,8 @@ from urllib.parse import quote, urlencode
 
 from django.template import Library
 from django.urls import reverse
-from django.utils.html import format_html
 
-from leaderboard.display import cells, labels
-from leaderboard.display.cells import Cell
+from leaderboard.display import cell_markup, cells, labels, overview_markup, table_markup
 from leaderboard.display.visible import LINES, visible
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
@@ -18,6 +16,17 @@ from leaderboard.probe_pages.pages import ProbePages
 register = Library()
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
+register.filter("lang", cell_markup.language_attributes)
+for function in (
+    cell_markup.cell_html,
+    cell_markup.bar_html,
+    table_markup.rows_html,
+    table_markup.heads_html,
+    table_markup.help_html,
+    table_markup.sort_links_html,
+    overview_markup.overview_rows_html,
+):
+    register.filter(function)
 
 
 @register.filter
@@ -48,24 +57,6 @@ def size(value: int | None) -> str:
 @register.filter
 def wait(value: tuple[timedelta, timedelta] | None) -> str:
     return cells.about_range(*value) if value else ""
-
-
-@register.filter
-def svg_length(percent: float) -> str:
-    return f"{percent:.2f}%"
-
-
-@register.filter
-def lang(code: str) -> str:
-    """Return the HTML attributes of text in another language than the page's, nothing without a code."""
-    return format_html('lang="{}" dir="auto"', code) if code else ""
-
-
-@register.filter
-def cell_attributes(cell: Cell) -> str:
-    """Return the HTML attributes for the language and the tooltip of a cell, where it has them."""
-    note = format_html('title="{}"', cell.tooltip) if cell.tooltip else ""
-    return format_html("{} {}", lang(cell.lang), note) if cell.lang and note else lang(cell.lang) or note
 
 
 @register.filter

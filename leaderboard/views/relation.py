@@ -90,8 +90,8 @@ def models_charts(title: str, scores: list[Score]) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
     usual = [score for score in scores if score.value is not None and not score.run.settings_group]
     models = [score for score in usual if score.run.provenance != Run.Provenance.BASELINE]
-    addresses = {score.run.name: score.run.get_absolute_url() for score in models}
-    points = score_points(((score.run.name, score) for score in models[:CHARTED]), addresses.__getitem__)
+    charted = {score.run.name: score for score in models[:CHARTED]}
+    points = score_points(charted.items(), lambda name: charted[name].run.get_absolute_url())
     if len(points) < 2:
         return []
     best = f", the best {CHARTED}" if len(models) > CHARTED else ""

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
-from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, figure
+from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, Figure, Trace, figure, new_trace
 
 
-def bumps(orders: Mapping[str, Sequence[str]]) -> go.Figure:
+def bumps(orders: Mapping[str, Sequence[str]]) -> Figure:
     """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
 
     The first rule names the rows. The lines of labels whose place moves are in the accent colour.
@@ -24,9 +22,10 @@ def bumps(orders: Mapping[str, Sequence[str]]) -> go.Figure:
     )
 
 
-def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> go.Scatter:
+def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> Trace:
     colour = ACCENT if len(set(ranks)) > 1 else MUTED
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=list(rules),
         y=list(ranks),
         mode="lines+markers",

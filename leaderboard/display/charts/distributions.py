@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import power_axis, row_axis
-from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, figure
+from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, Figure, figure, new_trace
 
 
-def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
+def violins(groups: Mapping[str, Sequence[float]], title: str) -> Figure:
     """Plot two distributions of base-10 logarithms, each with its quartiles."""
     traces = [
-        go.Violin(
+        new_trace(
+            "violin",
             x=list(values),
             name=label,
             line={"color": colour, "width": 1.5},
@@ -27,7 +26,7 @@ def violins(groups: Mapping[str, Sequence[float]], title: str) -> go.Figure:
     return figure(traces, 300, xaxis=power_axis(_all_values(groups), title), yaxis=rows)
 
 
-def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.Figure:
+def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> Figure:
     """Plot base-10 logarithms as one box per group with a dot for every value, and a vertical line at `line`.
 
     A box's whiskers end at the lowest and the highest value.
@@ -41,7 +40,8 @@ def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> go.
 
 def _box_with_dots(label: str, values: Sequence[float]) -> list[Any]:
     # Plotly ends the whiskers at the extremes only where the box draws no points itself, so the dots are a trace.
-    box = go.Box(
+    box = new_trace(
+        "box",
         x=list(values),
         name=label,
         boxpoints=False,
@@ -49,7 +49,8 @@ def _box_with_dots(label: str, values: Sequence[float]) -> list[Any]:
         fillcolor=PAPER,
         hoverinfo="x",
     )
-    dots = go.Scatter(
+    dots = new_trace(
+        "scatter",
         x=list(values),
         y=[label] * len(values),
         mode="markers",

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import SHARE_RANGE, row_axis, share_axis
 from leaderboard.display.charts.figures import (
     ACCENT,
@@ -13,12 +11,15 @@ from leaderboard.display.charts.figures import (
     ROW_HEIGHT,
     SERIES_MARKERS,
     SYMBOLS,
+    Figure,
     Point,
+    Trace,
     error_bars,
     figure,
     group_names,
     intervals,
     links,
+    new_trace,
     with_chance_line,
 )
 
@@ -28,7 +29,7 @@ def dots(
     chance: Mapping[str, float] | None = None,
     title: str = "",
     wordings: Mapping[str, tuple[float, float]] | None = None,
-) -> go.Figure:
+) -> Figure:
     """Plot shares in one row per label, with a small tick at the chance level of each label that has one.
 
     `wordings`: by label, a second, thin interval from the worst wording to the best one.
@@ -42,7 +43,7 @@ def dots(
     return figure(traces, 70 + ROW_HEIGHT * len(points), xaxis=share_axis(title), yaxis=row_axis(labels))
 
 
-def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) -> go.Figure:
+def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) -> Figure:
     """Plot shares upwards, with the series beside each other at each label and a legend where there are several."""
     traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
     labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
@@ -59,7 +60,7 @@ def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) 
 
 def headed_dots(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> go.Figure:
+) -> Figure:
     """Plot shares in rows under headings, with one marker per group of points.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
@@ -81,19 +82,21 @@ def headed_dots(
 
 def forest(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> go.Figure:
+) -> Figure:
     """Plot paired differences under headings around a line at zero; points with a group have filled dots."""
     plot = headed_dots(points, heads, title, names)
     for trace, group in zip(plot.data, group_names(points), strict=True):
         marker = {"symbol": "circle" if group else "circle-open", "color": ACCENT}
-        trace.update(marker=marker, hovertemplate="%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>")
+        trace["marker"] |= marker
+        trace["hovertemplate"] = "%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>"
     plot.update_layout(xaxis={"range": None, "tickformat": "+.2~f"}, showlegend=False)
     plot.add_vline(x=0, line={"color": MUTED, "width": 1})
     return plot
 
 
-def _dot_trace(points: Sequence[Point]) -> go.Scatter:
-    return go.Scatter(
+def _dot_trace(points: Sequence[Point]) -> Trace:
+    return new_trace(
+        "scatter",
         x=[point.value for point in points],
         y=[point.label for point in points],
         mode="markers",
@@ -107,9 +110,10 @@ def _dot_trace(points: Sequence[Point]) -> go.Scatter:
     )
 
 
-def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> go.Scatter:
+def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> Trace:
     """Return one thin line for each label; a missing value ends a line before the next one begins."""
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[value for low, high in ends.values() for value in (low, high, None)],
         y=[label for label in ends for _ in range(3)],
         mode="lines",
@@ -119,8 +123,9 @@ def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> go.Scatter:
     )
 
 
-def _chance_trace(ticks: Sequence[tuple[float, str]]) -> go.Scatter:
-    return go.Scatter(
+def _chance_trace(ticks: Sequence[tuple[float, str]]) -> Trace:
+    return new_trace(
+        "scatter",
         x=[value for value, _ in ticks],
         y=[label for _, label in ticks],
         mode="markers",
@@ -131,8 +136,9 @@ def _chance_trace(ticks: Sequence[tuple[float, str]]) -> go.Scatter:
     )
 
 
-def _series_trace(name: str, points: Sequence[Point], place: int) -> go.Scatter:
-    return go.Scatter(
+def _series_trace(name: str, points: Sequence[Point], place: int) -> Trace:
+    return new_trace(
+        "scatter",
         x=[point.label for point in points],
         y=[point.value for point in points],
         mode="markers",
@@ -147,11 +153,10 @@ def _series_trace(name: str, points: Sequence[Point], place: int) -> go.Scatter:
     )
 
 
-def _group_trace(points: Sequence[Point], group: str, place: int) -> go.Scatter:
-    trace = _dot_trace(points)
+def _group_trace(points: Sequence[Point], group: str, place: int) -> Trace:
     symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
-    trace.update(name=group or "score", marker={"size": 9, "symbol": symbol, "color": colour})
-    return trace
+    marker = {"size": 9, "symbol": symbol, "color": colour}
+    return {**_dot_trace(points), "name": group or "score", "marker": marker}
 
 
 def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:

@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import row_axis, share_axis
-from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, figure
+from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Figure, Trace, figure, new_trace
 
 ROW = 26  # pixels
 MARGINS = 100  # of axis and legend, in pixels
@@ -24,9 +22,10 @@ class Dumbbell(NamedTuple):
     href: str = ""
 
 
-def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> go.Figure:
+def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> Figure:
     """Plot the rows from top to bottom; `names` are what the legend calls the two sides."""
-    lines = go.Scatter(
+    lines = new_trace(
+        "scatter",
         x=[x for row in rows for x in (row.first, row.second, None)],
         y=[y for row in rows for y in (row.label, row.label, None)],
         mode="lines",
@@ -39,10 +38,11 @@ def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> g
     return figure([lines, *sides], MARGINS + ROW * len(rows), **axes, showlegend=True)
 
 
-def _side(rows: Sequence[Dumbbell], place: int, name: str) -> go.Scatter:
+def _side(rows: Sequence[Dumbbell], place: int, name: str) -> Trace:
     _, colour = SERIES_MARKERS[place]
     symbol = SYMBOLS[place]
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[(row.first, row.second)[place] for row in rows],
         y=[row.label for row in rows],
         customdata=[row.href for row in rows],

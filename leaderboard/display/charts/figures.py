@@ -3,13 +3,15 @@
 Colours are custom properties of the stylesheet; static/charts.js replaces them by their values when it draws.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
 
-import plotly.graph_objects as go
+from django.core.serializers.json import DjangoJSONEncoder
+from django.utils.html import json_script
+from django.utils.safestring import SafeString
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
@@ -22,9 +24,11 @@ SERIES_SYMBOLS = (
 )
 # Symbol and colour of each of several series; either alone tells them apart.
 SERIES_MARKERS = tuple((symbol, f"var(--series-{place})") for place, symbol in enumerate(SERIES_SYMBOLS, start=1))
+DIGITS = 5  # of the length of an interval, which is drawn but not written
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes of right-to-left letters
 
 Axis = dict[str, Any]
+Trace = dict[str, Any]
 BASE_AXIS: Axis = {
     "gridcolor": LINE,
     "zeroline": False,
@@ -34,8 +38,8 @@ BASE_AXIS: Axis = {
     "fixedrange": True,
     "title": {"font": {"size": 12, "color": SOFT}, "standoff": 10},
 }
-LAYOUT_TEMPLATE = go.layout.Template(
-    layout={
+LAYOUT_TEMPLATE = {
+    "layout": {
         "font": {"family": "var(--sans)", "size": 13, "color": INK},
         "paper_bgcolor": PAPER,
         "plot_bgcolor": PAPER,
@@ -48,7 +52,35 @@ LAYOUT_TEMPLATE = go.layout.Template(
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xanchor": "left"},
         "colorway": [ACCENT, MUTED],
     }
-)
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot as static/charts.js hands it to Plotly: traces and a layout, made of plain values.
+
+    Plotly's Python objects would check every property of each plot of each page, which takes longer than all else that
+    a page with a plot needs. Tests have them check one plot of each kind.
+    """
+
+    data: list[Trace]
+    layout: dict[str, Any]
+
+    def add_vline(self, x: float, line: dict[str, Any]) -> None:
+        """Add a line over the whole height at `x`."""
+        self._add_shape({"xref": "x", "x0": x, "x1": x, "yref": "y domain", "y0": 0, "y1": 1}, line=line)
+
+    def add_hline(self, y: float, line: dict[str, Any], layer: str | None = None) -> None:
+        """Add a line over the whole width at `y`; the layer "below" is that behind the traces."""
+        self._add_shape({"xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y}, line=line, layer=layer)
+
+    def update_layout(self, **changes: Any) -> None:
+        """Change the layout; of an axis or another group of properties, only those that are named."""
+        for name, value in changes.items():
+            self.layout[name] = {**self.layout.get(name, {}), **value} if isinstance(value, dict) else value
+
+    def _add_shape(self, place: dict[str, Any], **style: Any) -> None:
+        self.update_layout(shapes=[*self.layout.get("shapes", []), {"type": "line", **place, **style}])
 
 
 @dataclass(frozen=True)
@@ -58,7 +90,7 @@ class Chart:
     name: str
     title: str
     summary: str
-    figure: go.Figure
+    figure: Figure
 
     @property
     def id(self) -> str:
@@ -67,12 +99,23 @@ class Chart:
     @property
     def height(self) -> int:
         """The figure's height in pixels."""
-        return int(self.figure.layout.height)
+        return int(self.figure.layout["height"])
 
     @property
     def data(self) -> Any:
         """The figure as static/charts.js reads it."""
-        return isolated(json.loads(self.figure.to_json()))
+        return plain({"data": self.figure.data, "layout": self.figure.layout})
+
+    @property
+    def script(self) -> SafeString:
+        """The element of a page in which static/charts.js finds the figure."""
+        return json_script(self.data, self.id, _Brief)
+
+
+class _Brief(DjangoJSONEncoder):
+    """JSON without spaces, as charts have thousands of numbers."""
+
+    item_separator, key_separator = ",", ":"
 
 
 class Point(NamedTuple):
@@ -87,20 +130,36 @@ class Point(NamedTuple):
     href: str = ""
 
 
-def isolated(value: Any) -> Any:
-    """Return a figure's JSON with every right-to-left text isolated, so that it does not reorder the text around it."""
+def plain(value: Any) -> Any:
+    """Return a figure's values as JSON has them, without properties and numbers that are not there.
+
+    Every right-to-left text is isolated, so that it does not reorder the text around it.
+    """
     if isinstance(value, dict):
-        return {key: isolated(member) for key, member in value.items()}
-    if isinstance(value, list):
-        return [isolated(member) for member in value]
-    if isinstance(value, str) and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in value):
-        return f"\N{FIRST STRONG ISOLATE}{value}\N{POP DIRECTIONAL ISOLATE}"
+        return {key: plain(member) for key, member in value.items() if member is not None}
+    if isinstance(value, list | tuple):
+        return [plain(member) for member in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, str) and not value.isascii():
+        return _isolated(value)
     return value
 
 
-def figure(traces: Sequence[Any], height: int, **layout: Any) -> go.Figure:
+def _isolated(text: str) -> str:
+    if any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text):
+        return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
+    return text
+
+
+def figure(traces: Sequence[Trace], height: int, **layout: Any) -> Figure:
     """Make a figure of the site's look, `height` pixels high; `layout` adds to the template or overrides it."""
-    return go.Figure(data=traces, layout={"template": LAYOUT_TEMPLATE, "height": height, **layout})
+    return Figure(list(traces), {"template": LAYOUT_TEMPLATE, "height": height, **layout})
+
+
+def new_trace(kind: str, **properties: Any) -> Trace:
+    """Return a trace of one of Plotly's kinds, such as "scatter"."""
+    return {"type": kind, **properties}
 
 
 def group_names(points: Sequence[Point]) -> list[str]:
@@ -125,19 +184,19 @@ def error_bars(points: Sequence[Point]) -> dict[str, Any]:
     return {
         "type": "data",
         "symmetric": False,
-        "array": [0 if point.high is None else point.high - point.value for point in points],
-        "arrayminus": [0 if point.low is None else point.value - point.low for point in points],
+        "array": [0 if point.high is None else round(point.high - point.value, DIGITS) for point in points],
+        "arrayminus": [0 if point.low is None else round(point.value - point.low, DIGITS) for point in points],
         "thickness": 1.5,
         "width": 0,
         "color": SOFT,
     }
 
 
-def with_chance_line(plot: go.Figure, chance: float | None) -> go.Figure:
+def with_chance_line(plot: Figure, chance: float | None) -> Figure:
     """Add a horizontal line at chance level, named in the right margin, where it covers no dots."""
     if chance is not None:
         plot.add_hline(chance, line={"color": MUTED, "width": 1, "dash": "dot"})
         name = {"text": "chance", "font": {"color": SOFT}, "showarrow": False}
-        plot.add_annotation(x=1, y=chance, xref="paper", xanchor="left", **name)
-        plot.update_layout(margin={"r": 56})
+        place = {"x": 1, "y": chance, "xref": "paper", "xanchor": "left"}
+        plot.update_layout(margin={"r": 56}, annotations=[*plot.layout.get("annotations", []), {**place, **name}])
     return plot

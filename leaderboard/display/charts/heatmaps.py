@@ -2,18 +2,28 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import row_axis
-from leaderboard.display.charts.figures import ACCENT, GROUND, INK, MUTED, PAPER, ROW_HEIGHT, WRONG, figure
+from leaderboard.display.charts.figures import (
+    ACCENT,
+    GROUND,
+    INK,
+    MUTED,
+    PAPER,
+    ROW_HEIGHT,
+    WRONG,
+    Figure,
+    figure,
+    new_trace,
+)
 
 GRID_ROW_HEIGHT = 24  # pixels
 LEAST_SPAN = 0.05  # a smaller deviation than this is never drawn in full colour
 
 
-def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figure:
+def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> Figure:
     """Plot a square matrix of correlations from -1 to 1, with the number in each field."""
-    trace = go.Heatmap(
+    trace = new_trace(
+        "heatmap",
         z=values,
         x=labels,
         y=labels,
@@ -31,7 +41,7 @@ def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> go.Figu
     return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis=axis, yaxis=rows)
 
 
-def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]) -> go.Figure:
+def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]) -> Figure:
     """Plot shares in a grid of rows and columns, each field coloured by its deviation from the mean of its row.
 
     A field without a value is empty.
@@ -41,7 +51,8 @@ def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Seq
         [None if value is None else value - mean for value in row] for row, mean in zip(values, means, strict=True)
     ]
     span = max([LEAST_SPAN, *(abs(shade) for row in shades for shade in row if shade is not None)])
-    trace = go.Heatmap(
+    trace = new_trace(
+        "heatmap",
         z=shades,
         text=[["" if value is None else f"{value:.2f}" for value in row] for row in values],
         x=columns,

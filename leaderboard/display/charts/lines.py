@@ -2,12 +2,19 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
+from leaderboard.display.charts.figures import (
+    HEIGHT,
+    SERIES_MARKERS,
+    Figure,
+    Point,
+    Trace,
+    figure,
+    group_names,
+    new_trace,
+)
 
-from leaderboard.display.charts.figures import HEIGHT, SERIES_MARKERS, Point, figure, group_names
 
-
-def lines(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+def lines(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
     """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
     groups = group_names(points)
     traces = [_line([point for point in points if point.group == group], place) for place, group in enumerate(groups)]
@@ -20,10 +27,11 @@ def lines(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     )
 
 
-def _line(points: Sequence[Point], place: int) -> go.Scatter:
+def _line(points: Sequence[Point], place: int) -> Trace:
     """Return one line with hollow markers, as all its figures are published."""
     symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[point.x for point in points],
         y=[point.value for point in points],
         text=[point.label for point in points],

@@ -3,11 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import row_axis, share_axis
 from leaderboard.display.charts.dot_plots import labels_by_heading
-from leaderboard.display.charts.figures import ACCENT, GROUND, LINE, MUTED, Point, error_bars, figure
+from leaderboard.display.charts.figures import (
+    ACCENT,
+    GROUND,
+    LINE,
+    MUTED,
+    Figure,
+    Point,
+    Trace,
+    error_bars,
+    figure,
+    new_trace,
+)
 
 ROW = 30  # pixels
 
@@ -26,7 +35,7 @@ class Mark(NamedTuple):
     chance: float | None = None
 
 
-def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> go.Figure:
+def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> Figure:
     """Plot one row per mark under headings; filled dots were measured here, hollow ones are published.
 
     `heads` maps each label to its heading, in the order of the rows.
@@ -41,17 +50,18 @@ def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> go.F
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
     height = 76 + ROW * len(rows)
-    return figure([trace for trace in traces if trace.y], height, **axes, barmode="overlay", showlegend=True)
+    return figure([trace for trace in traces if trace["y"]], height, **axes, barmode="overlay", showlegend=True)
 
 
 def _heading(head: str) -> list[str]:
     return [f"<b>{head}</b>"] if head else []
 
 
-def _bands(marks: Sequence[Mark]) -> go.Bar:
+def _bands(marks: Sequence[Mark]) -> Trace:
     """Draw the ranges of models of similar size as grey bands."""
     ranges = [mark.band for mark in marks if mark.band]
-    return go.Bar(
+    return new_trace(
+        "bar",
         base=[low for low, _ in ranges],
         x=[max(high - low, 0.002) for low, high in ranges],
         y=[mark.label for mark in marks],
@@ -64,8 +74,9 @@ def _bands(marks: Sequence[Mark]) -> go.Bar:
     )
 
 
-def _ticks(values: Mapping[str, float], name: str, symbol: str, colour: str) -> go.Scatter:
-    return go.Scatter(
+def _ticks(values: Mapping[str, float], name: str, symbol: str, colour: str) -> Trace:
+    return new_trace(
+        "scatter",
         x=list(values.values()),
         y=list(values),
         mode="markers",
@@ -77,9 +88,10 @@ def _ticks(values: Mapping[str, float], name: str, symbol: str, colour: str) -> 
     )
 
 
-def _dots(marks: Sequence[Mark], name: str, fill: str) -> go.Scatter:
+def _dots(marks: Sequence[Mark], name: str, fill: str) -> Trace:
     points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[mark.value for mark in marks],
         y=[mark.label for mark in marks],
         mode="markers",

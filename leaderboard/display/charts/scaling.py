@@ -4,17 +4,18 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import parameter_axis
 from leaderboard.display.charts.figures import (
     INK,
     MUTED,
     SERIES_MARKERS,
     Axis,
+    Figure,
     Point,
+    Trace,
     error_bars,
     figure,
+    new_trace,
     with_chance_line,
 )
 
@@ -22,6 +23,7 @@ LOW = 320  # height in pixels, so that the table below it begins on the first sc
 # The part of the figure that is not plotted on, in pixels, and the width that labels are laid out for.
 MARGIN, WIDTH = 60, 760
 LETTER, LINE_HEIGHT = 6.5, 15  # the room that a label needs, in pixels
+MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
 PUBLISHED = "published"
@@ -49,7 +51,7 @@ class Label(NamedTuple):
     shift: float
 
 
-def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> go.Figure:
+def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Figure:
     """Plot scores against sizes; filled points were measured here, hollow ones are published."""
     families = _families(scores)
     colours = {name: SERIES_MARKERS[place % len(SERIES_MARKERS)][1] for place, name in enumerate(families)}
@@ -62,7 +64,8 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     plot = with_chance_line(plot, chance)
     best = max(scores, key=lambda score: score.value)
     plot.update_layout(
-        margin={"r": 72}, annotations=[*plot.layout.annotations, *_annotations(families, best, colours, plot)]
+        margin={"r": 72},
+        annotations=[*plot.layout.get("annotations", []), *_annotations(families, best, colours, plot)],
     )
     return plot
 
@@ -77,19 +80,21 @@ def _families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
     return {name: by_family[name] for name in sorted(lines, key=lambda name: (-len(by_family[name]), name))}
 
 
-def _line(family: str, scores: Sequence[SizedScore], colour: str) -> go.Scatter:
+def _line(family: str, scores: Sequence[SizedScore], colour: str) -> Trace:
     return _trace(scores, family, colour, "lines+markers")
 
 
-def _dots(scores: Sequence[SizedScore]) -> go.Scatter:
+def _dots(scores: Sequence[SizedScore]) -> Trace:
     return _trace(scores, OTHERS, MUTED, "markers")
 
 
-def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> go.Scatter:
+def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> Trace:
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [MARKS[score.is_measured] for score in scores]
-    bars = {**error_bars(points), "color": MUTED} if any(point.low is not None for point in points) else None
-    return go.Scatter(
+    clear = len(points) <= MOST_INTERVALS and any(point.low is not None for point in points)
+    bars = {**error_bars(points), "color": MUTED} if clear else None
+    return new_trace(
+        "scatter",
         x=[score.parameters for score in scores],
         y=[round(score.value, 4) for score in scores],
         text=[score.label if score.is_measured else f"{score.label}, {PUBLISHED}" for score in scores],
@@ -118,7 +123,7 @@ def _score_axis(scores: Sequence[SizedScore], chance: float | None, title: str) 
 
 
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: go.Figure
+    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: Figure
 ) -> list[dict[str, object]]:
     """Return the names of families at the ends of their lines, and that of the best model at its point.
 
@@ -138,7 +143,7 @@ def _annotations(
             "xshift": 7,
             "yshift": label.shift,
         }
-        for label in _labels(ends, colours, plot.layout.xaxis.range, plot.layout.yaxis.range)
+        for label in _labels(ends, colours, plot.layout["xaxis"]["range"], plot.layout["yaxis"]["range"])
     ]
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import cycle
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import SHARE_RANGE
 from leaderboard.display.charts.figures import (
     ACCENT,
@@ -13,12 +11,15 @@ from leaderboard.display.charts.figures import (
     SERIES_MARKERS,
     SYMBOLS,
     Axis,
+    Figure,
     Point,
+    Trace,
     error_bars,
     figure,
     group_names,
     intervals,
     links,
+    new_trace,
 )
 
 # By what the name of a group says; all others are circles.
@@ -26,12 +27,12 @@ KIND_SYMBOLS = {"masked": "diamond", "encoder-decoder": "square"}
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
-def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+def changes(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
     """Plot one change against another, with lines at zero and one symbol per group."""
     traces = _traces_by_group(points, group_names(points))
     for trace, symbol in zip(traces, cycle(SYMBOLS), strict=False):
-        trace.marker.symbol = symbol
-        trace.hovertemplate = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
+        trace["marker"]["symbol"] = symbol
+        trace["hovertemplate"] = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
     plot = figure(
         traces,
         HEIGHT,
@@ -44,14 +45,14 @@ def changes(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
     return plot
 
 
-def square(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
+def square(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
     """Plot shares of models against those of the first model: above the diagonal a model is better than the first."""
     traces = _traces_by_group(points, group_names(points))
     # In the plot beside this one, the first marker is the first model's.
     markers = SERIES_MARKERS[1:] if len(traces) > 1 else SERIES_MARKERS
     for trace, (symbol, colour) in zip(traces, markers, strict=False):
         trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
-        trace.hovertemplate = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
+        trace["hovertemplate"] = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
     diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
     axis = {"range": SHARE_RANGE, "tickformat": ".1f", "constrain": "domain"}
     return figure(
@@ -78,7 +79,7 @@ def _name_beside(point: Point) -> Axis:
     return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
 
 
-def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figure:
+def calibration(points: Sequence[Point], title: str, diagonal: bool) -> Figure:
     """Plot accuracy against confidence (`x`), from 0 to 1; on the diagonal a model is right as often as it is sure."""
     (trace,) = _traces_by_group(points, group_names(points))
     trace.update(mode="lines+markers", line={"color": ACCENT, "width": 1.5}, hovertemplate=CALIBRATION_HOVER)
@@ -88,15 +89,16 @@ def calibration(points: Sequence[Point], title: str, diagonal: bool) -> go.Figur
     return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
 
 
-def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[go.Scatter]:
+def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[Trace]:
     return [_model_trace([point for point in points if point.group == group], group) for group in groups]
 
 
-def _model_trace(points: Sequence[Point], group: str) -> go.Scatter:
+def _model_trace(points: Sequence[Point], group: str) -> Trace:
     """Return a trace whose marker shows what the group's name says: the kind of model, and published scores."""
     published = "published" in group
     symbol = next((symbol for kind, symbol in KIND_SYMBOLS.items() if kind in group), "circle")
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[point.x for point in points],
         y=[point.value for point in points],
         text=[point.label for point in points],

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import plotly.graph_objects as go
-
 from leaderboard.display.charts.axes import share_axis
 from leaderboard.display.charts.dot_plots import labels_by_heading
 from leaderboard.display.charts.figures import (
@@ -12,12 +10,15 @@ from leaderboard.display.charts.figures import (
     MUTED,
     SERIES_MARKERS,
     Axis,
+    Figure,
     Point,
+    Trace,
     error_bars,
     figure,
     group_names,
     intervals,
     links,
+    new_trace,
 )
 
 # Pixels.
@@ -37,7 +38,7 @@ class _Line:
 
 def beside(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> go.Figure:
+) -> Figure:
     """Plot shares in rows under headings, the groups of points one below the other within each row.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
@@ -59,7 +60,7 @@ def beside(
     return plot
 
 
-def favoured(points: Sequence[Point], uniform: float) -> go.Figure:
+def favoured(points: Sequence[Point], uniform: float) -> Figure:
     """Plot shares of options, one marker per group, around a line at the share that each has without a preference."""
     plot = beside(points, {point.label: "" for point in points}, "probability")
     most = max(point.value if point.high is None else point.high for point in points)
@@ -87,11 +88,12 @@ def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
     }
 
 
-def _trace(points: Sequence[Point], place: int, offset: float, centres: Mapping[str, float]) -> go.Scatter:
+def _trace(points: Sequence[Point], place: int, offset: float, centres: Mapping[str, float]) -> Trace:
     """Return the dots of one group; `offset` is its place from the middle of a row."""
     symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
     name = points[0].group
-    return go.Scatter(
+    return new_trace(
+        "scatter",
         x=[point.value for point in points],
         y=[centres[point.label] + SERIES * offset for point in points],
         text=[point.label for point in points],

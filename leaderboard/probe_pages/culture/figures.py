@@ -3,10 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import plotly.graph_objects as go
-
 from leaderboard.display import cells, charts
-from leaderboard.display.charts import Point
+from leaderboard.display.charts import Figure, Point
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.tables import Column
 from leaderboard.models import Run, Score
@@ -72,7 +70,7 @@ def _p_value(row: Sides) -> cells.Cell:
     return cells.p_value(row.p.value) if row.p and row.p.value is not None else cells.number(None)
 
 
-def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> go.Figure:
+def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Figure:
     """Draw P@1 of both cultures in each line; `names` are what the legend calls the two sides."""
     points = [
         Point(line.label, float("nan") if score.value is None else score.value, score.low, score.high, group=name)
@@ -82,7 +80,7 @@ def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> go.Figure:
     return charts.beside(points, _heads(lines), "P@1", _short_names(lines))
 
 
-def gaps_forest(lines: Sequence[ChartLine]) -> go.Figure:
+def gaps_forest(lines: Sequence[ChartLine]) -> Figure:
     """Draw the gap of each line, filled where it was measured here."""
     points = [
         Point(line.label, gap.value, gap.low, gap.high, group="" if is_published(line.row.run) else "measured")

@@ -7,6 +7,7 @@ from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
 from leaderboard.probe_pages.pages import ProbePages
+from tests.leaderboard.display.charts.plotted import plotted
 
 PAGES = ProbePages(metric_labels={"chance": "Chance"})
 
@@ -67,7 +68,7 @@ def test_a_chart_marks_the_chance_level_of_groups_that_have_one() -> None:
     groups = [group("Arts", 0.5, chance=0.1), group("Sports", 0.25)]
     chart = dimension_section(run(), PAGES, "domain", groups).chart
     assert chart
-    ticks = next(trace for trace in chart.figure.data if trace.name == "chance")
+    ticks = next(trace for trace in plotted(chart.figure).data if trace.name == "chance")
     assert list(ticks.x) == [0.1]
 
 
@@ -99,8 +100,8 @@ def test_the_chart_draws_the_range_over_wordings_as_thin_lines() -> None:
     groups = [replace(group("Arts", 0.5), wordings=(0.4, 0.7)), group("Sports", 0.25)]
     chart = dimension_section(run(), PAGES, "domain", groups).chart
     assert chart
-    thin = next(trace for trace in chart.figure.data if trace.name == "wordings")
-    dots = next(trace for trace in chart.figure.data if trace.name == "score")
+    thin = next(trace for trace in plotted(chart.figure).data if trace.name == "wordings")
+    dots = next(trace for trace in plotted(chart.figure).data if trace.name == "score")
     assert list(thin.x) == [0.4, 0.7, None]
     assert thin.line.width < dots.error_x.thickness
 

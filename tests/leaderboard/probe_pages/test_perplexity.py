@@ -19,6 +19,7 @@ from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.display.charts.plotted import plotted
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -62,9 +63,9 @@ def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
 
 def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
     distributions, _, p_values = run_sections(measured)
-    assert {trace.type for trace in distributions.chart.figure.data} == {"violin"}
-    assert [trace.type for trace in p_values.chart.figure.data] == ["box", "scatter"]
-    assert len(p_values.chart.figure.data[1].x) == 5
+    assert {trace.type for trace in plotted(distributions.chart.figure).data} == {"violin"}
+    assert [trace.type for trace in plotted(p_values.chart.figure).data] == ["box", "scatter"]
+    assert len(plotted(p_values.chart.figure).data[1].x) == 5
     page = client.get(f"/runs/{measured.pk}/")
     assert page.status_code == 200
     assert "Perplexities of true and false statements" in page.content.decode()
@@ -134,7 +135,7 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
     found = {section.name: section for section in benchmark_sections(wn18rr)}
     assert list(found) == ["p-values"], "one box plot, and no scatter plots of four points each"
-    boxes = [trace for trace in found["p-values"].chart.figure.data if trace.type == "box"]
+    boxes = [trace for trace in plotted(found["p-values"].chart.figure).data if trace.type == "box"]
     assert len(boxes) == 4
     page = client.get("/benchmarks/wn18rr/")
     assert page.status_code == 200

@@ -21,6 +21,7 @@ from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.display.charts.plotted import plotted
 from tests.leaderboard.views.html_table import Tables
 
 pytestmark = pytest.mark.django_db
@@ -145,7 +146,7 @@ def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark
         html = client.get(f"/benchmarks/{benchmark}/").content.decode()
         assert html.count('class="baseline"') == len(names)
         assert all(name in html for name in names)
-    assert "chance" not in client.get("/benchmarks/stest/").context["charts"]["scatter"].figure.to_json()
+    assert "chance" not in plotted(client.get("/benchmarks/stest/").context["charts"]["scatter"].figure).to_json()
     chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
     assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
 
@@ -239,7 +240,7 @@ def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
     one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
     section, _ = run_sections(one)
     assert section.chart
-    names = [trace.name for trace in section.chart.figure.data]
+    names = [trace.name for trace in plotted(section.chart.figure).data]
     assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
 
 

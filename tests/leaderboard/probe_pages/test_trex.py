@@ -12,6 +12,7 @@ from leaderboard.models import Run
 from leaderboard.stored import benchmarks
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.display.charts.plotted import plotted
 from tests.leaderboard.probe_pages.cloze_runs import cloze_run
 from tests.probing.formats import test_lama
 
@@ -68,7 +69,7 @@ def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standi
 def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
     call_command("load_published", verbosity=0)
     page = client.get("/benchmarks/trex/")
-    traces = page.context["charts"]["training"].figure.data
+    traces = plotted(page.context["charts"]["training"].figure).data
     assert [trace.mode for trace in traces] == ["lines+markers"] * 2
     assert [list(trace.x) for trace in traces] == [[0, 1, 2, 3, 4]] * 2
     assert traces[0].y[:2] == (1.0, 0.7237)

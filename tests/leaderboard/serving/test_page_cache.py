@@ -1,7 +1,9 @@
 """Pages that are kept until the data change, asked for as readers do."""
 
+import gzip
 from collections.abc import Callable
 from itertools import count
+from random import Random
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.serving.page_cache import kept
+from leaderboard.serving.page_cache import LARGEST, kept
 from leaderboard.stored.ranks import refresh_ranks
 from tests.leaderboard import factories as make
 
@@ -137,6 +139,36 @@ def test_hosts_query_strings_and_htmx_have_pages_of_their_own() -> None:
     answers = [kept(view)(request).getvalue() for request in requests]
     assert len(set(answers)) == len(requests)
     assert [kept(view)(request).getvalue() for request in requests] == answers
+
+
+PACKED = {"Accept-Encoding": "gzip, br"}
+
+
+def test_a_kept_page_is_sent_as_the_client_wants_it(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny)
+    answers = [client.get(TABLE, headers=headers) for headers in (PACKED, {}, PACKED, {})]
+    assert [answer.get("Content-Encoding") for answer in answers] == ["gzip", None, "gzip", None]
+    made, plain, again, _ = answers
+    assert made.getvalue() == again.getvalue()
+    assert gzip.decompress(made.getvalue()) == plain.getvalue()
+    assert "Accept-Encoding" in made["Vary"] and "Accept-Encoding" in again["Vary"]
+
+
+def test_a_kept_page_has_the_tag_of_the_page_that_was_made(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny)
+    made = client.get(TABLE, headers=PACKED)
+    assert client.get(TABLE, headers=PACKED)["ETag"] == made["ETag"]
+    for headers in (PACKED, {}):
+        answer = client.get(TABLE, headers={**headers, "If-None-Match": made["ETag"]})
+        assert (answer.status_code, answer.getvalue()) == (304, b"")
+
+
+def test_a_page_that_is_large_even_when_compressed_is_not_kept() -> None:
+    make.benchmark()
+    numbers, noise = count(), Random(0).randbytes(LARGEST)
+    view = kept(lambda request: HttpResponse(noise + str(next(numbers)).encode()))
+    first, second = (view(RequestFactory().get("/x")).getvalue() for _ in range(2))
+    assert first != second
 
 
 def test_nothing_of_one_reader_is_shown_to_another(client: Client, tiny: Benchmark) -> None:

@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import psutil
+import pyarrow as pa
 import pytest
 import requests
 
+from leaderboard.serving.web_server import share_memory_between_threads
 from tests.conftest import BearFolder
 from tests.e2e.conftest import Deployment, free_port, wait_for
 
@@ -114,3 +116,12 @@ def test_downloads_of_a_large_run_need_constant_memory(served: tuple[str, psutil
     assert [answer.text.count("\n") for answer in answers] == [ROWS + 1] * 8
     assert {len(file.content) for file in files} == {len(files[0].content)}
     assert process.memory_info().rss - before < 50 * 1024**2
+
+
+def test_files_are_read_into_memory_that_other_threads_can_use_afterwards() -> None:
+    before = pa.default_memory_pool()
+    try:
+        share_memory_between_threads()
+        assert pa.default_memory_pool().backend_name == "system"
+    finally:
+        pa.set_memory_pool(before)

@@ -2,30 +2,9 @@
 
 import pytest
 
-from leaderboard.display.cells import Cell
 from leaderboard.models import Model, Run
-from leaderboard.templatetags.clozeboard import cell_attributes, lang, submit_url, svg_length
+from leaderboard.templatetags.clozeboard import submit_url
 from tests.leaderboard import factories as make
-
-
-def test_text_in_another_language_is_marked_with_it() -> None:
-    assert lang("ar") == 'lang="ar" dir="auto"'
-    assert lang("") == ""
-
-
-def test_a_cell_has_only_the_attributes_that_it_needs() -> None:
-    assert cell_attributes(Cell("a", "a")) == ""
-    assert cell_attributes(Cell("a", "a", lang="ko")) == 'lang="ko" dir="auto"'
-    assert cell_attributes(Cell("a", "a", note="n")) == 'title="n"'
-    assert cell_attributes(Cell("a", "a", note="n", lang="ko")) == 'lang="ko" dir="auto" title="n"'
-
-
-def test_a_note_with_a_quotation_mark_stays_inside_its_attribute() -> None:
-    assert cell_attributes(Cell("a", "a", note='5" > 4"')) == 'title="5&quot; &gt; 4&quot;"'
-
-
-def test_a_length_on_a_bar_is_a_percentage_with_two_digits() -> None:
-    assert svg_length(100 / 3) == "33.33%"
 
 
 @pytest.mark.django_db

@@ -11,6 +11,7 @@ from leaderboard.probe_pages.pages import PREDICTION
 from probing.analysis.comparison import RESULT_NAMES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.display.charts.plotted import plotted
 from tests.leaderboard.views.html_table import Tables
 from tests.leaderboard.views.test_every_page import read_csv
 
@@ -231,5 +232,5 @@ def test_the_fields_suggest_models_by_a_part_of_their_name(client: Client, site:
 
 def test_outliers_of_the_scatter_plot_are_named() -> None:
     points = [Point("same", 0.5, x=0.5), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
-    plot = charts.square(points, "one", "other")
+    plot = plotted(charts.square(points, "one", "other"))
     assert [label.text for label in plot.layout.annotations] == ["far", "near"]

@@ -2,12 +2,13 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts.figures import ACCENT, MUTED
+from tests.leaderboard.display.charts.plotted import plotted
 
 ORDERS = {"sum": ["a", "b", "c"], "per token": ["b", "a", "c"]}
 
 
 def test_each_label_has_a_line_through_its_places() -> None:
-    lines = {trace.name: (list(trace.x), list(trace.y)) for trace in charts.bumps(ORDERS).data}
+    lines = {trace.name: (list(trace.x), list(trace.y)) for trace in plotted(charts.bumps(ORDERS)).data}
     assert lines == {
         "a": (["sum", "per token"], [1, 2]),
         "b": (["sum", "per token"], [2, 1]),
@@ -16,11 +17,11 @@ def test_each_label_has_a_line_through_its_places() -> None:
 
 
 def test_lines_that_move_stand_out() -> None:
-    colours = {trace.name: trace.line.color for trace in charts.bumps(ORDERS).data}
+    colours = {trace.name: trace.line.color for trace in plotted(charts.bumps(ORDERS)).data}
     assert colours == {"a": ACCENT, "b": ACCENT, "c": MUTED}
 
 
 def test_the_first_place_is_at_the_top_and_rows_are_named_by_the_first_rule() -> None:
-    axis = charts.bumps(ORDERS).layout.yaxis
+    axis = plotted(charts.bumps(ORDERS)).layout.yaxis
     assert list(axis.ticktext) == ["a", "b", "c"]
     assert axis.range[0] > axis.range[1]

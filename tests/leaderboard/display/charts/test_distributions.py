@@ -1,10 +1,11 @@
 """Violins and boxes of base-10 logarithms."""
 
 from leaderboard.display import charts
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def test_violins_have_a_row_and_a_colour_each() -> None:
-    plot = charts.violins({"true": [1.0, 2.0], "false": [1.5, 3.0]}, "perplexity")
+    plot = plotted(charts.violins({"true": [1.0, 2.0], "false": [1.5, 3.0]}, "perplexity"))
     assert [(trace.name, trace.line.color) for trace in plot.data] == [
         ("true", "var(--accent)"),
         ("false", "var(--muted)"),
@@ -13,7 +14,7 @@ def test_violins_have_a_row_and_a_colour_each() -> None:
 
 
 def test_a_box_has_every_value_as_a_dot_and_the_line_is_in_view() -> None:
-    plot = charts.boxes({"a": [-9.0, -7.0, -8.0], "b": [-6.0]}, "p-value", line=-1.3)
+    plot = plotted(charts.boxes({"a": [-9.0, -7.0, -8.0], "b": [-6.0]}, "p-value", line=-1.3))
     assert [(trace.type, len(trace.x)) for trace in plot.data] == [
         ("box", 3),
         ("scatter", 3),

@@ -4,7 +4,8 @@ import pytest
 
 from leaderboard.display import charts
 from leaderboard.display.charts import Chart, Point
-from leaderboard.display.charts.figures import error_bars, isolated
+from leaderboard.display.charts.figures import error_bars, plain
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 @pytest.mark.parametrize(
@@ -13,11 +14,14 @@ from leaderboard.display.charts.figures import error_bars, isolated
         ("Arabic", "Arabic"),
         ("العربية", "\u2068العربية\u2069"),
         ("in עברית", "\u2068in עברית\u2069"),
+        ({"a": None, "b": 0}, {"b": 0}),
+        ([1.5, float("nan"), float("inf"), None], [1.5, None, None, None]),
+        (("x", "y"), ["x", "y"]),
         ({"a": ["x", "العربية"], "b": 1.5}, {"a": ["x", "\u2068العربية\u2069"], "b": 1.5}),
     ],
 )
-def test_right_to_left_text_is_isolated_wherever_it_is(text: object, result: object) -> None:
-    assert isolated(text) == result
+def test_values_are_as_json_has_them_with_right_to_left_text_isolated(text: object, result: object) -> None:
+    assert plain(text) == result
 
 
 def test_error_bars_reach_from_the_value_to_the_bounds() -> None:
@@ -32,5 +36,13 @@ def test_a_chart_has_an_address_a_height_and_plain_data() -> None:
 
 
 def test_colours_are_the_tokens_of_the_stylesheet() -> None:
-    layout = charts.dots([Point("Arabic", 0.5)]).layout.template.layout
+    layout = plotted(charts.dots([Point("Arabic", 0.5)])).layout.template.layout
     assert (layout.font.color, layout.colorway[0]) == ("var(--ink)", "var(--accent)")
+
+
+def test_the_script_of_a_chart_has_its_data_without_spaces_and_closes_no_element() -> None:
+    chart = Chart("one", "One", "", charts.dots([Point("</script>", 0.5)]))
+    assert chart.script.startswith(
+        '<script id="chart-one" type="application/json">{"data":[{"type":"scatter","x":[0.5]'
+    )
+    assert chart.script.count("</script>") == 1

@@ -1,10 +1,11 @@
 """Heatmaps of correlations."""
 
 from leaderboard.display import charts
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def test_a_heatmap_has_its_first_row_at_the_top_and_zero_in_the_middle_of_its_colours() -> None:
-    plot = charts.heatmap(["a", "b"], [[1.0, -0.5], [-0.5, 1.0]])
+    plot = plotted(charts.heatmap(["a", "b"], [[1.0, -0.5], [-0.5, 1.0]]))
     (trace,) = plot.data
     assert (trace.zmin, trace.zmax) == (-1, 1)
     assert plot.layout.yaxis.autorange == "reversed"
@@ -12,7 +13,7 @@ def test_a_heatmap_has_its_first_row_at_the_top_and_zero_in_the_middle_of_its_co
 
 
 def test_a_grid_of_shares_is_coloured_by_the_distance_from_the_mean_of_the_row() -> None:
-    plot = charts.deviations(["P1", "P2"], ["0", "1"], [[0.25, 0.75], [0.5, None]])
+    plot = plotted(charts.deviations(["P1", "P2"], ["0", "1"], [[0.25, 0.75], [0.5, None]]))
     (trace,) = plot.data
     assert [list(row) for row in trace.z] == [[-0.25, 0.25], [0, None]]
     assert [list(row) for row in trace.text] == [["0.25", "0.75"], ["0.50", ""]]

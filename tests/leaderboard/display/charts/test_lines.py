@@ -2,11 +2,12 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts import Point
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def test_each_group_is_a_line_over_its_steps_with_hollow_markers() -> None:
     points = [Point(f"{name} {x}", y, x=x, group=name) for name in ("one", "two") for x, y in ((0, 1.0), (1, 0.5))]
-    plot = charts.lines(points, "step", "share kept")
+    plot = plotted(charts.lines(points, "step", "share kept"))
     assert [(trace.name, list(trace.x), list(trace.y)) for trace in plot.data] == [
         ("one", [0, 1], [1.0, 0.5]),
         ("two", [0, 1], [1.0, 0.5]),

@@ -2,6 +2,8 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts import SizedScore
+from leaderboard.display.charts.scaling import MOST_INTERVALS
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def score(label: str, value: float, millions: int, family: str = "", is_measured: bool = True) -> SizedScore:
@@ -12,22 +14,22 @@ FAMILY = [score("gpt2-xl", 0.5, 1500, "GPT-2"), score("gpt2", 0.2, 124, "GPT-2",
 
 
 def test_a_family_is_a_line_by_size_with_its_name_at_the_end() -> None:
-    plot = charts.scaling_curve(FAMILY, None, "accuracy")
+    plot = plotted(charts.scaling_curve(FAMILY, None, "accuracy"))
     (line,) = plot.data
     assert (line.name, line.mode, list(line.x)) == ("GPT-2", "lines+markers", [124 * 10**6, 1500 * 10**6])
     assert [(note.text, note.y) for note in plot.layout.annotations] == [("GPT-2", 0.5)]
 
 
 def test_filled_points_were_measured_here_and_hollow_ones_published() -> None:
-    (line,) = charts.scaling_curve(FAMILY, None, "accuracy").data
+    (line,) = plotted(charts.scaling_curve(FAMILY, None, "accuracy")).data
     assert list(line.marker.symbol) == ["circle-open", "circle"]
     assert list(line.text) == ["gpt2, published", "gpt2-xl"]
     assert list(line.customdata) == ["/runs/124/", "/runs/1500/"]
 
 
 def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> None:
-    plot = charts.scaling_curve(
-        [*FAMILY, score("alone", 0.1, 100), score("phi-4", 0.3, 14000, "Phi")], None, "accuracy"
+    plot = plotted(
+        charts.scaling_curve([*FAMILY, score("alone", 0.1, 100), score("phi-4", 0.3, 14000, "Phi")], None, "accuracy")
     )
     assert [(trace.name, trace.mode) for trace in plot.data] == [
         ("other models", "markers"),
@@ -36,12 +38,22 @@ def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> No
 
 
 def test_the_best_model_has_its_name_beside_its_point() -> None:
-    plot = charts.scaling_curve([*FAMILY, score("best", 0.9, 8000)], None, "accuracy")
+    plot = plotted(charts.scaling_curve([*FAMILY, score("best", 0.9, 8000)], None, "accuracy"))
     assert {note.text for note in plot.layout.annotations} == {"GPT-2", "best"}
 
 
+def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
+    def models(number: int) -> list[SizedScore]:
+        return [score(f"m{place}", 0.5, place)._replace(low=0.4, high=0.6) for place in range(1, number + 1)]
+
+    (few,) = plotted(charts.scaling_curve(models(MOST_INTERVALS), None, "accuracy")).data
+    (many,) = plotted(charts.scaling_curve(models(MOST_INTERVALS + 1), None, "accuracy")).data
+    assert set(few.error_y.array) == {0.1}
+    assert many.error_y.array is None
+
+
 def test_chance_is_a_named_line_in_view() -> None:
-    plot = charts.scaling_curve(FAMILY, 0.7, "accuracy")
+    plot = plotted(charts.scaling_curve(FAMILY, 0.7, "accuracy"))
     assert "chance" in {note.text for note in plot.layout.annotations}
     assert plot.layout.yaxis.range[1] > 0.7
     assert plot.layout.shapes[0].y0 == 0.7
@@ -49,7 +61,7 @@ def test_chance_is_a_named_line_in_view() -> None:
 
 def test_names_that_would_cover_each_other_are_raised() -> None:
     rival = [score("opt-125m", 0.2, 125, "OPT"), score("opt-1.5b", 0.501, 1500, "OPT")]
-    notes = charts.scaling_curve([*FAMILY, *rival], None, "accuracy").layout.annotations
+    notes = plotted(charts.scaling_curve([*FAMILY, *rival], None, "accuracy")).layout.annotations
     shifts = {note.text: note.yshift for note in notes}
     assert shifts["GPT-2"] == 0
     assert shifts["OPT"] > 10

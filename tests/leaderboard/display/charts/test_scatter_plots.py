@@ -4,6 +4,7 @@ import pytest
 
 from leaderboard.display import charts
 from leaderboard.display.charts import Point
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def grouped_points(*groups: str) -> list[Point]:
@@ -11,12 +12,12 @@ def grouped_points(*groups: str) -> list[Point]:
 
 
 def test_each_dot_links_to_its_run() -> None:
-    (trace,) = charts.changes([Point("a", 0.1, x=0.2, href="/runs/1/")], "first", "second").data
+    (trace,) = plotted(charts.changes([Point("a", 0.1, x=0.2, href="/runs/1/")], "first", "second")).data
     assert trace.customdata == ("/runs/1/",)
 
 
 def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> None:
-    plot = charts.changes(grouped_points("z", "a"), "first", "second")
+    plot = plotted(charts.changes(grouped_points("z", "a"), "first", "second"))
     assert [(trace.name, trace.marker.symbol) for trace in plot.data] == [("z", "circle"), ("a", "diamond")]
     assert [(line.x0, line.y0) for line in plot.layout.shapes] == [(0, 0), (0, 0)]
 
@@ -27,7 +28,7 @@ def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> No
 def test_models_in_the_square_have_the_markers_of_the_plot_beside_it(
     groups: tuple[str, ...], symbols: list[str]
 ) -> None:
-    plot = charts.square(grouped_points(*groups), "of the first", "of the others")
+    plot = plotted(charts.square(grouped_points(*groups), "of the first", "of the others"))
     assert [trace.marker.symbol for trace in plot.data] == symbols
     (diagonal,) = plot.layout.shapes
     assert (diagonal.x0, diagonal.y0, diagonal.x1, diagonal.y1) == (0, 0, 1, 1)

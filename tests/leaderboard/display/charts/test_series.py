@@ -11,6 +11,7 @@ from django.conf import settings
 from leaderboard.display import charts
 from leaderboard.display.charts import Point
 from leaderboard.display.charts.figures import SERIES_MARKERS
+from tests.leaderboard.display.charts.plotted import plotted
 
 HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
 NAMES = {"Arab and West, ar": "ar", "Asia and West, ar": "ar"}
@@ -68,7 +69,7 @@ def test_every_series_has_a_symbol_of_its_own() -> None:
 
 def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
     points = [Point(label, 0.5, group=group) for group in ("one", "two", "three") for label in HEADS]
-    plot = charts.beside(points, HEADS, "P@1", NAMES)
+    plot = plotted(charts.beside(points, HEADS, "P@1", NAMES))
     one, two, three = plot.data
     assert [trace.name for trace in plot.data] == ["one", "two", "three"]
     assert all(a < b < c for a, b, c in zip(one.y, two.y, three.y, strict=True))
@@ -81,6 +82,6 @@ def test_rows_have_room_for_all_their_series() -> None:
     heights = []
     for number in (1, 4, 8):
         points = [Point("all", 0.5, group=str(place)) for place in range(number)]
-        heights.append(charts.beside(points, {"all": ""}, "P@1").layout.height)
+        heights.append(plotted(charts.beside(points, {"all": ""}, "P@1")).layout.height)
     assert heights == sorted(heights)
     assert heights[-1] - heights[0] > 8 * 10

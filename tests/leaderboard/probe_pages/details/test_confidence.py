@@ -7,6 +7,7 @@ from leaderboard.models import Run
 from leaderboard.probe_pages.details import confidence
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def overall(run: Run, metric: str) -> float:
@@ -35,7 +36,7 @@ def test_only_the_largest_probability_is_compared_with_the_diagonal(site: Site) 
     fold = confidence.fold(list(site.first.scores.all()))
     assert fold
     charts = [section.chart for section in fold.sections if section.chart]
-    assert [len(chart.figure.layout.shapes) for chart in charts] == [1, 0]
+    assert [len(plotted(chart.figure).layout.shapes) for chart in charts] == [1, 0]
 
 
 def test_a_run_without_scores_of_confidence_has_none(site: Site) -> None:
