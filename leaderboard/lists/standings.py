@@ -17,7 +17,7 @@ from leaderboard.changed_settings import asks_other_items
 from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.rank_tables import RunRank, places
+from leaderboard.models.ranks import RunRank, places
 
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)

@@ -17,8 +17,7 @@ from django.core.files.storage import storages
 from django.db import models, transaction
 
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
-from leaderboard.rank_tables import RunRank
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank, Score
 from leaderboard.stored import benchmarks
 from leaderboard.stored.item_rows import FILE
 from probing.analysis.intervals import wilson

@@ -10,8 +10,7 @@ from django.test import Client
 
 from leaderboard.intake.queue import refresh_missing_ranks
 from leaderboard.lists.standings import LeaderboardFilter, leaderboard
-from leaderboard.models import Benchmark, Run
-from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
+from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.stored import ranks
 from leaderboard.stored.ranks import refresh_ranks, restore_figures, store_figures, unranked_benchmarks
 from probing.analysis.ranks import item_values, rank_table
