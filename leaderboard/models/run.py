@@ -149,12 +149,6 @@ class Run(models.Model):
         changed = {name: words for name, words in self.differences.items() if name not in names}
         return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
 
-    def settings_without(self, names: Collection[str]) -> dict[str, Any]:
-        """Return its settings with the usual value for the settings and options of these names."""
-        options = {name: value for name, value in self.settings.get("options", {}).items() if name not in names}
-        settings = {name: value for name, value in self.settings.items() if name not in (*names, "options")}
-        return {**settings, "options": options} if options else settings
-
     @property
     def several_commits(self) -> bool:
         """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
