@@ -71,6 +71,7 @@ class RunPart(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "relation", "template"], name="one_part_each")]
+        indexes = [models.Index(fields=["lease_until"])]  # the parts that workers hold now
 
     def __str__(self) -> str:
         return f"{self.relation}, template {self.template}"

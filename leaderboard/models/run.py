@@ -121,7 +121,11 @@ class Run(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
         ]
-        indexes = [models.Index(fields=["benchmark", "state", "provenance"])]  # the leaderboard's filter
+        indexes = [
+            models.Index(fields=["benchmark", "state", "provenance"]),  # the leaderboard's filter
+            models.Index(fields=["state", "provenance", "finished"]),  # runs that ended lately
+            models.Index(fields=["submitter", "finished"], condition=models.Q(finished__isnull=False), name="served"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.model} on {self.benchmark}"
