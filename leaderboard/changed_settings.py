@@ -1,6 +1,7 @@
 """Settings in words: a benchmark's usual ones, and those of a run that differ from them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any, get_args
 
 from django.conf import settings as site
@@ -30,6 +31,8 @@ def settings_group(
     `changed`: its `differences`. No group is made by a number format that the site chose by the model's size, nor by an
     option that only adds figures.
     """
+    if not changed:
+        return ""
     options = declared_options(probe_named(settings["probe"])) if "probe" in settings else {}
     ignored = {name for name, option in options.items() if option.adds_figures}
     if settings.get("dtype") == dtype_by_size(parameters, stored_dtype):
@@ -44,10 +47,16 @@ def dtype_by_size(parameters: int | None, stored: str) -> DType:
     return next((dtype for dtype in get_args(DType) if dtype == stored), Settings.dtype)
 
 
-def asks_other_items(settings: Mapping[str, Any], usual: Settings) -> bool:
-    """Tell whether one of the changed settings and options chooses the items that are asked."""
-    options = {**declared_options(probe_named(usual.probe)), **SETTINGS}
-    return any(name in options and options[name].chooses_items for name in _changed(settings, usual))
+def asks_other_items(changed: Collection[str], probe: str) -> bool:
+    """Tell whether one of the changed settings and options, which are named here, chooses the items that are asked."""
+    return not _choosing_items(probe).isdisjoint(changed)
+
+
+@cache
+def _choosing_items(probe: str) -> frozenset[str]:
+    """Return the names of a probe's settings and options that choose the items that are asked."""
+    options = {**declared_options(probe_named(probe)), **SETTINGS}
+    return frozenset(name for name, option in options.items() if option.chooses_items)
 
 
 def plan(usual: Settings) -> str:

@@ -101,7 +101,7 @@ def _started(lane: str, now: datetime) -> list[OpenTurn]:
 
 def _served(lane: str, submitters: Iterable[str]) -> Mapping[str, float]:
     """Return when the last run of each submitter ended that had a worker."""
-    used = Q(state__in=[Run.State.FINISHED, Run.State.FAILED]) | Q(state=Run.State.CANCELLED, started__isnull=False)
+    used = Q(started__isnull=False) | ~Q(state=Run.State.CANCELLED)
     measured = Run.objects.filter(provenance=Run.Provenance.MEASURED, lane=lane, submitter__in=submitters)
     ended = measured.filter(used, finished__isnull=False)
     times = ended.values_list("submitter").annotate(last=Max("finished"))

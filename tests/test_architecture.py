@@ -31,10 +31,7 @@ LAYERS = [
     {"probing.__main__"},
 ]
 SITE_LAYERS = [
-    {
-        *("leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.former_names"),
-        *("leaderboard.question_tables", "leaderboard.rank_tables", "leaderboard.settings"),
-    },
+    {"leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.settings"},
     {"leaderboard.apps", "leaderboard.serving"},
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},

@@ -240,13 +240,13 @@ class UsualSettings:
     def __init__(self, by_version: Mapping[int, tuple[Measure, Benchmark]]) -> None:
         self._usual = {pk: version.settings_with({}) for pk, (_, version) in by_version.items()}
         self._narrowed_by = {pk: measure.narrowed_by for pk, (measure, _) in by_version.items()}
-        self._known: dict[tuple[int, str, str], bool] = {}
+        self._is_usual: dict[tuple[int, str, str], bool] = {}
 
     def has(self, figure: Figure) -> bool:
         key = (figure.benchmark, figure.settings, dtype_by_size(figure.parameters, figure.stored_dtype))
-        if key not in self._known:
-            self._known[key] = self._compare(figure)
-        return self._known[key]
+        if key not in self._is_usual:
+            self._is_usual[key] = self._compare(figure)
+        return self._is_usual[key]
 
     def _compare(self, figure: Figure) -> bool:
         settings = json.loads(figure.settings)

@@ -8,10 +8,10 @@ time is a range: from the quickest to the slowest of them, leaving out the extre
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import takewhile, zip_longest
+from itertools import islice, takewhile, zip_longest
 from typing import NamedTuple
 
-from django.db.models import F, Max, Sum
+from django.db.models import Count, F, Max, Sum
 from django.utils import timezone
 
 from leaderboard import schedule
@@ -96,7 +96,7 @@ class Begun:
 
 
 class Queue(NamedTuple):
-    """The open runs: those at work, the first of those that wait, in turn, and how many wait in all.
+    """The open runs: those at work, the chosen ones of those that wait, in turn, and how many wait in all.
 
     Runs that wait for the hub or for disk space come last, without a position.
     """
@@ -106,14 +106,21 @@ class Queue(NamedTuple):
     number_waiting: int
 
 
+class RunKind(NamedTuple):
+    """What the pace of a run depends on besides its work."""
+
+    probe: str
+    parameters: int | None
+
+
 @dataclass(frozen=True)
 class Lane:
     """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
 
-    `runs`: those that have been read, by number, which are those at work and the first that wait.
+    `kinds`: of those that have been read, by number, which are those at work and the first that wait.
     """
 
-    runs: Mapping[int, Run]
+    kinds: Mapping[int, RunKind]
     held: Mapping[int, int]
     line: Sequence[int]
     begun: Mapping[int, Begun]
@@ -121,7 +128,7 @@ class Lane:
 
     def working(self) -> dict[int, Progress]:
         """Return the progress of the runs that have workers."""
-        return {pk: self._with_time_left(pk) for pk in self.held if pk in self.runs}
+        return {pk: self._with_time_left(pk) for pk in self.held if pk in self.kinds}
 
     def waiting(self) -> dict[int, Progress]:
         """Return the progress of the runs that wait, as far as they have been read.
@@ -129,7 +136,7 @@ class Lane:
         Each of them waits for the worker that is free first. After one of which nobody knows how long it takes, no
         other has a time.
         """
-        line = [pk for pk in self.line if pk in self.runs]
+        line = [pk for pk in self.line if pk in self.kinds]
         sums = _sums(line)
         ends = self._ends(list(takewhile(bool, (self._needed(pk, sums[pk]) for pk in line))))
         return {pk: replace(sums[pk].progress, left=end) for pk, end in zip_longest(line, ends)}
@@ -139,7 +146,7 @@ class Lane:
 
         Returns nothing if nobody knows that of one of them.
         """
-        line = [pk for pk in self.line if pk in self.runs]
+        line = [pk for pk in self.line if pk in self.kinds]
         sums = _sums(line)
         all_runs = [*(self._needed(pk, sums[pk]) for pk in line), *needed]
         return [] if None in all_runs else self._ends(all_runs)[len(line) :]
@@ -169,8 +176,8 @@ class Lane:
         return replace(sums.progress, left=_span(left, left), rate=rate)
 
     def _as_others(self, pk: int, sums: Sums) -> Span | None:
-        run = self.runs[pk]
-        return expected_time(self.rates, run.benchmark.probe, sums.work - sums.work_done, run.model.parameters)
+        kind = self.kinds[pk]
+        return expected_time(self.rates, kind.probe, sums.work - sums.work_done, kind.parameters)
 
 
 def expected_time(rates: RecentRates, probe: str, work: float, parameters: int | None = None) -> Span | None:
@@ -183,28 +190,35 @@ def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
     if run.state in OPEN and run.state != State.WAITING:
         lane = lane_now(run.lane, until=run.pk)
-        found = lane.working() if run.pk in lane.held else lane.waiting()
-        if run.pk in found:
-            return found[run.pk]
+        estimates = lane.working() if run.pk in lane.held else lane.waiting()
+        if run.pk in estimates:
+            return estimates[run.pk]
     return _sums([run.pk])[run.pk].progress
 
 
-def queue(stop: int) -> Queue:
-    """Return the open runs, of those that wait only the first `stop`."""
-    unfinished = Run.objects.filter(state__in=OPEN).order_by("pk").values_list("pk", "lane", "state")
-    resting = [pk for pk, _, state in unfinished if state == State.WAITING]
-    lanes = {lane for _, lane, state in unfinished if state != State.WAITING}
-    working: list[QueuedRun] = []
-    waiting: list[QueuedRun] = []
+def queue(start: int, stop: int) -> Queue:
+    """Return the open runs, of those that wait only those from `start` to before `stop`."""
+    unfinished = Run.objects.filter(state__in=OPEN).order_by().values_list("lane", "state").annotate(Count("pk"))
+    lanes = {lane for lane, state, _ in unfinished if state != State.WAITING}
+    number_resting = sum(number for _, state, number in unfinished if state == State.WAITING)
+    working: dict[int, Progress] = {}
+    waiting: dict[int, tuple[int, Progress]] = {}
     number = 0
     for lane in (lane_now(name, max(stop - number, 0)) for name in schedule.LANES if name in lanes):
-        working += [QueuedRun(lane.runs[pk], 0, now) for pk, now in lane.working().items()]
-        waiting += [QueuedRun(lane.runs[pk], place, now) for place, (pk, now) in enumerate(lane.waiting().items(), 1)]
+        working |= lane.working()
+        places = enumerate(lane.waiting().items(), 1)
+        waiting |= {pk: (place, now) for place, (pk, now) in islice(places, max(start - number, 0), None)}
         number += len(lane.line)
-    shown = _runs(resting[: max(stop - number, 0)])
-    sums = _sums(list(shown))
-    waiting += [QueuedRun(run, 0, sums[pk].progress) for pk, run in sorted(shown.items())]
-    return Queue(working, waiting, number + len(resting))
+    if number_resting:
+        resting = Run.objects.filter(state=State.WAITING).order_by("pk").values_list("pk", flat=True)
+        sums = _sums(list(resting[max(start - number, 0) : max(stop - number, 0)]))
+        waiting |= {pk: (0, sums[pk].progress) for pk in sums}
+    runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *waiting])
+    return Queue(
+        [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
+        [QueuedRun(runs[pk], *row) for pk, row in waiting.items() if pk in runs],
+        number + number_resting,
+    )
 
 
 def lane_now(name: str, stop: int | None = None, until: int = 0) -> Lane:
@@ -219,11 +233,12 @@ def lane_now(name: str, stop: int | None = None, until: int = 0) -> Lane:
     line = [turn.run for turn in turns if turn.run not in held]
     if until:
         stop = line.index(until) + 1 if until in line else 0
-    return Lane(_runs([*held, *line[:stop]]), held, line, begun, recent_rates(name))
+    return Lane(_kinds([*held, *line[:stop]]), held, line, begun, recent_rates(name))
 
 
-def _runs(numbers: Sequence[int]) -> dict[int, Run]:
-    return Run.objects.select_related("model", "benchmark").in_bulk(numbers)
+def _kinds(runs: Sequence[int]) -> dict[int, RunKind]:
+    rows = Run.objects.filter(pk__in=runs).values_list("pk", "benchmark__probe", "model__parameters")
+    return {pk: RunKind(probe, parameters) for pk, probe, parameters in rows}
 
 
 def _span(low: float, high: float) -> Span:

@@ -13,7 +13,7 @@ from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
 
 QUESTIONS = 10
-OPTIONS = 6  # the right one and drawn wrong ones
+OPTIONS = 6  # the right one, and wrong ones that are drawn at random
 OWN_LANGUAGE = "en"  # that of the pages
 
 
@@ -45,12 +45,12 @@ def drawn_questions(benchmark: Benchmark, seed: str) -> list[QuizQuestion]:
     chance = Random(f"{benchmark.slug} {seed}")
     relations = [relation for relation in _readable(read_questions(benchmark)) if relation.items]
     rounds = [chance.sample(relations, len(relations)) for _ in range(QUESTIONS)] if relations else []
-    drawn: dict[tuple[str, int], QuizQuestion] = {}
+    questions: dict[tuple[str, int], QuizQuestion] = {}
     for relation in (relation for one_round in rounds for relation in one_round):
         item = chance.choice(relation.items)
-        if len(drawn) < QUESTIONS and (relation.label, item.index) not in drawn:
-            drawn[relation.label, item.index] = _question(benchmark, relation, item, chance)
-    return list(drawn.values())
+        if len(questions) < QUESTIONS and (relation.label, item.index) not in questions:
+            questions[relation.label, item.index] = _question(benchmark, relation, item, chance)
+    return list(questions.values())
 
 
 def _readable(content: Content) -> list[Relation]:

@@ -6,22 +6,19 @@ fill a processor worse than long ones, and grows with the number of parameters.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import quantiles
 from typing import NamedTuple
 
-import numpy as np
-from django.db.models import Sum
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef, Sum
 
-from leaderboard.lists.runs import measured_runs
-from leaderboard.models import Run
+from leaderboard.models import Run, RunPart
 
 NEWEST = 100  # runs that are looked at
 RECENT_RUNS = 10  # of each probe
-EXTREMES = (0.9, 0.1)  # quantiles of recent rates that make the quickest and the slowest plausible time
 
 
 class Rates(NamedTuple):
-    """Work per second of quick and of slow runs among those that finished last."""
+    """Work per second of quick and of slow runs among those that finished last: the last decile and the first."""
 
     quick: float
     slow: float
@@ -49,20 +46,18 @@ class RecentRates:
             run.rate * (run.parameters / parameters if run.parameters and parameters else 1)
             for run in self.runs.get(probe, ())
         ]
-        return Rates(*np.quantile(rates, EXTREMES).tolist()) if rates else None
+        deciles = quantiles(rates, n=10, method="inclusive") if len(rates) > 1 else rates
+        return Rates(deciles[-1], deciles[0]) if rates else None
 
 
 def recent_rates(lane: str) -> RecentRates:
     """Return the rates of the runs of a lane that finished last, from start to end."""
-    newest = measured_runs().filter(lane=lane, started__isnull=False).values("pk")[:NEWEST]
-    rows = (
-        Run.objects.filter(pk__in=newest)
-        .annotate(work=Coalesce(Sum("parts__work"), 0.0))
-        .order_by("-finished", "-pk")
-        .values_list("benchmark__probe", "model__parameters", "work", "started", "finished")
-    )
+    total = RunPart.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(total=Sum("work"))
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, lane=lane)
+    newest = measured.filter(started__isnull=False).order_by("-finished", "-pk").annotate(work=total.values("total"))
+    fields = ("benchmark__probe", "model__parameters", "work", "started", "finished")
     runs: dict[str, list[DoneRun]] = {}
-    for probe, parameters, work, started, finished in rows:
+    for probe, parameters, work, started, finished in newest.values_list(*fields)[:NEWEST]:
         if work and started and finished and finished > started and len(runs.setdefault(probe, [])) < RECENT_RUNS:
             runs[probe].append(DoneRun(work / (finished - started).total_seconds(), parameters))
     return RecentRates(runs)

@@ -12,6 +12,7 @@ WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
 OPEN = (State.QUEUED, *WORKING, State.WAITING)
 # The version of published figures that are not about exactly the files and settings of measured runs.
 ANY_VERSION = "published"
+OWN_PAGE = ("message", "next_step", "traceback", "log")  # fields of a run that its own page shows alone
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
@@ -53,12 +54,25 @@ def _number_of_models(runs: QuerySet[Run]) -> Coalesce:
     return Coalesce(Subquery(finished.annotate(number=Count("model__hub_id", distinct=True)).values("number")), 0)
 
 
+def finished(benchmark: Benchmark) -> QuerySet[Run]:
+    """Return the finished runs of this version, to choose rows of other tables by."""
+    return Run.objects.filter(benchmark=benchmark, state=State.FINISHED)
+
+
 def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
     """Return the finished runs of this version, with the figures that were published about exactly the same.
 
     Those about another sample or version stand by themselves (`lists/published`).
     """
-    return _with_commits(Run.objects.filter(benchmark=benchmark, state=State.FINISHED))
+    return _with_commits(finished(benchmark))
+
+
+def runs_on(benchmark: Benchmark) -> list[Run]:
+    """Return the finished runs of this version without what only their own pages show. They share `benchmark`."""
+    runs = list(finished_runs(benchmark).select_related(None).select_related("model").defer(*OWN_PAGE))
+    for run in runs:
+        run.benchmark = benchmark
+    return runs
 
 
 def measured_runs() -> QuerySet[Run]:

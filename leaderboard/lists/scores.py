@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import F, Min
+from django.db.models import F, Max, Min, QuerySet
 from django.urls import reverse
 
-from leaderboard.lists.runs import finished_runs
+from leaderboard.lists.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.templates import HIGHEST, LOWEST
@@ -49,16 +50,23 @@ def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
 
 
 def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> list[Slice]:
-    """Return the groups that can be columns: those of any run measured here, or else of the published ones.
+    """Return the groups that can be columns: those of runs measured here, or else of the published ones.
 
-    Dimensions in `hidden` are left out.
+    Runs with the same settings are asked the same items, so that the newest of them is enough. Dimensions in `hidden`
+    are left out.
     """
-    scores = Score.objects.filter(run__in=finished_runs(benchmark), metric=metric)
-    scores = scores.exclude(dimension__in=(OVERALL.dimension, *hidden))
-    rows = scores.values_list("dimension", "group", "run__provenance").annotate(first=Min("pk")).order_by("first")
-    measured = [row for row in rows if row[2] == Run.Provenance.MEASURED]
-    groups = dict.fromkeys(Slice(dimension, group) for dimension, group, *_ in measured or rows)
+    runs = finished(benchmark)
+    measured = runs.filter(provenance=Run.Provenance.MEASURED)
+    newest = measured.order_by().values("settings_digest").annotate(newest=Max("pk")).values("newest")
+    groups = _groups_of(newest, metric, hidden) or _groups_of(runs.values("pk"), metric, hidden)
     return sorted(groups, key=lambda part: place(part.dimension))
+
+
+def _groups_of(runs: QuerySet[Run, dict[str, Any]], metric: str, hidden: Collection[str]) -> list[Slice]:
+    """Return the groups, in stored order, in which any run of a query of their numbers has a score."""
+    scores = Score.objects.filter(run__in=runs, metric=metric).exclude(dimension__in=(OVERALL.dimension, *hidden))
+    rows = scores.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
+    return [Slice(dimension, group) for dimension, group, _ in rows]
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,7 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:
     """Return the metric of every finished run in one slice, the best first."""
-    runs = {run.pk: run for run in finished_runs(benchmark)}
+    runs = {run.pk: run for run in runs_on(benchmark)}
     matching = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension, group=group)
     scores = list(matching.order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
     for score in scores:

@@ -14,10 +14,10 @@ from django.db.models import Q
 from django.http import QueryDict
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.lists.runs import finished_runs
+from leaderboard.lists.runs import finished, runs_on
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.rank_tables import RunRank, places
+from leaderboard.models.ranks import RunRank, places
 from probing.kinds import KINDS
 
 Provenance = Run.Provenance
@@ -245,9 +245,9 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
 
     Ranks are those among all ranked runs of a group, whatever the filter hides.
     """
-    runs = list(finished_runs(filters.benchmark))
+    runs = runs_on(filters.benchmark)
     scores = _scores(filters, runs)
-    stored = _stored_ranks(runs) if filters.part == OVERALL else {}
+    stored = _stored_ranks(filters.benchmark) if filters.part == OVERALL else {}
     standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
     shown = [row for row in standings if _has_figure(row)]
     ranks = _ranks(shown, filters.rank_published)
@@ -261,7 +261,6 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
 def _standing(
     run: Run, filters: LeaderboardFilter, scores: Mapping[str, Mapping[Slice, Score]], ranks: Mapping[str, RunRank]
 ) -> Standing:
-    usual, settings = run.benchmark.settings_with({}), run.settings_without(filters.limits)
     return Standing(
         run,
         filters.metric,
@@ -269,7 +268,7 @@ def _standing(
         stored_ranks=ranks,
         part=filters.part,
         group=run.group_without(filters.limits),
-        some_items=asks_other_items(settings, usual),
+        some_items=asks_other_items(run.differences.keys() - filters.limits.keys(), run.benchmark.probe),
         listed_apart=run.is_published and not filters.rank_published,
     )
 
@@ -302,9 +301,10 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
         parts |= Q(dimension=part.dimension, group=part.group)
     metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
     scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
-    for score in Score.objects.filter(parts, run__in=runs, metric__in=metrics):
-        by_slice = scores[score.run_id].setdefault(score.metric, {})
-        by_slice[Slice(score.dimension, score.group)] = score
+    for score in Score.objects.filter(parts, run__in=finished(filters.benchmark), metric__in=metrics):
+        if score.run_id in scores:  # no run has finished since
+            by_slice = scores[score.run_id].setdefault(score.metric, {})
+            by_slice[Slice(score.dimension, score.group)] = score
     return scores
 
 
@@ -326,11 +326,11 @@ def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Ra
     return {run.pk: rank for run, rank in {**by_intervals, **paired}.items()}
 
 
-def _stored_ranks(runs: Sequence[Run]) -> dict[int, dict[str, RunRank]]:
-    """Map each run to its stored ranks by metric."""
-    ranks: dict[int, dict[str, RunRank]] = {run.pk: {} for run in runs}
-    for rank in RunRank.objects.filter(run__in=runs):
-        ranks[rank.run_id][rank.metric] = rank
+def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
+    """Map each run that has any to its stored ranks by metric."""
+    ranks: dict[int, dict[str, RunRank]] = {}
+    for rank in RunRank.objects.filter(run__in=finished(benchmark)):
+        ranks.setdefault(rank.run_id, {})[rank.metric] = rank
     return ranks
 
 

@@ -5,57 +5,81 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0006_lost_checks'),
+        ("leaderboard", "0006_lost_checks"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ItemSet',
+            name="ItemSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(help_text='SHA-256 of the items', max_length=64)),
-                ('items', models.JSONField(help_text='the indices or names of the items of each relation, in order')),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_sets', to='leaderboard.benchmark')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("digest", models.CharField(help_text="SHA-256 of the items", max_length=64)),
+                ("items", models.JSONField(help_text="the indices or names of the items of each relation, in order")),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="item_sets",
+                        to="leaderboard.benchmark",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ItemFigures',
+            name="ItemFigures",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metric', models.CharField(max_length=50)),
-                ('figures', models.BinaryField(help_text='zlib of little-endian 32-bit floats, in the order of the items')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='item_figures', to='leaderboard.run')),
-                ('item_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='figures', to='leaderboard.itemset')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("metric", models.CharField(max_length=50)),
+                (
+                    "figures",
+                    models.BinaryField(help_text="zlib of little-endian 32-bit floats, in the order of the items"),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="item_figures", to="leaderboard.run"
+                    ),
+                ),
+                (
+                    "item_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="figures", to="leaderboard.itemset"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RunRank',
+            name="RunRank",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('metric', models.CharField(max_length=50)),
-                ('counted', models.PositiveIntegerField(help_text='its own items')),
-                ('n', models.PositiveIntegerField(help_text='the items that count for all ranked runs', null=True)),
-                ('value', models.FloatField(help_text='the figure on these', null=True)),
-                ('low', models.FloatField(null=True)),
-                ('high', models.FloatField(null=True)),
-                ('best', models.PositiveIntegerField(null=True)),
-                ('worst', models.PositiveIntegerField(null=True)),
-                ('tie_group', models.PositiveIntegerField(null=True)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='ranks', to='leaderboard.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("metric", models.CharField(max_length=50)),
+                ("counted", models.PositiveIntegerField(help_text="its own items")),
+                ("n", models.PositiveIntegerField(help_text="the items that count for all ranked runs", null=True)),
+                ("value", models.FloatField(help_text="the figure on these", null=True)),
+                ("low", models.FloatField(null=True)),
+                ("high", models.FloatField(null=True)),
+                ("best", models.PositiveIntegerField(null=True)),
+                ("worst", models.PositiveIntegerField(null=True)),
+                ("tie_group", models.PositiveIntegerField(null=True)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="ranks", to="leaderboard.run"
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='itemset',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'digest'), name='one_item_set_each'),
+            model_name="itemset",
+            constraint=models.UniqueConstraint(fields=("benchmark", "digest"), name="one_item_set_each"),
         ),
         migrations.AddConstraint(
-            model_name='itemfigures',
-            constraint=models.UniqueConstraint(fields=('run', 'metric'), name='item_figures_once'),
+            model_name="itemfigures",
+            constraint=models.UniqueConstraint(fields=("run", "metric"), name="item_figures_once"),
         ),
         migrations.AddConstraint(
-            model_name='runrank',
-            constraint=models.UniqueConstraint(fields=('run', 'metric'), name='one_rank_each'),
+            model_name="runrank",
+            constraint=models.UniqueConstraint(fields=("run", "metric"), name="one_rank_each"),
         ),
     ]

@@ -4,15 +4,14 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0010_settings_digests'),
+        ("leaderboard", "0010_settings_digests"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='run',
-            name='finishing_until',
-            field=models.DateTimeField(blank=True, help_text='lease of the worker that finishes it', null=True),
+            model_name="run",
+            name="finishing_until",
+            field=models.DateTimeField(blank=True, help_text="lease of the worker that finishes it", null=True),
         ),
     ]

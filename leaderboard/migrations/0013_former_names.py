@@ -4,23 +4,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0012_weights_of_models'),
+        ("leaderboard", "0012_weights_of_models"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='FormerName',
+            name="FormerName",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200, unique=True)),
-                ('hub_id', models.CharField(help_text="the id of the model's page now", max_length=200)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=200, unique=True)),
+                ("hub_id", models.CharField(help_text="the id of the model's page now", max_length=200)),
             ],
         ),
         migrations.AddField(
-            model_name='model',
-            name='printed_name',
-            field=models.CharField(blank=True, help_text='as named in the paper; empty for hub models', max_length=200),
+            model_name="model",
+            name="printed_name",
+            field=models.CharField(blank=True, help_text="as named in the paper; empty for hub models", max_length=200),
         ),
     ]

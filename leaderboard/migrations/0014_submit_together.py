@@ -28,7 +28,11 @@ class Migration(migrations.Migration):
             model_name="submission",
             name="group",
             field=models.CharField(
-                max_length=43, blank=True, default="", db_index=True, help_text="shared by submissions that were sent together"
+                max_length=43,
+                blank=True,
+                default="",
+                db_index=True,
+                help_text="shared by submissions that were sent together",
             ),
             preserve_default=False,
         ),

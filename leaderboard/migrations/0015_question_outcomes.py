@@ -5,36 +5,62 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('leaderboard', '0014_submit_together'),
+        ("leaderboard", "0014_submit_together"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='RelationCounts',
+            name="RelationCounts",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('relation', models.CharField(help_text="the relation's label", max_length=200)),
-                ('items', models.BinaryField(help_text='as in the outcomes of a run')),
-                ('counts', models.BinaryField(help_text='zlib of two 32-bit integers for each template and item: answered, right')),
-                ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='relation_counts', to='leaderboard.benchmark')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("relation", models.CharField(help_text="the relation's label", max_length=200)),
+                ("items", models.BinaryField(help_text="as in the outcomes of a run")),
+                (
+                    "counts",
+                    models.BinaryField(
+                        help_text="zlib of two 32-bit integers for each template and item: answered, right"
+                    ),
+                ),
+                (
+                    "benchmark",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="relation_counts",
+                        to="leaderboard.benchmark",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('benchmark', 'relation'), name='one_counts_each')],
+                "constraints": [models.UniqueConstraint(fields=("benchmark", "relation"), name="one_counts_each")],
             },
         ),
         migrations.CreateModel(
-            name='RelationOutcomes',
+            name="RelationOutcomes",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('relation', models.CharField(help_text="the relation's label", max_length=200)),
-                ('items', models.BinaryField(help_text='zlib of the differences between the ascending indices of the items')),
-                ('outcomes', models.BinaryField(help_text='zlib of a byte for each template and item: wrong, right or not counted')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='relation_outcomes', to='leaderboard.run')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("relation", models.CharField(help_text="the relation's label", max_length=200)),
+                (
+                    "items",
+                    models.BinaryField(help_text="zlib of the differences between the ascending indices of the items"),
+                ),
+                (
+                    "outcomes",
+                    models.BinaryField(
+                        help_text="zlib of a byte for each template and item: wrong, right or not counted"
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="relation_outcomes",
+                        to="leaderboard.run",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'relation'), name='one_outcomes_each')],
+                "constraints": [models.UniqueConstraint(fields=("run", "relation"), name="one_outcomes_each")],
             },
         ),
     ]

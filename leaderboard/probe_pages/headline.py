@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from leaderboard.changed_settings import dtype_by_size, settings_group
 from leaderboard.display import cells
-from leaderboard.models import Run, Score
+from leaderboard.models import Run, RunRank, Score
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.rank_tables import RunRank
 
 
 class Headline(NamedTuple):

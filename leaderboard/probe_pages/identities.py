@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaderboard.former_names import FormerName
-from leaderboard.models import Model, Run
+from leaderboard.models import FormerName, Model, Run
 from probing.errors import BadInput
 
 TABLE = "models.csv"

@@ -11,6 +11,7 @@ from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column
 from leaderboard.models import Run
 from leaderboard.stored.item_rows import Row
+from probing.benchmark import ROW_KEY
 
 ColumnValues = Mapping[str, set[Any]]  # the least and the greatest value of each stored column (`item_rows.ends`)
 
@@ -64,6 +65,12 @@ class ItemColumns:
         """Return the stored names of all columns, in their order."""
         first = self._first(values)
         return [*first, *(name for name in self.listed(values) if name not in (*first, *LABELS.values()))]
+
+    def on_page(self, run: Run, values: ColumnValues, everything: bool = False) -> list[str]:
+        """Return the stored names of the columns that a page needs for its cells, their links and their colours."""
+        shown = self.exported(values) if everything else self._first(values)
+        needed = [*shown, *ROW_KEY, "language", run.benchmark.correctness.column]
+        return [name for name in dict.fromkeys(needed) if name in values]
 
     def _first(self, values: ColumnValues) -> list[str]:
         """Return the stored names of the columns that a page shows first."""

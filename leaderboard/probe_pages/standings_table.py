@@ -19,10 +19,10 @@ from leaderboard.display.columns import (
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.scores import OVERALL
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
+from leaderboard.models import RunRank
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place, place_columns, settings_in_words
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.rank_tables import RunRank
 
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."

@@ -5,9 +5,8 @@ from leaderboard.display.charts import Chart, Point
 from leaderboard.display.columns import model_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, RunRank
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.rank_tables import RunRank
 
 CHARTED = 60  # models that a chart shows at most
 NOTE = (

@@ -13,6 +13,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from leaderboard.models import Run, RunPart
+from leaderboard.stored import highlights
 from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.results.result import Result
@@ -76,15 +77,17 @@ def remove_part(part: RunPart) -> None:
 
 
 def store_result(run: Run, result: Result) -> str:
-    """Store the three files that the library writes (items.parquet, scores.csv, run.json); return their folder.
+    """Store the three files that the library writes (items.parquet, scores.csv, run.json) and the highlights.
 
-    The folder is new each time, so that two workers that finish a run at once do not write the same files.
+    Returns their folder. It is new each time, so that two workers that finish a run do not write the same files.
     """
     target = f"{folder(run)}/{uuid4().hex[:12]}"
     with TemporaryDirectory() as scratch:
         result.save(Path(scratch) / "result")
         for path in (Path(scratch) / "result").iterdir():
             _store(f"{target}/{path.name}", path.read_bytes())
+    shown = highlights.highlights_of(result.items, set(result.scores["metric"]))
+    _store(f"{target}/{highlights.FILE}", shown.to_json().encode())
     return target
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, field
+from functools import lru_cache, reduce
 from typing import IO, Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class ItemFilter:
     relation: str = ""
     template: int | None = None
     search: str = ""
-    tags: Mapping[str, str | bool] | None = None
+    tags: Mapping[str, str | bool] | None = field(default=None, hash=False)
 
     @property
     def columns(self) -> list[str]:
@@ -60,6 +60,11 @@ class ItemFilter:
             **(self.tags or {}),
         }
 
+    def may_pass(self, group: pq.RowGroupMetaData) -> bool:
+        """Tell from the statistics of a row group whether any of its rows can pass."""
+        columns = {column.path_in_schema: column for column in map(group.column, range(group.num_columns))}
+        return all(_may_have(columns[name], value) for name, value in self._values.items() if name in columns)
+
     def mask(self, batch: pa.RecordBatch) -> pa.BooleanArray:
         """Return which rows of the batch pass; a missing value passes no condition."""
         masks = [_has(batch[name], value) for name, value in self._values.items()]
@@ -67,6 +72,15 @@ class ItemFilter:
             texts = [batch[name] for name in SEARCHED if name in batch.schema.names]
             masks.append(reduce(pc.or_, [_contains(text, self.search) for text in texts], _nowhere(batch)))
         return reduce(pc.and_, masks, _everywhere(batch))
+
+
+def _may_have(column: pq.ColumnChunkMetaData, value: str | int) -> bool:
+    """Tell whether the value is between the least and the greatest one of a column, as far as these are stored."""
+    statistics = column.statistics
+    try:
+        return not (statistics and statistics.has_min_max) or bool(statistics.min <= value <= statistics.max)
+    except TypeError:  # text is compared with numbers
+        return True
 
 
 def _has(column: pa.Array, value: str | int) -> pa.BooleanArray:
@@ -137,19 +151,30 @@ def _ends(column: pq.ColumnChunkMetaData) -> list[Any]:
 
 
 def find(run: Run, conditions: ItemFilter) -> Sequence[int]:
-    """Return the numbers of the rows that pass, in stored order."""
+    """Return the numbers of the rows that pass, in stored order.
+
+    They are remembered, so that turning the pages of a search scans the rows once.
+    """
+    if conditions.columns:
+        return matching(run, run.artefact, conditions).tolist()
+    with opened(run) as file:
+        return range(pq.read_metadata(file).num_rows)
+
+
+@lru_cache(maxsize=16)
+def matching(run: Run, artefact: str, conditions: ItemFilter) -> NDArray[np.int32]:
+    """Return the numbers of the rows of a result that pass; the files of a result never change."""
     with opened(run) as file:
         metadata = pq.read_metadata(file)
+        groups = [n for n in range(metadata.num_row_groups) if conditions.may_pass(metadata.row_group(n))]
+        sizes = [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)]
+        starts = np.cumsum([0, *sizes])
+        numbers = np.concatenate([np.empty(0, int), *(np.arange(starts[n], starts[n + 1]) for n in groups)])
         labels = [name for name in LABELS if name in metadata.schema.names]
         parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=labels)
-        if not conditions.columns:
-            return range(parquet.metadata.num_rows)
-        numbers: list[int] = []
-        start = 0
-        for batch in parquet.iter_batches(SCANNED_ROWS, columns=conditions.columns):
-            numbers += (np.flatnonzero(conditions.mask(batch)) + start).tolist()
-            start += batch.num_rows
-        return numbers
+        batches = parquet.iter_batches(SCANNED_ROWS, row_groups=groups, columns=conditions.columns)
+        masks = [np.asarray(conditions.mask(batch)) for batch in batches]
+    return numbers[np.concatenate([np.empty(0, bool), *masks])].astype(np.int32)
 
 
 def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Row]:

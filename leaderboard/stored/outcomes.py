@@ -13,8 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from numpy.typing import NDArray
 
-from leaderboard.models import Benchmark, Run
-from leaderboard.question_tables import RelationCounts, RelationOutcomes
+from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
 
 WRONG, RIGHT, NOT_COUNTED = 0, 1, 2
 

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from django.db import transaction
 
-from leaderboard.models import Benchmark, Run
-from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
+from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.stored import item_rows
 from leaderboard.stored.outcomes import measured_on, refresh_counts, store_outcomes
 from leaderboard.stored.smallest_differences import store_smallest_difference

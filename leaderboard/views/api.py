@@ -16,9 +16,8 @@ from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
-from leaderboard.models import Benchmark, Model, Run, Score, Submission
+from leaderboard.models import Benchmark, Model, Run, RunRank, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
-from leaderboard.rank_tables import RunRank
 from leaderboard.serving.errors import problem, with_retry_after
 from leaderboard.serving.json_bodies import read_object
 from leaderboard.stored import benchmarks, item_rows

@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.http import quote_etag
 
 from leaderboard.display import cells
-from leaderboard.display.exports import LOOKED_AT, csv_response
+from leaderboard.display.exports import csv_response
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
@@ -34,8 +34,10 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         return _csv(request, run, numbers, values)
     item_columns = pages_of(run.benchmark).item_columns
     everything = request.GET.get("columns") == EVERYTHING
-    rows = list(item_rows.rows(run, _page(request, numbers), item_columns.listed(values)))
-    table = _items_table(run, item_columns.build(run, values, everything), rows)
+    read = item_columns.on_page(run, values, everything)
+    rows = list(item_rows.rows(run, _page(request, numbers), read))
+    columns = [column for column in item_columns.build(run, values, everything) if column.shown]
+    table = _items_table(run, columns, rows)
     context = {
         "run": run,
         "form": form,
@@ -78,10 +80,9 @@ def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnV
     chosen = _page(request, numbers) if request.GET.get("page") else numbers
     item_columns = pages_of(run.benchmark).item_columns
     stored = item_columns.exported(values)
-    texts = [name for name in stored if not all(isinstance(value, int | float | None) for value in values[name])]
     names = [LABELS.get(name, name) for name in stored]
-    sample = _values(run, chosen[:: 1 + len(chosen) // LOOKED_AT], texts)
-    response = csv_response(names, _values(run, chosen, stored), f"run-{run.pk}-items", sample)
+    ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
+    response = csv_response(names, _values(run, chosen, stored), f"run-{run.pk}-items", ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 

@@ -10,12 +10,11 @@ from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.former_names import FormerName
 from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
 from leaderboard.lists.runs import OPEN, model_runs, model_versions
 from leaderboard.lists.scores import breakdowns, overall_scores
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.model_sections import (
     by_topic,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.utils import timezone
 
 from leaderboard.display import cells
@@ -23,13 +23,13 @@ MOST_WAITING = 10**6  # runs; more than any site lets wait
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    rows = MOST_WAITING if request.GET.get("format") == "csv" else _last_row(request.GET.get("page", ""))
-    line = queue(rows)
+    line = queue(*_shown(request.GET))
     ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
     if request.GET.get("format") == "csv":
         return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
-    page = page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)
-    waiting = waiting_table(line.waiting[(page - 1) * PAGE_SIZE : page * PAGE_SIZE])
+    if not line.waiting and line.number_waiting:  # the page is beyond the last one
+        line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
+    waiting = waiting_table(line.waiting)
     pages = page_links(request.GET, "page", line.number_waiting, PAGE_SIZE)
     context = {
         "live": bool(line.working) or line.number_waiting,
@@ -41,9 +41,15 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     return show(request, "queue.html", context, [running_table(line.working), *ended])
 
 
-def _last_row(page: str) -> int:
-    """Return the number of the last row of a page, whether or not the queue is that long."""
-    return page_number(page, MOST_WAITING, PAGE_SIZE) * PAGE_SIZE
+def _shown(query: QueryDict) -> tuple[int, int]:
+    """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
+    if query.get("format") == "csv":
+        return 0, MOST_WAITING
+    return _page(page_number(query.get("page", ""), MOST_WAITING, PAGE_SIZE))
+
+
+def _page(number: int) -> tuple[int, int]:
+    return (number - 1) * PAGE_SIZE, number * PAGE_SIZE
 
 
 def queue_table(line: Queue) -> Table[QueuedRun]:

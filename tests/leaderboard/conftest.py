@@ -14,11 +14,11 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety
 from leaderboard.probe_pages.culture.predictions import predicted
 from leaderboard.probe_pages.culture.sides import versions
-from leaderboard.probe_pages.details.flips import flips
-from leaderboard.probe_pages.details.surprises import extremes
 from leaderboard.probe_pages.perplexity_comparison import ranks
 from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks, chance
+from leaderboard.stored.highlights import stored_highlights
+from leaderboard.stored.item_rows import matching
 from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
@@ -138,7 +138,7 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    for cached in (compared_results, extremes, flips, predicted, ranks, variety, versions):
+    for cached in (compared_results, matching, predicted, ranks, stored_highlights, variety, versions):
         cached.cache_clear()
 
 

@@ -34,12 +34,12 @@ def test_changed_settings_and_options_are_told_in_words(values: dict[str, Any], 
     "values", [{"limit": 5}, {"relations": ["P30"]}, {"language": "ar"}, {"options": {"pair": ""}}]
 )
 def test_some_settings_and_options_choose_the_items_that_are_asked(values: dict[str, Any]) -> None:
-    assert asks_other_items(values, RANKING)
+    assert asks_other_items(differences(values, RANKING), "ranking")
 
 
 @pytest.mark.parametrize("values", [{}, {"pll": "original"}, {"seed": 3}, {"options": {"trained_on": "arXiv"}}])
 def test_other_settings_leave_the_items_as_they_are(values: dict[str, Any]) -> None:
-    assert not asks_other_items(values, RANKING)
+    assert not asks_other_items(differences(values, RANKING), "ranking")
 
 
 @pytest.mark.parametrize(

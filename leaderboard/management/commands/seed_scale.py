@@ -17,10 +17,8 @@ from django.core.files.storage import storages
 from django.db import models, transaction
 
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Score
-from leaderboard.rank_tables import RunRank
-from leaderboard.stored import benchmarks
-from leaderboard.stored.item_rows import FILE
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank, Score
+from leaderboard.stored import benchmarks, highlights, item_rows
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
 from probing.results.result import GROUP_ROWS
@@ -244,8 +242,13 @@ def _store_items(name: str, scale: Scale, relations: int, items: int, chance: np
     """Store the items of a run of a multiple-choice benchmark, and return their folder."""
     folder = f"runs/{name}"
     rows = _item_rows(scale.templates, relations, items, chance)
-    storages["artefacts"].delete(f"{folder}/{FILE}")
-    storages["artefacts"].save(f"{folder}/{FILE}", ContentFile(rows.to_parquet(index=False, row_group_size=GROUP_ROWS)))
+    files = {
+        item_rows.FILE: rows.to_parquet(index=False, row_group_size=GROUP_ROWS),
+        highlights.FILE: highlights.highlights_of(rows, {METRIC}).to_json().encode(),
+    }
+    for file, content in files.items():
+        storages["artefacts"].delete(f"{folder}/{file}")
+        storages["artefacts"].save(f"{folder}/{file}", ContentFile(content))
     return folder
 
 

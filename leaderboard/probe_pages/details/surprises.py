@@ -1,24 +1,16 @@
-"""What surprises in a run: questions that it got wrong while it was sure, and those that it got right by very little.
-
-Both are read from the stored items once; a run's items never change under the same folder.
-"""
+"""Surprises of a run: questions that it got wrong while it was sure, and those that it only just got right."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run
 from leaderboard.probe_pages.breakdowns import relation_names, relation_title
 from leaderboard.probe_pages.item_columns import item_url
-from leaderboard.stored import item_rows
+from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row
 
-SHOWN = 5
-KEY = ["relation", "template", "index"]
-COLUMNS = [*KEY, "subject", "answer_label", "prediction_label", "correct", "margin"]
 SURE_NOTE = (
     "Wrong answers that the model preferred to the right one by the widest margin: the log-probability of the right "
     "answer minus that of the best wrong one."
@@ -28,9 +20,9 @@ LUCK_NOTE = "Right answers with the narrowest margin: a slightly other sentence 
 
 def sections(run: Run) -> list[Section]:
     """Return both lists; nothing for a run whose stored items have no margins."""
-    if not run.artefact or not set(COLUMNS) <= set(item_rows.names(run)):
+    sure, lucky, *_ = highlights(run)
+    if sure is None or lucky is None:
         return []
-    sure, lucky = extremes(run.pk, run.artefact)
     names = relation_names(run)
     return [
         Section(
@@ -40,19 +32,9 @@ def sections(run: Run) -> list[Section]:
     ]
 
 
-@lru_cache(maxsize=256)
-def extremes(run: int, artefact: str) -> tuple[list[Row], list[Row]]:
-    """Return the wrong rows with the widest margin and the right rows with the narrowest, one for each item."""
-    rows = item_rows.frame(Run.objects.get(pk=run), [*COLUMNS, "language"]).dropna(subset=["margin", "correct"])
-    ordered = rows.sort_values("margin", kind="stable").astype({"correct": bool})
-    wrong, right = ordered[~ordered["correct"]], ordered[ordered["correct"] & (ordered["margin"] > 0)]
-    sure, lucky = (part.drop_duplicates(["relation", "index"]).head(SHOWN) for part in (wrong, right))
-    return records(sure), records(lucky)
-
-
 def _table(run: Run, name: str, rows: Sequence[Row], names: Mapping[str, str]) -> Table[Row]:
     def lang(row: Row) -> str:
-        return str(row.get("language", ""))
+        return str(row.get("language") or "")
 
     return Table(
         name=name,

@@ -17,10 +17,11 @@ from leaderboard.models import Run, Score
 from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
 from leaderboard.probe_pages.details import flips
 from leaderboard.stored import benchmarks, item_rows
+from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row
 from probing.analysis.answer_spaces import VERSIONED, space_dimension
 from probing.analysis.crossed import BY_CULTURE, join_group, split_group
-from probing.analysis.templates import FLIPS, OUTCOME_COLUMNS, RANGE, VARIANCE_SHARES, wordings
+from probing.analysis.templates import FLIPS, RANGE, VARIANCE_SHARES
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
@@ -86,7 +87,7 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
 
 
 def _wording_section(run: Run) -> Section:
-    rows = wordings(item_rows.frame(run, [*OUTCOME_COLUMNS, *BY_CULTURE[VERSIONED]]))
+    rows = pd.DataFrame(highlights(run).wordings)
     templates = [name for name in rows.columns if name.isdigit()]
     title = "Accuracy by relation and wording"
     summary = f"{title}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."

@@ -46,7 +46,7 @@ def at_work(benchmark: Benchmark, pace: float, left: float, workers: int = 1) ->
 
 def rows() -> list[QueuedRun]:
     """All rows of the queue: the runs at work, then those that wait."""
-    line = progress.queue(100)
+    line = progress.queue(0, 100)
     return [*line.working, *line.waiting]
 
 
@@ -163,8 +163,8 @@ def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
 ) -> None:
     for _ in range(20):
         waiting(small)
-    with django_assert_num_queries(7):
-        progress.queue(100)
+    with django_assert_num_queries(8):
+        progress.queue(0, 100)
 
 
 def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
@@ -172,10 +172,10 @@ def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
     waiting(small, state=Run.State.WAITING)
     for _ in range(5):
         waiting(small, work=60)
-    line = progress.queue(3)
+    line = progress.queue(0, 3)
     assert (len(line.waiting), line.number_waiting) == (3, 6)
     assert [row.progress.left for row in line.waiting] == [seconds(60), seconds(120), seconds(180)]
-    assert [row.position for row in progress.queue(6).waiting] == [1, 2, 3, 4, 5, 0]
+    assert [row.position for row in progress.queue(0, 6).waiting] == [1, 2, 3, 4, 5, 0]
 
 
 def test_a_run_keeps_its_own_pace_between_two_parts(small: Benchmark) -> None:

@@ -37,10 +37,15 @@ def test_a_part_that_is_stored_again_replaces_the_first(run: Run) -> None:
     assert len(artefacts.storage().listdir(f"{artefacts.folder(run)}/parts")[1]) == 1
 
 
-def test_a_result_is_stored_as_the_files_of_the_library(run: Run) -> None:
+def test_a_result_is_stored_as_the_files_of_the_library_with_its_highlights(run: Run) -> None:
     scores = pd.DataFrame({"metric": ["accuracy"], "value": [1.0]})
     folder = artefacts.store_result(run, Result(ROWS, scores, {"device": "cpu"}))
-    assert sorted(artefacts.storage().listdir(folder)[1]) == ["items.parquet", "run.json", "scores.csv"]
+    assert sorted(artefacts.storage().listdir(folder)[1]) == [
+        "highlights.json",
+        "items.parquet",
+        "run.json",
+        "scores.csv",
+    ]
     with artefacts.storage().open(f"{folder}/run.json") as file:
         assert json.load(file)["device"] == "cpu"
 

@@ -5,8 +5,7 @@ import pytest
 from django.core.files.storage import storages
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.models import Benchmark, Run
-from leaderboard.question_tables import RelationCounts, RelationOutcomes
+from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
 from leaderboard.stored.outcomes import NOT_COUNTED, RIGHT, WRONG, answers_of, counts_of, outcomes_of, store_outcomes
 from leaderboard.stored.ranks import refresh_standings, restore_figures
 from tests.leaderboard import factories as make

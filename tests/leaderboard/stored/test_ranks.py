@@ -1,6 +1,7 @@
 """Stored ranks: equal to those from the result files, apart for each group, computed again when runs come and go."""
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -10,10 +11,15 @@ from django.test import Client
 
 from leaderboard.intake.queue import refresh_missing_ranks
 from leaderboard.lists.standings import LeaderboardFilter, leaderboard
-from leaderboard.models import Benchmark, Run
-from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
+from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.stored import ranks
-from leaderboard.stored.ranks import refresh_ranks, restore_figures, store_figures, unranked_benchmarks
+from leaderboard.stored.ranks import (
+    refresh_ranks,
+    refresh_standings,
+    restore_figures,
+    store_figures,
+    unranked_benchmarks,
+)
 from probing.analysis.ranks import item_values, rank_table
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -189,3 +195,61 @@ def test_ranking_stored_runs_takes_not_much_longer_than_comparing_them(tiny: Ben
     compared = time.process_time() - begin
     print(f"100 runs: {1000 * whole:.0f} ms, of which comparing {1000 * compared:.0f}; {size / 100:,.0f} bytes a run")
     assert whole < 40 * compared
+
+
+def finish_another(first: Run, second: Run) -> None:
+    third = with_items(first.benchmark, "org/third", 250)
+    refresh_standings(first.benchmark, beside=third.pk)
+
+
+def rescore_first(first: Run, second: Run) -> None:
+    rows = pd.DataFrame({"relation": "P30", "template": 0, "index": range(400)})
+    store_figures(first, rows.assign(correct=rows["index"] >= 20))
+    refresh_standings(first.benchmark, beside=first.pk)
+
+
+def delete_first(first: Run, second: Run) -> None:
+    first.delete()
+    refresh_standings(second.benchmark)
+
+
+def change_settings(first: Run, second: Run) -> None:
+    Run.objects.filter(pk=first.pk).update(settings={"pll": "original"})
+    refresh_standings(first.benchmark)
+
+
+def withdraw_waiting(first: Run, second: Run) -> None:
+    waiting = make.run(make.model("org/third"), first.benchmark, Run.State.QUEUED)
+    assert Run.objects.cancel(waiting, "Withdrawn.")
+
+
+def standings_of(benchmark: Benchmark) -> tuple[object, ...]:
+    """All that is stored about the runs of a benchmark together."""
+    fields = [field.name for field in RunRank._meta.fields if field.name != "id"]
+    ranks = RunRank.objects.filter(run__benchmark=benchmark).order_by("run", "metric").values_list(*fields)
+    counts = benchmark.relation_counts.order_by("relation").values_list("relation", "items", "counts")
+    benchmark.refresh_from_db()
+    return (
+        list(ranks),
+        [(name, bytes(items), bytes(right)) for name, items, right in counts],
+        benchmark.smallest_difference,
+    )
+
+
+@pytest.mark.parametrize(
+    "change", [finish_another, rescore_first, delete_first, change_settings, withdraw_waiting], ids=lambda f: f.__name__
+)
+def test_what_is_stored_after_a_change_is_what_is_computed_from_scratch(
+    tiny: Benchmark, change: Callable[[Run, Run], None]
+) -> None:
+    runs = with_items(tiny, "org/first", 300), with_items(tiny, "org/second", 100)
+    refresh_standings(tiny)
+    before = standings_of(tiny)
+    change(*runs)
+    after = standings_of(tiny)
+    assert (after == before) is (change is withdraw_waiting)
+    RunRank.objects.all().delete()
+    tiny.relation_counts.all().delete()
+    Benchmark.objects.filter(pk=tiny.pk).update(smallest_difference={})
+    refresh_standings(tiny)
+    assert standings_of(tiny) == after

@@ -74,7 +74,8 @@ def test_files_scores_and_record_agree_and_the_former_files_are_gone(run: Run, t
     rescore(fresh(run))
     now = fresh(run)
     folder = now.artefact.rpartition("/")[2]
-    assert files(now) == [f"{folder}/{name}" for name in ("items.parquet", "run.json", "scores.csv")]
+    names = ("highlights.json", "items.parquet", "run.json", "scores.csv")
+    assert files(now) == [f"{folder}/{name}" for name in names]
     with artefacts.storage().open(f"{now.artefact}/scores.csv") as file:
         table = pd.read_csv(file, dtype={"group": str})
     assert len(table) == now.scores.count()

@@ -6,9 +6,8 @@ from dataclasses import asdict
 
 from django.test import Client
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.probe_pages.reproduction import command
-from leaderboard.rank_tables import RunRank
 from leaderboard.stored import item_rows
 from leaderboard.stored.ranks import refresh_ranks
 from probing.start_token import StartToken, TokenizerFacts

@@ -3,8 +3,7 @@
 import pytest
 from django.core.management import CommandError
 
-from leaderboard.models import Benchmark, Run
-from leaderboard.rank_tables import RunRank
+from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.stored import artefacts, benchmarks
 from probing.settings import Settings
 from tests.conftest import BearFolder

@@ -6,8 +6,7 @@ from django.test import Client
 
 from leaderboard.lists.progress import recent_rates
 from leaderboard.lists.runs import benchmarks
-from leaderboard.models import Model, Run, RunPart, Score
-from leaderboard.rank_tables import RunRank
+from leaderboard.models import Model, Run, RunPart, RunRank, Score
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from tests.leaderboard import factories as make

@@ -1,6 +1,9 @@
-"""The database tables of what models answered rightly, question by question; `models` has them, too."""
+"""The tables of what models answered rightly, question by question."""
 
 from django.db import models
+
+from leaderboard.models.benchmark import Benchmark
+from leaderboard.models.run import Run
 
 
 class RelationOutcomes(models.Model):
@@ -9,7 +12,7 @@ class RelationOutcomes(models.Model):
     `stored.outcomes` packs and unpacks both fields.
     """
 
-    run = models.ForeignKey("leaderboard.Run", models.CASCADE, related_name="relation_outcomes")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="relation_outcomes")
     relation = models.CharField(max_length=200, help_text="the relation's label")
     items = models.BinaryField(help_text="zlib of the differences between the ascending indices of the items")
     outcomes = models.BinaryField(help_text="zlib of a byte for each template and item: wrong, right or not counted")
@@ -24,7 +27,7 @@ class RelationOutcomes(models.Model):
 class RelationCounts(models.Model):
     """How many runs answered each question of a relation, and how many rightly, computed when a run finishes."""
 
-    benchmark = models.ForeignKey("leaderboard.Benchmark", models.CASCADE, related_name="relation_counts")
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="relation_counts")
     relation = models.CharField(max_length=200, help_text="the relation's label")
     items = models.BinaryField(help_text="as in the outcomes of a run")
     counts = models.BinaryField(help_text="zlib of two 32-bit integers for each template and item: answered, right")

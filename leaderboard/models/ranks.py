@@ -1,12 +1,15 @@
-"""The database tables of ranks and of what they are computed from; `models` has them, too."""
+"""The tables of ranks and of what they are computed from."""
 
 from django.db import models
+
+from leaderboard.models.benchmark import Benchmark
+from leaderboard.models.run import Run
 
 
 class ItemSet(models.Model):
     """The items that count in a run for one metric; most runs of a benchmark share one."""
 
-    benchmark = models.ForeignKey("leaderboard.Benchmark", models.CASCADE, related_name="item_sets")
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="item_sets")
     digest = models.CharField(max_length=64, help_text="SHA-256 of the items")
     items = models.JSONField(help_text="the indices or names of the items of each relation, in order")
 
@@ -20,7 +23,7 @@ class ItemSet(models.Model):
 class ItemFigures(models.Model):
     """The figures of a run's items in one metric, whose mean the metric is, so that ranking reads no result files."""
 
-    run = models.ForeignKey("leaderboard.Run", models.CASCADE, related_name="item_figures")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="item_figures")
     metric = models.CharField(max_length=50)
     item_set = models.ForeignKey(ItemSet, models.CASCADE, related_name="figures")
     figures = models.BinaryField(help_text="zlib of little-endian 32-bit floats, in the order of the items")
@@ -43,7 +46,7 @@ class RunRank(models.Model):
     A run that shares too few items with the others has only `counted`, the number of its own.
     """
 
-    run = models.ForeignKey("leaderboard.Run", models.CASCADE, related_name="ranks")
+    run = models.ForeignKey(Run, models.CASCADE, related_name="ranks")
     metric = models.CharField(max_length=50)
     counted = models.PositiveIntegerField(help_text="its own items")
     n = models.PositiveIntegerField(null=True, help_text="the items that count for all ranked runs")

@@ -1,0 +1,80 @@
+"""The table of benchmarks, a row for each version."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from django.db import models
+from django.urls import reverse
+
+from leaderboard.changed_settings import plan
+from probing.analysis.comparison import Correctness
+from probing.probes import probe_named
+from probing.probes.probe import offered_options, refuse_unknown
+from probing.settings import SETTINGS, Settings
+
+
+class Benchmark(models.Model):
+    """One version of a benchmark. Scores of different versions never share a column."""
+
+    slug = models.SlugField()
+    version = models.CharField(max_length=64)
+    digest = models.CharField(max_length=64)
+    title = models.CharField(max_length=200)
+    format = models.CharField(max_length=30)
+    probe = models.CharField(max_length=30)
+    settings = models.JSONField(default=dict, help_text="settings of a run unless others are chosen")
+    citation = models.TextField(blank=True)
+    licence = models.CharField(max_length=200, blank=True)
+    source = models.URLField(blank=True)
+    path = models.CharField(max_length=500, help_text="folder below CLOZEBOARD_DATA; empty if the files are not here")
+    relations = models.PositiveIntegerField(default=0)
+    items = models.PositiveIntegerField(default=0)
+    work = models.FloatField(null=True, help_text="expected token positions of a usual run; None if not estimated")
+    smallest_difference = models.JSONField(
+        default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
+    )
+    current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
+    created = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["slug", "version"], name="one_benchmark_per_version"),
+            models.UniqueConstraint(fields=["slug"], condition=models.Q(current=True), name="one_current_version"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.slug} {self.version}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("benchmark", args=[self.slug])
+
+    @property
+    def correctness(self) -> Correctness:
+        """The way in which the benchmark's probe decides which items are right."""
+        return probe_named(self.probe).correctness
+
+    @property
+    def main_metric(self) -> str:
+        """The metric by which the benchmark's probe ranks models."""
+        return probe_named(self.probe).main_metric
+
+    @property
+    def plan(self) -> str:
+        """The settings of a run unless others are chosen, in words."""
+        return plan(self.settings_with({}))
+
+    def settings_with(self, chosen: Mapping[str, Any]) -> Settings:
+        """Return the settings of a run where these settings and options of the probe are chosen, by name.
+
+        The others are the benchmark's usual ones. Raises `BadInput` if something is chosen that is not offered, or has
+        a value that is not accepted.
+        """
+        probe = probe_named(self.probe)
+        offered = offered_options(probe)
+        refuse_unknown(chosen, offered, f"Benchmark {self.slug}")
+        values = {name: offered[name].check(value) for name, value in chosen.items()}
+        usual = Settings.from_json({**self.settings, "probe": self.probe, **probe.fixed})
+        settings = {name: value for name, value in values.items() if name in SETTINGS}
+        options = {name: value for name, value in values.items() if name not in SETTINGS}
+        return replace(usual, **settings, options={**usual.options, **options})

@@ -1,0 +1,198 @@
+"""The tables of runs and of the changes of their states.
+
+Every change of a run's state is a queryset method with a conditional UPDATE. The caller whose UPDATE matched the row
+makes the transition; all others get False. No other code writes a state.
+"""
+
+import json
+from collections.abc import Collection
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from django.db import models, transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from leaderboard.changed_settings import differences, settings_group
+from leaderboard.models.benchmark import Benchmark
+from leaderboard.models.model import Model
+from probing.probes import probe_named
+from probing.probes.probe import declared_options
+
+LEASE = timedelta(seconds=30)  # how long a run or a part stays with a worker that gives no sign of life
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    """Changes of a run's state. Each is recorded as an event."""
+
+    def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
+        """Change the state, together with `fields`; return False if it has changed since `run` was read."""
+        with transaction.atomic():
+            changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
+            if not changed:
+                return False
+            run.state = to
+            for name, value in fields.items():
+                setattr(run, name, value)
+            RunEvent.objects.create(run=run, state=to, message=note)
+        return True
+
+    def fail(
+        self, run: "Run", code: str, message: str, next_step: str = "", traceback: str = "", log: str = ""
+    ) -> bool:
+        """End the run as failed; `traceback` is for maintainers, `log` holds the last lines of the failed process."""
+        failure = {"code": code, "message": message, "next_step": next_step, "traceback": traceback, "log": log}
+        return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
+
+    def cancel(self, run: "Run", note: str) -> bool:
+        """End the run as cancelled unless it has ended; its workers stop after the parts that they hold."""
+        return run.state not in Run.FINAL and self.move(
+            run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
+        )
+
+    def claim_finish(self, run: "Run") -> bool:
+        """Lease a run whose parts are all done to the worker that finishes it; return False if another has it."""
+        now = timezone.now()
+        free = models.Q(finishing_until=None) | models.Q(finishing_until__lt=now)
+        return bool(self.filter(free, pk=run.pk).update(finishing_until=now + LEASE))
+
+    def renew_finish(self, run: "Run") -> None:
+        self.filter(pk=run.pk).exclude(finishing_until=None).update(finishing_until=timezone.now() + LEASE)
+
+    def release_finish(self, run: "Run") -> None:
+        self.filter(pk=run.pk).update(finishing_until=None)
+
+    def restart(self, run: "Run") -> bool:
+        """Queue an ended run again. Its finished parts and its events are kept."""
+        clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
+        with transaction.atomic():
+            run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
+            return self.move(run, Run.State.QUEUED, "Submitted again.", finished=None, **clean)
+
+
+class Run(models.Model):
+    """A measurement of one model on one benchmark with one set of settings. There are never two of the same."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        DOWNLOADING = "downloading"
+        SCORING = "scoring"
+        AGGREGATING = "aggregating"
+        FINISHED = "finished"
+        WAITING = "waiting"
+        CANCELLED = "cancelled"
+        FAILED = "failed"
+
+    FINAL = (State.FINISHED, State.CANCELLED, State.FAILED)
+
+    class Provenance(models.TextChoices):
+        MEASURED = "measured", "measured here"
+        PUBLISHED = "published"
+        THIRD_PARTY = "third-party", "uploaded by a third party"
+        BASELINE = "baseline"
+
+    model = models.ForeignKey(Model, models.PROTECT, related_name="runs")
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="runs")
+    settings = models.JSONField(default=dict)
+    settings_digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED, db_index=True)
+    provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
+    reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
+    reference_url = models.URLField(blank=True)
+    code = models.CharField(max_length=40, blank=True, help_text="error code of a failed run")
+    message = models.TextField(blank=True)
+    next_step = models.TextField(blank=True)
+    traceback = models.TextField(blank=True, help_text="for the maintainer only")
+    log = models.TextField(blank=True, help_text="last lines of the measuring process, without paths and secrets")
+    provenance_record = models.JSONField(default=dict, help_text="run.json of the result folder")
+    artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
+    submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
+    lane = models.CharField(max_length=20, default="default", help_text="the queue that it waits in")
+    finishing_until = models.DateTimeField(null=True, blank=True, help_text="lease of the worker that finishes it")
+    created = models.DateTimeField(auto_now_add=True)
+    started = models.DateTimeField(null=True, blank=True)
+    finished = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["model", "benchmark", "settings_digest"], name="one_run_per_question"),
+        ]
+        indexes = [
+            models.Index(fields=["benchmark", "state", "provenance"]),  # the leaderboard's filter
+            models.Index(fields=["state", "provenance", "finished"]),  # runs that ended lately
+            models.Index(fields=["submitter", "finished"], condition=models.Q(finished__isnull=False), name="served"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.model} on {self.benchmark}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("run", args=[self.pk])
+
+    @property
+    def is_published(self) -> bool:
+        """Tell whether its figures come from a paper."""
+        return self.provenance == Run.Provenance.PUBLISHED
+
+    @cached_property
+    def differences(self) -> dict[str, str]:
+        """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
+        return _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
+
+    @cached_property
+    def settings_group(self) -> str:
+        """What sets it apart from the runs with the usual settings, in words; runs are ranked within their group."""
+        return self.group_without(())
+
+    def group_without(self, names: Collection[str]) -> str:
+        """Return what sets it apart besides the settings and options of these names."""
+        changed = {name: words for name, words in self.differences.items() if name not in names}
+        return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
+
+    @property
+    def several_commits(self) -> bool:
+        """Tell whether the query that read the run found its model measured on the benchmark at other commits too."""
+        return bool(getattr(self, "has_other_commits", False))
+
+    @property
+    def variant(self) -> str:
+        """What distinguishes it from other runs of its model: weights, settings, and if need be the commit."""
+        version = self.model.version_in_words if self.several_commits else ""
+        return ", ".join(filter(None, [self.model.weights_in_words, *self.differences.values(), version]))
+
+    def option(self, name: str, default: Any = None) -> Any:
+        """Return an option of the probe; `default` where it is neither stored nor declared by the probe."""
+        declared = declared_options(probe_named(self.benchmark.probe))
+        values = {option.name: option.default for option in declared.values()} | self.settings.get("options", {})
+        return values.get(name, default)
+
+    @property
+    def name(self) -> str:
+        return f"{self.model.title} ({self.variant})" if self.variant else self.model.title
+
+
+@lru_cache(maxsize=1024)
+def _differences(probe: str, settings: str) -> dict[str, str]:
+    """Return `Run.differences` for the settings of a run and those of its benchmark, as JSON; most runs share both."""
+    own, usual = json.loads(settings)
+    return differences(own, Benchmark(probe=probe, settings=usual).settings_with({}))
+
+
+class RunEvent(models.Model):
+    """A change of a run's state, for the history on its page. Events are added, never changed."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="events")
+    time = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=12, choices=Run.State.choices)
+    message = models.TextField(blank=True)
+    worker = models.CharField(max_length=100, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"{self.state}: {self.message}"
