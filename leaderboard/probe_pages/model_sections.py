@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
@@ -12,9 +11,10 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.families import family_of
 from leaderboard.lists.model_profile import Figure, ProfileRow
-from leaderboard.lists.scores import Group, group_url
+from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import group_href
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.topics import topic_of, topic_place
 
@@ -163,7 +163,7 @@ def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dic
     known = []
     for group in _valued(groups):
         if group.main:
-            href = _group_href(run, dimension, group.name)
+            href = group_href(run, dimension, group.name)
             known.append(KnownGroup(group.name, href, group.main, _chance(group), medians.get(group.name)))
     return sorted(known, key=lambda group: -group.gap)
 
@@ -171,14 +171,6 @@ def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dic
 def _chance(group: Group) -> float | None:
     score = group.scores.get("chance")
     return score.value if score else None
-
-
-def _group_href(run: Run, dimension: str, group: str) -> str:
-    """Return the address of a group: that of the relation, or that of the run's items in it."""
-    page = group_url(run.benchmark, dimension, group)
-    if page or not run.artefact:
-        return page
-    return f"{run.get_absolute_url()}items/?{urlencode({dimension: group})}"
 
 
 def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Section:

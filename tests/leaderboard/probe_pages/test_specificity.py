@@ -121,7 +121,7 @@ def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measur
     first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     at = f"/compare/?m={first.pk}&m={second.pk}"
     agreement = csv_rows(client, at, "agreement")
-    right = sum(int(row[name]) for row in agreement for name in row if name.startswith("second_right"))
+    right = sum(int(row["answers"]) for row in agreement if row["second"] == "right")
     assert right == sum(
         bool(row["specific"])
         for row in item_rows.rows(second, item_rows.find(second, ItemFilter()), ["specific"])

@@ -60,7 +60,10 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
 
 
 def test_compared_runs_stand_beside_each_other(site: Site) -> None:
-    section, names = compared_section([site.first, site.second], "P30"), [site.first.name, site.second.name]
+    section, names = (
+        compared_section([site.first, site.second], "P30", "Continent"),
+        [site.first.name, site.second.name],
+    )
     assert section
     assert section.table
     assert [column.title for column in section.table.columns] == ["Option", *names, "Right"]
@@ -69,7 +72,7 @@ def test_compared_runs_stand_beside_each_other(site: Site) -> None:
 
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
-    assert compared_section([site.first, site.second], "P17") is None
+    assert compared_section([site.first, site.second], "P17", "Country") is None
 
 
 def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:
