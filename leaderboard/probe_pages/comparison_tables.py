@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from leaderboard.display import cells, labels
-from leaderboard.display.cells import Bar, Cell
+from leaderboard.display.cells import Cell
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
 from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
@@ -254,11 +254,10 @@ def _count(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) ->
     """Return the number of answers of a pattern with a bar for their share."""
     digits = "".join(str(int(right)) for right in pattern)
     address = link(query, right=digits, domain=None, relation=None, **{"disagreements-page": None})
-    number, percent = counts.get(pattern, 0), 100 * counts.get(pattern, 0) / sum(counts.values())
-    cell = Cell(
-        number, f"{number:,}", f"{address}#table-disagreements", f"{percent:.0f} % of all answers", kind="share"
-    )
-    return replace(cell, bar=Bar(percent, 0, percent))
+    number = counts.get(pattern, 0)
+    share = cells.share(number / sum(counts.values()))
+    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
+    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
 
 
 def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:

@@ -80,7 +80,7 @@ def places_of(pages: ProbePages, runs: Collection[Run]) -> list[Place]:
 
 
 def chosen_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
-    """Return the place that the query string asks for, or else the first; None for all of them, which stand in groups."""
+    """Return the place that the query string asks for, or else the first; None for all, which stand in groups."""
     group = query.get(PARAMETER, "")
     if group == EVERYTHING:
         return None

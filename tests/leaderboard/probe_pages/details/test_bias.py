@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from leaderboard.display import labels
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.details.bias import compared_section
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED
@@ -24,14 +25,15 @@ def test_the_relation_that_is_furthest_off_comes_first_and_its_options_are_shown
     distances = [float(row["bias_gold_distance"]) for row in rows]
     assert distances == sorted(distances, reverse=True)
     html = client.get(f"/runs/{site.first.pk}/").content.decode()
-    assert f"{rows[0]['relation']}: favoured answers" in html
+    assert f"{labels.relation(rows[0]['relation'])}: favoured answers" in html
+    assert f'title="{rows[0]["relation"]}"' in html
     assert re.search(rf"most in {rows[0]['relation']}, \d+ %", html)
 
 
 def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
     for relation, options in (("P30", {"Africa", "Asia", "Europe"}), ("P36", {"Oslo", "Cairo"})):
         html = client.get(f"/runs/{site.first.pk}/?bias={relation}").content.decode()
-        assert f"{relation}: favoured answers" in html
+        assert f"{labels.relation(relation)}: favoured answers" in html
         assert re.search(r'id="bias" open>', html)
         assert {row["option"] for row in csv(client, site.first, "bias", f"?bias={relation}")} == options
 
@@ -60,10 +62,8 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
 
 
 def test_compared_runs_stand_beside_each_other(site: Site) -> None:
-    section, names = (
-        compared_section([site.first, site.second], "P30", "Continent"),
-        [site.first.name, site.second.name],
-    )
+    names = [site.first.name, site.second.name]
+    section = compared_section([site.first, site.second], "P30", "Continent")
     assert section
     assert section.table
     assert [column.title for column in section.table.columns] == ["Option", *names, "Right"]
