@@ -27,6 +27,7 @@ from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
+from leaderboard.views.tables_api import overview_json, questions_json
 from leaderboard.views.world_map import map_view
 
 
@@ -63,6 +64,8 @@ v1 = [
     path("leaderboard", kept(api.leaderboard_json)),
     path("models", kept(api.models_json)),
     path("benchmarks", kept(api.benchmarks_json)),
+    path("overview", kept(overview_json)),
+    path("benchmarks/<slug:slug>/items", kept(questions_json)),
     path("runs", api.runs_json),
     path("runs/<number:pk>", api.run_json),
     path("runs/<number:pk>/scores", kept(api.scores_json)),
