@@ -248,10 +248,8 @@ def _mentions(measures: Sequence[Measure], weights: Mapping[int, str]) -> dict[s
     names = ("benchmark__slug", "state", "model_id", "model__hub_id", "model__kind", "model__parameters")
     mentions: dict[str, dict[ModelKey, Mention]] = {}
     for mention in map(Mention._make, runs.order_by().values_list(*names).distinct()):
-        of_benchmark, key = (
-            mentions.setdefault(mention.slug, {}),
-            ModelKey(mention.hub_id, weights.get(mention.model, "")),
-        )
+        key = ModelKey(mention.hub_id, weights.get(mention.model, ""))
+        of_benchmark = mentions.setdefault(mention.slug, {})
         if mention.is_open or key not in of_benchmark:
             of_benchmark[key] = mention
     return mentions
@@ -318,10 +316,10 @@ def _column(
     guesses = [figure for figure in stored if figure.provenance == Provenance.BASELINE and figure.hub_id in GUESSES]
     models = [figure for figure in stored if figure.provenance in PREFERENCE]
     metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
+    if metric is None and not mentions:
+        return None
     if metric is None:
-        return (
-            BenchmarkColumn(measure, measure.metrics[0], measure.versions[0], None, {}, mentions) if mentions else None
-        )
+        return BenchmarkColumn(measure, measure.metrics[0], measure.versions[0], None, {}, mentions)
     shown = [figure for figure in models if figure.metric == metric]
     with_figures = {figure.benchmark for figure in shown}
     version = next(version for version in measure.versions if version.pk in with_figures)

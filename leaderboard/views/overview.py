@@ -32,6 +32,7 @@ from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import EVERYTHING
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
+from leaderboard.probe_pages.search import benchmarks_and_relations, page_named
 from leaderboard.probe_pages.topics import TOPICS
 from leaderboard.views.page import show
 
@@ -93,6 +94,8 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         return _to_benchmark(query)
     chosen = selection(query)
     everything, columns, filters = chosen.everything, chosen.columns, chosen.filters
+    if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(filters.search)):
+        return HttpResponseRedirect(page)
     matrix = _matrix(chosen.rows, columns, query)
     curve = _curve_column(query, everything.columns)
     context = {
@@ -101,6 +104,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "updated": everything.updated,
         "running": running().count(),
         "filters": filters,
+        "named": benchmarks_and_relations(filters.search),
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
         "parts": chosen.parts if any(column.measure.part != OVERALL for column in columns) else [],
         "tabs": _tabs(query, everything.columns, chosen.topic),

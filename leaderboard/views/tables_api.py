@@ -23,11 +23,8 @@ def overview_json(request: HttpRequest) -> Json:
         one_of(facet.name, query.get(facet.name), facet.choices)
     chosen = selection(query)
     one_of("part", query.get("part"), [part.value for part in chosen.parts])
-    one_of(
-        "topic",
-        query.get("topic"),
-        list(dict.fromkeys(part.measure.topic.lower() for part in chosen.everything.columns)),
-    )
+    topics = dict.fromkeys(column.measure.topic.lower() for column in chosen.everything.columns)
+    one_of("topic", query.get("topic"), topics)
     table = matrix_table(chosen)
     one_of("column", query.get("sort", "").removeprefix("-"), [column.name for column in table.columns])
     rows = table.ordered(query)
