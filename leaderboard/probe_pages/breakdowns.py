@@ -1,6 +1,6 @@
 """The breakdowns that every probe has: one section per dimension, with a chart of its groups or a bar in each row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
@@ -13,9 +13,11 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.scores import OVERALL, Group, group_url
 from leaderboard.models import Run
+from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.stored import benchmarks
-from probing.analysis.crossed import CROSSED, split_group
+from leaderboard.stored import benchmarks, item_rows
+from probing.analysis.answer_spaces import VERSIONED
+from probing.analysis.crossed import BY_CULTURE, CROSSED, split_group
 from probing.errors import ProbingError
 
 FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
@@ -81,6 +83,18 @@ def _is_a_name(text: str) -> bool:
 def relation_title(names: Mapping[str, str], name: str) -> str:
     """Return what pages call a relation or a group: the benchmark's name for it, or else its own in words."""
     return names.get(name) or labels.group(name)
+
+
+def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
+    """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
+    relations = relation_names(run)
+    title = _version_title if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else relation_title
+    return {name: title(relations, name) for name in names}
+
+
+def _version_title(relations: Mapping[str, str], name: str) -> str:
+    pair, language, relation = split_group(VERSIONED, name)
+    return f"{relation_title(relations, relation)} ({pair_title(pair)}, {labels.language(language)})"
 
 
 def titled_cell(name: str, title: str, href: str = "") -> cells.Cell:

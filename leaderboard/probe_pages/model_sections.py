@@ -160,12 +160,12 @@ def _valued(groups: Sequence[Group]) -> list[Group]:
 
 def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dict[str, float]) -> list[KnownGroup]:
     """Return the groups of a dimension, the best known against chance first."""
-    known = []
+    rows = []
     for group in _valued(groups):
         if group.main:
             href = group_href(run, dimension, group.name)
-            known.append(KnownGroup(group.name, href, group.main, _chance(group), medians.get(group.name)))
-    return sorted(known, key=lambda group: -group.gap)
+            rows.append(KnownGroup(group.name, href, group.main, _chance(group), medians.get(group.name)))
+    return sorted(rows, key=lambda row: -row.gap)
 
 
 def _chance(group: Group) -> float | None:

@@ -272,7 +272,8 @@ def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> floa
 
 def _change_point(change: Change) -> Point:
     group = ", ".join([prompting(change.run), *_if_published(change.run)])
-    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group)
+    address = change.run.get_absolute_url()
+    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
 
 
 def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:

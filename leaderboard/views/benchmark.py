@@ -58,12 +58,12 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
-    known = catalog.CATALOG.get(benchmark.slug)
+    entry = catalog.CATALOG.get(benchmark.slug)
     versions = Benchmark.objects.filter(slug=benchmark.slug).exclude(version=ANY_VERSION).order_by("-created")
     return {
         "benchmark": benchmark,
         "description": description(benchmark),
-        "citation": benchmark.citation or (known.citation if known else ""),
+        "citation": benchmark.citation or (entry.citation if entry else ""),
         "versions": versions,
         "smallest": shown_difference(benchmark),
     }

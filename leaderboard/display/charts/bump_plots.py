@@ -7,14 +7,17 @@ import plotly.graph_objects as go
 from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, figure
 
 
-def bumps(orders: Mapping[str, Sequence[str]]) -> go.Figure:
+def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str]) -> go.Figure:
     """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
 
     The first rule names the rows. The lines of labels whose place moves are in the accent colour.
+    `addresses`: by label, where its points lead.
     """
     rules = list(orders)
     labels = list(next(iter(orders.values()), ()))
-    traces = [_trace(label, rules, [orders[rule].index(label) + 1 for rule in rules]) for label in labels]
+    traces = [
+        _trace(label, rules, [orders[rule].index(label) + 1 for rule in rules], addresses[label]) for label in labels
+    ]
     rows = {"tickmode": "array", "tickvals": list(range(1, len(labels) + 1)), "ticktext": labels}
     return figure(
         traces,
@@ -24,7 +27,7 @@ def bumps(orders: Mapping[str, Sequence[str]]) -> go.Figure:
     )
 
 
-def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> go.Scatter:
+def _trace(label: str, rules: Sequence[str], ranks: Sequence[int], address: str) -> go.Scatter:
     colour = ACCENT if len(set(ranks)) > 1 else MUTED
     return go.Scatter(
         x=list(rules),
@@ -34,5 +37,6 @@ def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> go.Scatter
         marker={"size": 9, "color": colour},
         cliponaxis=False,
         name=label,
+        customdata=[address] * len(ranks),
         hovertemplate="%{x}, " + label.replace("%", "") + ": <b>%{y}</b><extra></extra>",
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from leaderboard.display.charts.figures import HEIGHT, SERIES_MARKERS, Point, figure, group_names
+from leaderboard.display.charts.figures import HEIGHT, SERIES_MARKERS, Point, figure, group_names, links
 
 
 def lines(points: Sequence[Point], x_title: str, y_title: str) -> go.Figure:
@@ -32,5 +32,6 @@ def _line(points: Sequence[Point], place: int) -> go.Scatter:
         marker={"size": 9, "symbol": f"{symbol.removesuffix('-open')}-open", "color": colour},
         cliponaxis=False,
         name=points[0].group,
+        customdata=links(points),
         hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
     )

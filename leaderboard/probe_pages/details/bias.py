@@ -4,21 +4,21 @@ Option scores are read from the stored items of one relation only: the one that 
 else the one in which the model is furthest off.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from urllib.parse import quote
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote, urlencode
 
 import pandas as pd
 from django.http import QueryDict
+from django.urls import reverse
 
-from leaderboard.display import cells, charts, labels
+from leaderboard.display import cells, charts
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.sections import Fold, Section
 from leaderboard.display.tables import Column, Table, link
 from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run, Score
-from leaderboard.probe_pages.breakdowns import relation_names, relation_title, titled_cell
-from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.probe_pages.breakdowns import answer_space_titles, titled_cell
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED, VERSIONED, all_exact
@@ -72,18 +72,6 @@ def fold(run: Run, scores: Sequence[Score], query: QueryDict) -> Fold | None:
     titles = answer_space_titles(run, by_relation)
     sections = [_relations_section(by_relation, titles), _options_section(run, relation, titles[relation])]
     return Fold(NAME, TITLE, _lead(scores, by_relation, titles), sections)
-
-
-def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
-    """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
-    relations = relation_names(run)
-    title = _version_title if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else relation_title
-    return {name: title(relations, name) for name in names}
-
-
-def _version_title(relations: Mapping[str, str], name: str) -> str:
-    pair, language, relation = split_group(VERSIONED, name)
-    return f"{relation_title(relations, relation)} ({pair_title(pair)}, {labels.language(language)})"
 
 
 def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
@@ -140,7 +128,7 @@ def compared_section(runs: Sequence[Run], relation: str, relation_words: str) ->
     ]
     marks = {model: (name, f"{name}_low", f"{name}_high") for name, model in names.items()}
     options = Table(name="compared-bias", caption=title, columns=columns, rows=records(table), page_size=20)
-    return Section("compared-bias", title, options, _chart("compared-bias", title, table, marks), OPTIONS_NOTE)
+    return Section("compared-bias", title, options, _chart(runs[0], "compared-bias", title, table, marks), OPTIONS_NOTE)
 
 
 def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
@@ -207,7 +195,7 @@ def _options_section(run: Run, relation: str, relation_words: str) -> Section:
     marks |= {GENERIC: ("generic", "generic_low", "generic_high")} if has_generic else {}
     favoured_first = records(options.sort_values("bias", ascending=False))
     table = Table(name=NAME, caption=title, columns=columns, rows=favoured_first, page_size=20)
-    return Section(NAME, title, table, _chart(NAME, title, options, marks), OPTIONS_NOTE)
+    return Section(NAME, title, table, _chart(run, NAME, title, options, marks), OPTIONS_NOTE)
 
 
 def _rows(run: Run, relation: str) -> pd.DataFrame:
@@ -230,20 +218,26 @@ def _share_column(name: str, title: str) -> Column[Row]:
     return Column(name, title, lambda row: cells.number(row[name]), align="number")
 
 
-def _chart(name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
+def _items_with(run: Run, option: str) -> str:
+    """Return the address of the run's items whose subject, answer or prediction has the text of an option."""
+    return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"
+
+
+def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
     """Plot the options that matter most, with one mark for each model and one for the right answers.
 
-    `marks`: the columns with value, least and greatest template, by the name of the mark.
+    `marks`: the columns with value, least and greatest template, by the name of the mark. Points lead to the run's
+    items with the option.
     """
     values = [value for value, _, _ in marks.values()]
     largest = options[[*values, "gold"]].max(axis=1).nlargest(CHARTED).index
     rows = records(options.loc[largest].sort_values(values[0], ascending=False))
     points = [
-        Point(row["label"], row[value], row[low], row[high], group=mark)
+        Point(row["label"], row[value], row[low], row[high], group=mark, href=_items_with(run, row["label"]))
         for mark, (value, low, high) in marks.items()
         for row in rows
     ]
-    points += [Point(row["label"], row["gold"], group=GOLD) for row in rows]
+    points += [Point(row["label"], row["gold"], group=GOLD, href=_items_with(run, row["label"])) for row in rows]
     first = rows[0]
     shares = (
         f"the most favoured option has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f}"
