@@ -14,7 +14,7 @@ from leaderboard.lists.model_profile import Figure, ProfileRow
 from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import group_href
+from leaderboard.probe_pages.breakdowns import group_href, relation_names, relation_title, titled_cell
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.topics import topic_of, topic_place
 
@@ -130,8 +130,12 @@ def _similar_words(row: ProfileRow) -> str:
 
 @dataclass(frozen=True)
 class KnownGroup:
-    """A group of a run's items: the model's share, that of guessing, and the median of models of similar size."""
+    """A group of a run's items: the model's share, that of guessing, and the median of models of similar size.
 
+    `key` is the name that is stored, and `name` the one that pages show.
+    """
+
+    key: str
     name: str
     href: str
     score: Score
@@ -160,11 +164,13 @@ def _valued(groups: Sequence[Group]) -> list[Group]:
 
 def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dict[str, float]) -> list[KnownGroup]:
     """Return the groups of a dimension, the best known against chance first."""
+    names = relation_names(run) if dimension == "relation" else {}
     rows = []
     for group in _valued(groups):
         if group.main:
             href = group_href(run, dimension, group.name)
-            rows.append(KnownGroup(group.name, href, group.main, _chance(group), medians.get(group.name)))
+            name, median = relation_title(names, group.name), medians.get(group.name)
+            rows.append(KnownGroup(group.name, name, href, group.main, _chance(group), median))
     return sorted(rows, key=lambda row: -row.gap)
 
 
@@ -204,7 +210,7 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
         name="known",
         caption=caption,
         columns=[
-            Column("group", labels.dimension(dimension), lambda g: cells.text(g.name, href=g.href), align="head"),
+            Column("group", labels.dimension(dimension), lambda g: titled_cell(g.key, g.name, g.href), align="head"),
             Column("value", "Score", lambda group: cells.of_score(group.score), align="score"),
             *interval_columns(lambda group: group.score),
             *(column for column in columns if any(column.cell(group).value is not None for group in groups)),

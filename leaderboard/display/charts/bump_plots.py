@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, figure
 
 
-def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str]) -> go.Figure:
+def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str] | None = None) -> go.Figure:
     """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
 
     The first rule names the rows. The lines of labels whose place moves are in the accent colour.
@@ -15,8 +15,10 @@ def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str]) -> 
     """
     rules = list(orders)
     labels = list(next(iter(orders.values()), ()))
+    hrefs = addresses or {}
     traces = [
-        _trace(label, rules, [orders[rule].index(label) + 1 for rule in rules], addresses[label]) for label in labels
+        _trace(label, rules, [orders[rule].index(label) + 1 for rule in rules], hrefs.get(label, ""))
+        for label in labels
     ]
     rows = {"tickmode": "array", "tickvals": list(range(1, len(labels) + 1)), "ticktext": labels}
     return figure(

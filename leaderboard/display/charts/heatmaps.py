@@ -39,7 +39,8 @@ def deviations(
 ) -> go.Figure:
     """Plot shares in a grid of rows and columns, each field coloured by its deviation from the mean of its row.
 
-    `rows` maps the names of rows to shorter texts for the axis. A field without a value is empty. The fields of a row lead to its address.
+    `rows` maps the names of rows to shorter texts for the axis. A field without a value is empty. The fields of a row
+    lead to its address.
     """
     means = [_mean([value for value in row if value is not None]) for row in values]
     shades = [

@@ -50,9 +50,8 @@ def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
     if CALIBRATION_ERROR not in overall:
         return None
     curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
-    return Fold(
-        NAME, TITLE, _lead(scores, overall), [_overall_section(overall), *curves, _relations_section(run, scores)]
-    )
+    sections = [_overall_section(overall), *curves, _relations_section(run, scores)]
+    return Fold(NAME, TITLE, _lead(scores, overall), sections)
 
 
 def _lead(scores: Sequence[Score], overall: Mapping[str, Score]) -> str:
