@@ -236,7 +236,7 @@ class ItemsForm(forms.Form):
 
     search = forms.CharField(required=False, max_length=100, label="Subject or answer")
     correct = forms.ChoiceField(
-        required=False, label="Answer", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
+        required=False, label="Right or wrong", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
     )
 
     def __init__(self, data: Any, *, run: Run, values: ColumnValues) -> None:
