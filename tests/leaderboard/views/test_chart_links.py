@@ -1,24 +1,25 @@
 """Points of charts lead to what they show: a run, a relation, or the questions of a group."""
 
+from typing import Any
+
 from django.test import Client
 
 from leaderboard.display.charts import Chart
 from tests.leaderboard.conftest import Site
 
+BEHIND = ("chance", "median")  # series that stand behind the points of a model
 # Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
 WITHOUT_PAGES = {"normalisation", "max_softmax_bin", "softmax_margin_bin"}
 
 
+def has_points(trace: Any) -> bool:
+    return trace.type == "heatmap" or "markers" in str(getattr(trace, "mode", ""))
+
+
 def unlinked(chart: Chart) -> list[str]:
-    """Return the names of the series with points that lead nowhere; chance and wordings are lines behind them."""
-    series = [
-        trace for trace in chart.figure.data if trace.type == "heatmap" or "markers" in str(getattr(trace, "mode", ""))
-    ]
-    return [
-        str(trace.name)
-        for trace in series
-        if trace.name != "chance" and not all("/" in str(address) for address in trace.customdata or [""])
-    ]
+    """Return the names of the series with points that lead nowhere."""
+    series = [trace for trace in chart.figure.data if has_points(trace) and trace.name not in BEHIND]
+    return [str(trace.name) for trace in series if not all("/" in str(part) for part in trace.customdata or [""])]
 
 
 def test_points_of_charts_lead_on(client: Client, site: Site) -> None:

@@ -27,7 +27,7 @@ def test_the_relation_that_is_furthest_off_comes_first_and_its_options_are_shown
     html = client.get(f"/runs/{site.first.pk}/").content.decode()
     assert f"{labels.relation(rows[0]['relation'])}: favoured answers" in html
     assert f'title="{rows[0]["relation"]}"' in html
-    assert re.search(rf"most in {rows[0]['relation']}, \d+ %", html)
+    assert re.search(rf"most in {labels.relation(rows[0]['relation'])}, \d+ %", html)
 
 
 def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
