@@ -10,7 +10,7 @@ from leaderboard.display import labels
 from leaderboard.probe_pages.breakdowns import relation_title
 from leaderboard.stored.item_rows import Row
 
-DIMENSIONS = ("domain", "relation")
+FILTERED_BY = ("domain", "relation")
 
 
 class GroupChoice(NamedTuple):
@@ -30,9 +30,9 @@ class GroupFilter(NamedTuple):
     choices: Sequence[GroupChoice]
 
 
-def filtered(rows: Sequence[Row], query: QueryDict) -> list[Row]:
+def chosen_rows(rows: Sequence[Row], query: QueryDict) -> list[Row]:
     """Return the rows in the groups that the query string chooses."""
-    chosen = {name: query[name] for name in DIMENSIONS if query.get(name)}
+    chosen = {name: query[name] for name in FILTERED_BY if query.get(name)}
     return [row for row in rows if all(group in _groups(row, name) for name, group in chosen.items())]
 
 
@@ -42,11 +42,11 @@ def group_filters(rows: Sequence[Row], query: QueryDict, names: Mapping[str, str
     Relations are those of the chosen domain.
     """
     filters = []
-    for place, name in enumerate(DIMENSIONS):
+    for place, name in enumerate(FILTERED_BY):
         wider = query.copy()
-        for narrower in DIMENSIONS[place:]:
+        for narrower in FILTERED_BY[place:]:
             wider.pop(narrower, None)
-        counts = Counter(group for row in filtered(rows, wider) for group in _groups(row, name))
+        counts = Counter(group for row in chosen_rows(rows, wider) for group in _groups(row, name))
         choices = [
             GroupChoice(group, relation_title(names, group), count, group == query.get(name))
             for group, count in counts.items()

@@ -12,7 +12,7 @@ from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section
-from leaderboard.probe_pages.culture.places import Place, of_pair, of_place
+from leaderboard.probe_pages.culture.places import Place, rows_in_pair, rows_in_place
 from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
 from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicates
@@ -50,8 +50,8 @@ def run_sections(run: Run, place: Place | None) -> list[Section]:
     beside, _ = sides(runs_beside(run))
     sections = [
         gaps(whole),
-        predicates(place, of_place(by_relation, place)),
-        languages(of_pair(beside, place)),
+        predicates(place, rows_in_place(by_relation, place)),
+        languages(rows_in_pair(beside, place)),
         predictions(run, place),
     ]
     sections.append(normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC]))
@@ -61,7 +61,7 @@ def run_sections(run: Run, place: Place | None) -> list[Section]:
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
     """Return all models on the chosen pair, or on each, and how varied the answers are."""
     whole, by_relation = sides(list(finished_runs(benchmark)))
-    sections = [models(of_place(whole, place)), variety_section(benchmark, [*whole, *by_relation], place)]
+    sections = [models(rows_in_place(whole, place)), variety_section(benchmark, [*whole, *by_relation], place)]
     sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
@@ -70,9 +70,9 @@ def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Sectio
     """Return the predicates, pairs and languages of runs beside each other."""
     whole, by_relation = sides(runs)
     sections = [
-        predicates(place, of_place(by_relation, place)),
-        models(of_place(whole, place)),
-        languages(of_pair(whole, place)),
+        predicates(place, rows_in_place(by_relation, place)),
+        models(rows_in_place(whole, place)),
+        languages(rows_in_pair(whole, place)),
     ]
     return [section for section in sections if section]
 

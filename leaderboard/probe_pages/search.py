@@ -21,7 +21,7 @@ class Suggestion(NamedTuple):
     href: str
 
 
-def suggestions(text: str) -> list[Suggestion]:
+def pages_named(text: str) -> list[Suggestion]:
     """Return models, then benchmarks and relations whose names contain a text, without regard to case."""
     if len(text.strip()) < LEAST_LETTERS:
         return []

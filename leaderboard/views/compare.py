@@ -40,7 +40,7 @@ from leaderboard.probe_pages.comparison_tables import (
 from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verdict
 from leaderboard.probe_pages.culture.places import one_place, places_of, switches
 from leaderboard.probe_pages.details.bias import compared_sections
-from leaderboard.probe_pages.disagreement_filters import DIMENSIONS, filtered, group_filters
+from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
 from leaderboard.stored.item_rows import Row
 from leaderboard.views.page import show
 from probing.analysis.comparison import RESULT_NAMES
@@ -81,7 +81,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     if len(comparison.right):
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
         context |= _answer_choices(request.GET, answers, names)
-        shown = disagreements_table(sides, filtered(answers, request.GET), pattern, names)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, names)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     offered = places_of(pages, runs)
     place = one_place(request.GET, offered)
@@ -96,12 +96,12 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
 
 def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
     """Return the filters of the answers on which runs disagree, what their form keeps, and a link that drops them."""
-    narrowed = any(query.get(name) for name in ("right", *DIMENSIONS))
+    narrowed = any(query.get(name) for name in ("right", *FILTERED_BY))
     kept = [(name, text) for name in ("m", "model", "benchmark", "right") for text in query.getlist(name) if text]
     return {
         "group_filters": group_filters(answers, query, names),
         "kept": kept,
-        "everything": link(query, right=None, **dict.fromkeys(DIMENSIONS)) if narrowed else "",
+        "everything": link(query, right=None, **dict.fromkeys(FILTERED_BY)) if narrowed else "",
     }
 
 

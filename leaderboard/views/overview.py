@@ -18,6 +18,7 @@ from leaderboard.lists.overview import (
     Figure,
     ModelRow,
     Overview,
+    Provenance,
     citations,
     model_rows,
     overview,
@@ -28,7 +29,6 @@ from leaderboard.lists.overview import (
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
-from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import EVERYTHING
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
@@ -39,7 +39,6 @@ from leaderboard.views.page import show
 OTHER_ITEMS = "about other items than the rest of this column"
 DEFAULT_SORT = "coverage"
 WAITING = "waiting"
-PUBLISHED = Run.Provenance.PUBLISHED.value
 APART = "see ○"  # stands for published figures that share no column with others
 OTHER_METRIC = "in another metric or with other settings than this column"
 OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
@@ -277,7 +276,7 @@ def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], show
 def _provenance_cell(row: ModelRow, slug: str) -> Cell:
     """Tell whose the figure is; a model whose published figures stand apart has a provenance and no figure."""
     stored = row.figures.get(slug)
-    raw = stored.provenance if stored else PUBLISHED if slug in row.published_apart else None
+    raw = stored.provenance if stored else Provenance.PUBLISHED.value if slug in row.published_apart else None
     return Cell(raw, raw or "")
 
 

@@ -92,12 +92,12 @@ def one_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
     return chosen_place(query, offered) or next(iter(offered), None)
 
 
-def of_place(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+def rows_in_place(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
     """Return the rows of a pair in one language; all of them where no place is chosen."""
     return [row for row in rows if place is None or (row.pair, row.language) == (place.pair, place.language)]
 
 
-def of_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+def rows_in_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
     """Return the rows of the pair of a place, in all languages; all of them where no place is chosen."""
     return [row for row in rows if place is None or row.pair == place.pair]
 

@@ -3,23 +3,23 @@
 import pytest
 from django.test import Client
 
-from leaderboard.probe_pages.search import page_named, suggestions
+from leaderboard.probe_pages.search import page_named, pages_named
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
 
 
 def test_models_benchmarks_and_relations_are_suggested(site: Site) -> None:
-    assert [(page.name, page.kind) for page in suggestions("SECOND")] == [("org/second", "model")]
-    assert next((page.name, page.kind) for page in suggestions("small")) == ("small", "benchmark")
-    (relation,) = suggestions("capit")
+    assert [(page.name, page.kind) for page in pages_named("SECOND")] == [("org/second", "model")]
+    assert next((page.name, page.kind) for page in pages_named("small")) == ("small", "benchmark")
+    (relation,) = pages_named("capit")
     assert (relation.name, relation.kind) == ("Capital (small)", "relation")
     assert relation.href == "/benchmarks/small/relations/P36/"
 
 
 @pytest.mark.parametrize("text", ["", " ", "a", "no such name"])
 def test_nothing_is_suggested_for_too_few_letters_or_unknown_names(site: Site, text: str) -> None:
-    assert suggestions(text) == []
+    assert pages_named(text) == []
 
 
 def test_the_field_gets_a_list_of_options(client: Client, site: Site) -> None:

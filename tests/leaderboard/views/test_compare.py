@@ -8,7 +8,7 @@ from leaderboard.display import charts
 from leaderboard.display.charts import Point
 from leaderboard.lists.compared_runs import compared, disagreements
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.disagreement_filters import filtered, group_filters
+from leaderboard.probe_pages.disagreement_filters import chosen_rows, group_filters
 from leaderboard.probe_pages.pages import PREDICTION
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES
@@ -85,7 +85,7 @@ def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> Non
         {"relation": "P3", "domain": "Sports"},
     ]
     query = QueryDict("domain=Arts&relation=P2")
-    assert filtered(rows, query) == rows[1:2]
+    assert chosen_rows(rows, query) == rows[1:2]
     domains, relations = group_filters(rows, query, {"P2": "Second"})
     assert [(choice.value, choice.count) for choice in domains.choices] == [("Arts", 2), ("History", 1), ("Sports", 1)]
     assert [choice.title for choice in relations.choices] == ["P1", "Second"]
