@@ -81,6 +81,8 @@ def test_every_table_equals_its_csv(client: Client, site: Site, subtests: pytest
                     assert values.get("run", "0").isdecimal()  # the page names the run, or has its number in words
                     figures = [name for name in texts if name != "run"]
                     named = [name for name in figures if texts[name] != labels.group(values[name])]
+                    if name == "overview":  # a run without a figure shows its progress in place of one
+                        named = [part for part in named if values[part] or not texts[part].endswith(" %")]
                     assert [(texts[n], values[n]) for n in named if not same(texts[n], values[n])] == []
 
 
