@@ -60,7 +60,7 @@ def _choosing_items(probe: str) -> frozenset[str]:
 
 
 def plan(usual: Settings) -> str:
-    """Return a benchmark's usual settings in words, such as "templates 0 and 1, PLL original, reduction sum".
+    """Return a benchmark's usual settings in words, such as "wordings 1 and 2, PLL original, reduction sum".
 
     The number format is left out, as it depends on the model's size.
     """
@@ -73,16 +73,18 @@ def plan(usual: Settings) -> str:
 def in_words(name: str, value: Any) -> str:
     """Return the choice of a value for a setting or option in words; `value` as JSON has it, or a tuple."""
     if name == "templates" and isinstance(value, list | tuple):
-        return _templates(value)
+        return _wordings(value)
     label = LABELS.get(name, name.replace("_", " "))
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return f"{label} {text}".strip()
 
 
-def _templates(numbers: list[int] | tuple[int, ...]) -> str:
-    if len(numbers) == 1:
-        return f"template {numbers[0]} only"
-    return f"templates {get_text_list([str(number) for number in numbers], 'and')}" if numbers else "all templates"
+def _wordings(templates: list[int] | tuple[int, ...]) -> str:
+    """Name templates as pages do: they are wordings, and count from 1."""
+    places = [str(number + 1) for number in templates]
+    if len(places) > 1:
+        return f"wordings {get_text_list(places, 'and')}"
+    return {"": "all wordings", "1": "first wording only"}.get("".join(places), f"wording {''.join(places)} only")
 
 
 def _changed(settings: Mapping[str, Any], usual: Settings) -> dict[str, Any]:

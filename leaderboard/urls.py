@@ -27,6 +27,8 @@ from leaderboard.views.run import run_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
+from leaderboard.views.suggestions import suggestions_view
+from leaderboard.views.tables_api import overview_json, questions_json
 from leaderboard.views.world_map import map_view
 
 
@@ -63,6 +65,8 @@ v1 = [
     path("leaderboard", kept(api.leaderboard_json)),
     path("models", kept(api.models_json)),
     path("benchmarks", kept(api.benchmarks_json)),
+    path("overview", kept(overview_json)),
+    path("benchmarks/<slug:slug>/items", kept(questions_json)),
     path("runs", api.runs_json),
     path("runs/<number:pk>", api.run_json),
     path("runs/<number:pk>/scores", kept(api.scores_json)),
@@ -88,6 +92,7 @@ urlpatterns = [
     path("models/<str:org>/<str:name>/", kept(model_view), name="model"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", kept(compare_view), name="compare"),
+    path("suggestions/", kept(suggestions_view), name="suggestions"),
     path("benchmarks/", include(benchmarks)),
     path("submit/", submit_view, name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),

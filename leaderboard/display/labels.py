@@ -7,6 +7,7 @@ from django.conf.locale import LANG_INFO
 
 from leaderboard.models import Run
 from probing.analysis.crossed import CROSSED
+from probing.curation.predicates import PREDICATES
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -34,7 +35,14 @@ SETTINGS = {
     "pll": "PLL",
     "pmi": "PMI",
     "start": "Start token",
+    "templates": "Wordings",
 }
+GROUPS = {
+    "single instance per answer": "each answer once",
+    "multiple instances per answer": "answers repeat",
+}
+# Wikidata properties of facts that ship with this project, beside those that can be curated.
+OTHER_PREDICATES = {"P361": "part of", "P2936": "language used"}
 METRICS = {
     "accuracy_sem": "Spread over wordings",
 }
@@ -95,6 +103,18 @@ def dimension(name: str) -> str:
 
 def metric(name: str) -> str:
     return METRICS.get(name, plain(name))
+
+
+def relation(name: str) -> str:
+    """Return a relation in words: the name of its Wikidata property, or its own with spaces for underscores."""
+    predicate = PREDICATES.get(name)
+    words = predicate.name if predicate else OTHER_PREDICATES.get(name, "")
+    return sentence(words) or (plain(name) if "_" in name and name == name.lower() else name)
+
+
+def group(name: str) -> str:
+    """Return a group of items in words: a value of a tag, or a relation."""
+    return GROUPS.get(name) or relation(name)
 
 
 def setting(name: str) -> str:

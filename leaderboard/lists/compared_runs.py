@@ -23,7 +23,7 @@ from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
 NEWEST_RUNS, READY_PAIRS = 20, 3  # among how many runs ready pairs are sought, and how many pairs there are
-ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
+ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language", "domain")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
 

@@ -1,7 +1,8 @@
 """The overview of models and benchmarks: one figure for each model on each benchmark. Few queries, whatever their size.
 
 The figure of a model is that of its newest run that was measured here with the usual settings, or else a published one.
-A column has one metric, and it is about the same items in all of its rows: figures about other items are marked.
+A column has one metric, and it is about the same items in all of its rows: figures about other items are marked. Models
+whose published figures are in other metrics, or that still wait to be measured, have rows as well.
 """
 
 import json
@@ -94,15 +95,35 @@ class OpenRun(NamedTuple):
     percent: int
 
 
+class Mention(NamedTuple):
+    """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
+
+    slug: str
+    state: str
+    model: int
+    hub_id: str
+    kind: str
+    parameters: int | None
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in OPEN
+
+
 @dataclass(frozen=True)
 class BenchmarkColumn:
-    """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches."""
+    """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
+
+    `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
+    they are in other metrics, about other settings, or about another group of items.
+    """
 
     measure: Measure
     metric: str
     version: Benchmark
     chance: float | None
     figures: Mapping[ModelKey, Figure]
+    without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
 
     @property
     def slug(self) -> str:
@@ -115,12 +136,16 @@ class BenchmarkColumn:
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model with its figures by the slug of the benchmark, and its open runs where it has no figure."""
+    """A model with its figures by the slug of the benchmark, and its open runs where it has no figure.
+
+    `published_apart`: the benchmarks whose column its published figures cannot stand in.
+    """
 
     key: ModelKey
     kind: str
     parameters: int | None
     figures: Mapping[str, Figure]
+    published_apart: Collection[str] = ()
     open_runs: Mapping[str, OpenRun] = field(default_factory=dict)
 
     @property
@@ -167,28 +192,38 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
-    """Return the columns that have any figure, and a row for each model that has one.
+    """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    One query for each part, and one for the weights.
+    One query for each part, one for the weights, and one for models without figures.
     """
     figures = [figure for part in _by_part(measures) for figure in _stored(part)]
     by_version: dict[int, list[Figure]] = {}
     for figure in figures:
         by_version.setdefault(figure.benchmark, []).append(figure)
     weights = other_weights()
-    columns = [column for measure in measures if (column := _column(measure, by_version, weights))]
+    mentions = _mentions(measures, weights)
+    columns = [
+        column
+        for measure in measures
+        if (column := _column(measure, by_version, weights, mentions.get(measure.slug, {})))
+    ]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
     return Overview(columns, model_rows(columns), max(finished, default=None))
 
 
 def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
-    """Return a row for each model with a figure in any of the columns, those with the most figures first."""
+    """Return a row for each model of any of the columns, those with the most figures first."""
     by_model: dict[ModelKey, dict[str, Figure]] = {}
+    mentions: dict[ModelKey, list[Mention]] = {}
     for column in columns:
         for key, figure in column.figures.items():
             by_model.setdefault(key, {})[column.slug] = figure
+        for key, mention in column.without_figure.items():
+            by_model.setdefault(key, {})
+            mentions.setdefault(key, []).append(mention)
     slugs = [column.slug for column in columns]
-    return sorted((_row(key, figures) for key, figures in by_model.items()), key=lambda row: _order(row, slugs))
+    rows = [_row(key, figures, mentions.get(key, ())) for key, figures in by_model.items()]
+    return sorted(rows, key=lambda row: _order(row, slugs))
 
 
 def other_weights() -> dict[int, str]:
@@ -197,12 +232,27 @@ def other_weights() -> dict[int, str]:
     return {model.pk: model.weights_in_words for model in models}
 
 
-def _row(key: ModelKey, figures: Mapping[str, Figure]) -> ModelRow:
+def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Sequence[Mention]) -> ModelRow:
     """Return a model's row; what was measured here knows better what the model is."""
-    sources = sorted(figures.values(), key=lambda figure: PREFERENCE.index(Provenance(figure.provenance)))
-    kind = next((figure.kind for figure in sources if figure.kind), "")
-    parameters = next((figure.parameters for figure in sources if figure.parameters), None)
-    return ModelRow(key, kind, parameters, figures)
+    by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(Provenance(figure.provenance)))
+    sources: list[Figure | Mention] = [*by_preference, *mentions]
+    kind = next((source.kind for source in sources if source.kind), "")
+    parameters = next((source.parameters for source in sources if source.parameters), None)
+    return ModelRow(key, kind, parameters, figures, {mention.slug for mention in mentions if not mention.is_open})
+
+
+def _mentions(measures: Sequence[Measure], weights: Mapping[int, str]) -> dict[str, dict[ModelKey, Mention]]:
+    """Map slugs to the models with published or open runs there; an open run goes before published ones. One query."""
+    published = Q(state=State.FINISHED, provenance=Provenance.PUBLISHED)
+    runs = Run.objects.filter(published | Q(state__in=OPEN), benchmark__slug__in={part.slug for part in measures})
+    names = ("benchmark__slug", "state", "model_id", "model__hub_id", "model__kind", "model__parameters")
+    mentions: dict[str, dict[ModelKey, Mention]] = {}
+    for mention in map(Mention._make, runs.order_by().values_list(*names).distinct()):
+        key = ModelKey(mention.hub_id, weights.get(mention.model, ""))
+        of_benchmark = mentions.setdefault(mention.slug, {})
+        if mention.is_open or key not in of_benchmark:
+            of_benchmark[key] = mention
+    return mentions
 
 
 def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], ModelKey]:
@@ -256,15 +306,20 @@ class UsualSettings:
 
 
 def _column(
-    measure: Measure, by_version: Mapping[int, Sequence[Figure]], weights: Mapping[int, str]
+    measure: Measure,
+    by_version: Mapping[int, Sequence[Figure]],
+    weights: Mapping[int, str],
+    mentions: Mapping[ModelKey, Mention],
 ) -> BenchmarkColumn | None:
-    """Return the column of a benchmark in the first of its metrics that a model has; None if there is none."""
+    """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
     stored = [figure for version in measure.versions for figure in by_version.get(version.pk, ())]
     guesses = [figure for figure in stored if figure.provenance == Provenance.BASELINE and figure.hub_id in GUESSES]
     models = [figure for figure in stored if figure.provenance in PREFERENCE]
     metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
-    if metric is None:
+    if metric is None and not mentions:
         return None
+    if metric is None:
+        return BenchmarkColumn(measure, measure.metrics[0], measure.versions[0], None, {}, mentions)
     shown = [figure for figure in models if figure.metric == metric]
     with_figures = {figure.benchmark for figure in shown}
     version = next(version for version in measure.versions if version.pk in with_figures)
@@ -274,7 +329,9 @@ def _column(
         if figure.metric == metric
     )
     chance = chances[0][2] if chances else None
-    return BenchmarkColumn(measure, metric, version, chance, _main(shown, version, weights))
+    main = _main(shown, version, weights)
+    others = {key: mention for key, mention in mentions.items() if key not in main}
+    return BenchmarkColumn(measure, metric, version, chance, main, others)
 
 
 def _main(figures: Iterable[Figure], version: Benchmark, weights: Mapping[int, str]) -> dict[ModelKey, Figure]:

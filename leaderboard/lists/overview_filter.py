@@ -19,6 +19,8 @@ def _in_size(row: ModelRow, choice: str) -> bool:
 
 
 def _has_figure(row: ModelRow, choice: str) -> bool:
+    if choice == Provenance.PUBLISHED and row.published_apart:
+        return True
     return any(figure.is_measured == (choice == Provenance.MEASURED) for figure in row.figures.values())
 
 

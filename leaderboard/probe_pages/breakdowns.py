@@ -1,17 +1,23 @@
 """The breakdowns that every probe has: one section per dimension, with a chart of its groups or a bar in each row."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.columns import interval_columns, score_points, summary
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists.scores import Group, group_url
+from leaderboard.lists.scores import OVERALL, Group, group_url
 from leaderboard.models import Run
+from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.stored import benchmarks
+from leaderboard.stored import benchmarks, item_rows
+from probing.analysis.answer_spaces import VERSIONED
+from probing.analysis.crossed import BY_CULTURE, CROSSED, split_group
 from probing.errors import ProbingError
 
 FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
@@ -75,8 +81,39 @@ def _is_a_name(text: str) -> bool:
 
 
 def relation_title(names: Mapping[str, str], name: str) -> str:
-    """Return what pages call a relation or a group: its name in words, or else its own with spaces for underscores."""
-    return names.get(name) or (labels.plain(name) if "_" in name and name == name.lower() else name)
+    """Return what pages call a relation or a group: the benchmark's name for it, or else its own in words."""
+    return names.get(name) or labels.group(name)
+
+
+def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
+    """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
+    relations = relation_names(run)
+    title = _version_title if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else relation_title
+    return {name: title(relations, name) for name in names}
+
+
+def _version_title(relations: Mapping[str, str], name: str) -> str:
+    pair, language, relation = split_group(VERSIONED, name)
+    return f"{relation_title(relations, relation)} ({pair_title(pair)}, {labels.language(language)})"
+
+
+def titled_cell(name: str, title: str, href: str = "") -> cells.Cell:
+    """Return a cell with a title in words; its tooltip and the CSV have the name that is stored."""
+    return replace(cells.text(name, href, "" if title == name else name), text=title)
+
+
+def hover_label(name: str, title: str) -> str:
+    """Return a title with the stored name behind it, for the hover of a point."""
+    return title if title == name else f"{title} ({name})"
+
+
+def group_href(run: Run, dimension: str, group: str) -> str:
+    """Return the address of a group: that of the relation, or that of the run's items in it; empty without either."""
+    page = group_url(run.benchmark, dimension, group)
+    if page or dimension == OVERALL.dimension or not run.artefact:
+        return page
+    tags = dict(zip(CROSSED.get(dimension, (dimension,)), split_group(dimension, group), strict=True))
+    return f"{reverse('items', args=[run.pk])}?{urlencode(tags)}"
 
 
 def _groups_table(
@@ -105,9 +142,7 @@ def _group_columns(
     run: Run, pages: ProbePages, dimension: str, groups: Sequence[Group], names: Mapping[str, str]
 ) -> list[Column[Group]]:
     def name(group: Group) -> cells.Cell:
-        shown = names[group.name]
-        note = group.name if shown != group.name else ""
-        return replace(cells.text(group.name, group_url(run.benchmark, dimension, group.name), note), text=shown)
+        return titled_cell(group.name, names[group.name], group_href(run, dimension, group.name))
 
     head = Column("group", labels.dimension(dimension), name, align="head")
     if not any(group.main for group in groups):
@@ -148,7 +183,7 @@ def _groups_chart(
 ) -> Chart | None:
     """Return a chart of the main metric; None where it has a value in fewer than two groups."""
     main = pages.metric_label(pages.main_metric(run.benchmark))
-    addresses = {names[group.name]: group_url(run.benchmark, dimension, group.name) for group in groups}
+    addresses = {names[group.name]: group_href(run, dimension, group.name) for group in groups}
     points = score_points(((names[group.name], group.main) for group in groups), addresses.__getitem__)
     if len(points) < 2:
         return None

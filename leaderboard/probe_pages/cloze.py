@@ -13,6 +13,7 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import cloze_fact_types as fact_types
+from leaderboard.probe_pages.breakdowns import group_href
 from leaderboard.probe_pages.cloze_fact_types import HEADS, FactTypeKey, MacroAverage, ScoresByFactType
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
@@ -40,8 +41,8 @@ def run_sections(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
     """Return the macro-averages, the fact types and examples of a run."""
     chosen = fact_types.choose([run.pk], major_only, no_leaks)
     types, suffix = chosen.runs.get(run.pk, {}), fact_types.choice_suffix(major_only, no_leaks)
-    averages = [_averages_section(types, suffix)] if chosen.divided else []
-    return [*averages, *_fact_types_section(types, suffix, chosen.divided), *examples(run)]
+    averages = [_averages_section(run, types, suffix)] if chosen.divided else []
+    return [*averages, *_fact_types_section(run, types, suffix, chosen.divided), *examples(run)]
 
 
 def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -> list[Section]:
@@ -54,9 +55,11 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     return [*difficulty, *side_by_side(runs), *training_sections(runs)]
 
 
-def _averages_section(types: ScoresByFactType, suffix: str) -> Section:
+def _averages_section(run: Run, types: ScoresByFactType, suffix: str) -> Section:
     rows = fact_types.macro_averages(types)
-    points = score_points((row.name, row.main) for row in rows)
+    points = score_points(
+        ((row.name, row.main) for row in rows), lambda head: group_href(run, "head", head) if head in HEADS else ""
+    )
     title = "Macro-averages"
     chart = Chart("head", title, summary(title + suffix, points), charts.dots(points, title="accuracy"))
     table = _averages_table(rows, suffix)
@@ -92,11 +95,12 @@ class FactTypeRow(FactTypeKey):
         return self.main.value if self.main else None
 
 
-def _fact_types_section(types: ScoresByFactType, suffix: str, divided: bool) -> list[Section]:
+def _fact_types_section(run: Run, types: ScoresByFactType, suffix: str, divided: bool) -> list[Section]:
     rows = _by_head([FactTypeRow(key, scores) for key, scores in types.items()])
     if not rows and not divided:
         return []
-    points = score_points((row.name, row.main) for row in rows)
+    addresses = {row.name: group_href(run, "fact_type", row.key) for row in rows}
+    points = score_points(((row.name, row.main) for row in rows), addresses.__getitem__)
     title = "Fact types by head"
     figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "accuracy")
     chart = Chart("fact_type", title, summary(title + suffix, points), figure) if rows else None

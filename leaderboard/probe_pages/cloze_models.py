@@ -109,7 +109,11 @@ def side_by_side(runs: Sequence[Run]) -> list[Section]:
     if not rows:
         return []
     points = [
-        Point(row.run.name, row.score.value, row.score.low, row.score.high, group=row.side)
+        Point(
+            *(row.run.name, row.score.value, row.score.low, row.score.high),
+            group=row.side,
+            href=row.run.get_absolute_url(),
+        )
         for row in rows
         if row.score.value is not None
     ]

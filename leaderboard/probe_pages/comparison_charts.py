@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from leaderboard.display import charts, labels
 from leaderboard.display.charts import Chart, Point
-from leaderboard.probe_pages.comparison_tables import ComparedRun, GroupValues, is_certain
+from leaderboard.probe_pages.breakdowns import group_href, hover_label, relation_title
+from leaderboard.probe_pages.comparison_tables import ComparedRun, GroupValues, Names, is_certain
 from leaderboard.stored.item_rows import Row
 
 MOST_GROUPS = 40  # of a chart; the tables have all
@@ -13,17 +14,24 @@ SCATTERED_RUNS = 4  # more than that many runs cannot be told apart in a cloud o
 
 
 def comparison_charts(
-    runs: Sequence[ComparedRun], values: Sequence[GroupValues], differences: Sequence[Row], metric: str
+    runs: Sequence[ComparedRun],
+    values: Sequence[GroupValues],
+    differences: Sequence[Row],
+    metric: str,
+    names: Names,
 ) -> list[Chart]:
-    """Return the charts that so many runs can have. `metric` is its title within a sentence."""
+    """Return the charts that so many runs can have. `metric` is its title within a sentence.
+
+    Their points lead to the group's page, or else to the questions on which the runs disagree.
+    """
     groups = charted(values)
-    figures = [_values_chart(runs, groups, metric)]
+    figures = [_values_chart(runs, groups, metric, names)]
     if len(runs) == 2:
-        names = {(group.dimension, group.group) for group in groups}
-        shown = [row for row in differences if (row["dimension"], row["group"]) in names]
-        figures.append(_differences_chart(runs, shown))
+        charted_groups = {(group.dimension, group.group) for group in groups}
+        shown = [row for row in differences if (row["dimension"], row["group"]) in charted_groups]
+        figures.append(_differences_chart(runs, shown, names))
     if len(runs) <= SCATTERED_RUNS:
-        figures.append(_relations_chart(runs, differences, metric))
+        figures.append(_relations_chart(runs, differences, metric, names))
     return figures
 
 
@@ -44,19 +52,23 @@ def charted(values: Sequence[GroupValues]) -> list[GroupValues]:
     return chosen
 
 
-def _labels(groups: Sequence[tuple[str, str]]) -> list[str]:
+def _labels(groups: Sequence[tuple[str, str]], names: Names) -> list[str]:
     """Return the names of groups, with the dimension where two dimensions have a group of that name."""
     times = Counter(group for _, group in groups)
-    return [group if times[group] == 1 else f"{group} ({dimension})" for dimension, group in groups]
+    titles = [hover_label(group, relation_title(names, group)) for _, group in groups]
+    return [
+        title if times[group] == 1 else f"{title} ({labels.dimension(dimension).lower()})"
+        for title, (dimension, group) in zip(titles, groups, strict=True)
+    ]
 
 
-def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str) -> Chart:
-    names = _labels([(group.dimension, group.group) for group in groups])
-    heads = {name: labels.dimension(group.dimension) for name, group in zip(names, groups, strict=True)}
+def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str, names: Names) -> Chart:
+    rows = _labels([(group.dimension, group.group) for group in groups], names)
+    heads = {label: labels.dimension(group.dimension) for label, group in zip(rows, groups, strict=True)}
     points = [
-        Point(name, *group.values[place], group=run.name)
+        Point(label, *group.values[place], group=run.name, href=_href(run, group.dimension, group.group))
         for place, run in enumerate(runs)
-        for name, group in zip(names, groups, strict=True)
+        for label, group in zip(rows, groups, strict=True)
     ]
     best = max(runs, key=lambda run: run.overall.value)
     summary = f"Overall, {best.name} is the best with {best.overall.value:.3f}. Lines are 95 % intervals."
@@ -64,12 +76,21 @@ def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], me
     return Chart("values", title, summary, charts.beside(points, heads, metric))
 
 
-def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row]) -> Chart:
-    names = _labels([(row["dimension"], row["group"]) for row in rows])
-    heads = {name: labels.dimension(row["dimension"]) for name, row in zip(names, rows, strict=True)}
+def _href(run: ComparedRun, dimension: str, group: str) -> str:
+    """Return the address of a group, or of the run where the group is all of its items."""
+    return group_href(run.run, dimension, group) or run.run.get_absolute_url()
+
+
+def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row], names: Names) -> Chart:
+    titles = _labels([(row["dimension"], row["group"]) for row in rows], names)
+    heads = {label: labels.dimension(row["dimension"]) for label, row in zip(titles, rows, strict=True)}
     points = [
-        Point(name, row["difference"], row["low"], row["high"], group="certain" if is_certain(row) else "")
-        for name, row in zip(names, rows, strict=True)
+        Point(
+            *(label, row["difference"], row["low"], row["high"]),
+            group="certain" if is_certain(row) else "",
+            href=_href(runs[1], row["dimension"], row["group"]),
+        )
+        for label, row in zip(titles, rows, strict=True)
     ]
     first, second = (run.name for run in runs)
     certain = sum(map(is_certain, rows))
@@ -80,10 +101,18 @@ def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row]) -> Char
     return Chart("groups", "Difference by group", summary, charts.forest(points, heads, f"{second} minus {first}"))
 
 
-def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], metric: str) -> Chart:
-    names = {run.key: run.name for run in runs}
+def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], metric: str, names: Names) -> Chart:
+    by_key = {run.key: run for run in runs}
     rows = [row for row in differences if row["dimension"] == "relation"]
-    points = [Point(row["group"], row["second"], x=row["first"], group=names[row["result"]]) for row in rows]
+    points = [
+        Point(
+            *(relation_title(names, row["group"]), row["second"]),
+            x=row["first"],
+            group=by_key[row["result"]].name,
+            href=_href(by_key[row["result"]], "relation", row["group"]),
+        )
+        for row in rows
+    ]
     other = runs[1].name if len(runs) == 2 else "the others"
     figure = charts.square(points, f"{metric} of {runs[0].name}", f"{metric} of {other}")
     return Chart("relations", "Relation by relation", " ".join(_better(runs, rows)), figure)

@@ -16,6 +16,7 @@ from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
 from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run
+from leaderboard.probe_pages.breakdowns import relation_title, titled_cell
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
 
@@ -23,6 +24,9 @@ SIGNIFICANT = 0.05
 DISAGREEMENTS_PER_PAGE = 20
 HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
 CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
+
+
+Names = Mapping[str, str]  # of relations, in words
 
 
 class Interval(NamedTuple):
@@ -147,14 +151,16 @@ def _with_runs(query: QueryDict, numbers: Sequence[str]) -> str:
     return link(changed, right=None, sort=None, page=None)
 
 
-def values_table(rows: Sequence[GroupValues], runs: Sequence[ComparedRun], metric: str) -> Table[GroupValues]:
+def values_table(
+    rows: Sequence[GroupValues], runs: Sequence[ComparedRun], metric: str, names: Names
+) -> Table[GroupValues]:
     """Return a row per group with the value of every run; the CSV has the intervals as well."""
     return Table(
         name="values",
         caption=f"{metric} by group",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row.dimension))),
-            Column("group", "Group", lambda row: cells.text(row.group), align="head"),
+            Column("group", "Group", lambda row: _group_cell(names, row.group), align="head"),
             Column("n", "Items", lambda row: cells.items(row.n), align="number"),
             *(column for number, run in enumerate(runs) for column in _value_columns(number, run)),
         ],
@@ -176,7 +182,11 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
     ]
 
 
-def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: str) -> Table[Row]:
+def _group_cell(names: Names, group: str) -> Cell:
+    return titled_cell(group, relation_title(names, group))
+
+
+def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: str, names: Names) -> Table[Row]:
     by_key = {run.key: run for run in runs}
     more_than_two = len(runs) > 2
 
@@ -185,7 +195,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
         caption=f"Difference from {runs[0].name}",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
-            Column("group", "Group", lambda row: cells.text(row["group"]), align="head"),
+            Column("group", "Group", lambda row: _group_cell(names, row["group"]), align="head"),
             Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
             Column("result", "", lambda row: cells.text(row["result"]), shown=False),
             Column("run", "", lambda row: cells.number(by_key[row["result"]].run.pk), shown=False),
@@ -218,52 +228,36 @@ def _bound_column(name: str) -> Column[Row]:
 
 
 def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> Table[Pattern]:
-    """Return how often each combination of right and wrong answers occurs; each number links to its answers.
+    """Return how often each combination of right and wrong answers occurs, as bars; each number links to its answers.
 
-    For up to four runs the last run's answers stand beside those of the others. For more, the combinations that occur
-    are listed, the most frequent first.
+    For up to four runs all combinations are listed. For more, only those that occur, the most frequent first.
     """
     counts = comparison.counts()
     if len(runs) > CROSSED_RUNS:
-        return _frequent_patterns(runs, counts, query)
-    last = runs[-1]
-
-    def column(right: bool) -> Column[Pattern]:
-        word = _right_or_wrong(right)
-        return Column(
-            f"{last.key}_{word}",
-            f"{last.name} {word}",
-            lambda row: _count(counts, (*row, right), query),
-            align="number",
-        )
-
+        patterns, order = sorted(counts, key=lambda pattern: -counts[pattern]), ", the most frequent first"
+    else:
+        patterns, order = list(product((True, False), repeat=len(runs))), ""
     return Table(
         name="agreement",
-        caption="Right and wrong answers, counted over items and templates",
-        columns=[*(_pattern_column(place, run) for place, run in enumerate(runs[:-1])), column(True), column(False)],
-        rows=list(product((True, False), repeat=len(runs) - 1)),
-        sortable=False,
-    )
-
-
-def _frequent_patterns(runs: Sequence[ComparedRun], counts: Mapping[Pattern, int], query: QueryDict) -> Table[Pattern]:
-    return Table(
-        name="agreement",
-        caption="Right and wrong answers, counted over items and templates, the most frequent first",
+        caption=f"Right and wrong answers, counted over questions and wordings{order}",
         columns=[
-            Column("answers", "Answers", lambda row: _count(counts, row, query), align="number"),
             *(_pattern_column(place, run) for place, run in enumerate(runs)),
+            Column("answers", "Answers", lambda row: _count(counts, row, query), align="score"),
         ],
-        rows=sorted(counts, key=lambda pattern: -counts[pattern]),
+        rows=patterns,
         sortable=False,
         page_size=DISAGREEMENTS_PER_PAGE,
     )
 
 
 def _count(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
+    """Return the number of answers of a pattern with a bar for their share."""
     digits = "".join(str(int(right)) for right in pattern)
-    address = link(query, right=digits, **{"disagreements-page": None})
-    return replace(cells.number(counts.get(pattern, 0)), href=f"{address}#table-disagreements")
+    address = link(query, right=digits, domain=None, relation=None, **{"disagreements-page": None})
+    number = counts.get(pattern, 0)
+    share = cells.share(number / sum(counts.values()))
+    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
+    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
 
 
 def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:
@@ -281,15 +275,17 @@ def _mark(right: bool) -> str:
     return "yes" if right else "no"
 
 
-def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None) -> Table[Row]:
+def disagreements_table(
+    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names
+) -> Table[Row]:
     def subject(row: Row) -> Cell:
         href = reverse("item", args=[runs[0].run.pk, row["relation"], row["template"], row["index"]])
         return cells.text(row["subject"], href=href, lang=row.get("language", ""))
 
     def right_names(row: Row) -> Cell:
         right = _chosen(runs, row["right"])
-        names = ", ".join(run.name for run in right) or "none"
-        return cells.text(names if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=names)
+        listed = ", ".join(run.name for run in right) or "none"
+        return cells.text(listed if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
 
     def right_keys(row: Row) -> Cell:
         return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
@@ -299,8 +295,8 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
         caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
         columns=[
             Column("subject", "Subject", subject, align="head"),
-            Column("relation", "Relation", lambda row: cells.text(row["relation"])),
-            Column("template", "Template", lambda row: cells.number(row["template"]), align="number"),
+            Column("relation", "Relation", lambda row: _group_cell(names, row["relation"])),
+            Column("template", "Wording", _wording_cell, align="number"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),
             Column("right_names", "Right", right_names),
@@ -311,6 +307,11 @@ def disagreements_table(runs: Sequence[ComparedRun], rows: Sequence[Row], patter
         page_size=DISAGREEMENTS_PER_PAGE,
         empty="There are no such answers.",
     )
+
+
+def _wording_cell(row: Row) -> Cell:
+    """Show the number of a wording from 1; the CSV has the template's number, which counts from 0."""
+    return Cell(row["template"], str(row["template"] + 1), kind="number")
 
 
 def _answer_column(place: int, run: ComparedRun) -> Column[Row]:

@@ -17,7 +17,7 @@ def offered_slices(benchmark: Benchmark) -> list[Slice]:
 
 def place_of(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> Place | None:
     """Return the part of the items that the rows are about, where a reader chooses one."""
-    return chosen_place(query, benchmark, places(pages_of(benchmark), offered))
+    return chosen_place(query, places(pages_of(benchmark), offered))
 
 
 def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> LeaderboardFilter:

@@ -22,8 +22,8 @@ TAGS = ("culture_pair", "culture", "language", "template")
 PLACE = ("culture_pair", "culture", "language", "relation", "template", "index")
 TITLES = {
     "statement": "Sentence",
-    "answer_label": "Answer",
-    "prediction_label": "Chosen",
+    "answer_label": "Right answer",
+    "prediction_label": "Model's answer",
     "correct": "Right",
     "rank": "Rank of answer",
     "index": "Question",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
@@ -12,9 +11,10 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.families import family_of
 from leaderboard.lists.model_profile import Figure, ProfileRow
-from leaderboard.lists.scores import Group, group_url
+from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import group_href, relation_names, relation_title, titled_cell
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.probe_pages.topics import topic_of, topic_place
 
@@ -130,8 +130,12 @@ def _similar_words(row: ProfileRow) -> str:
 
 @dataclass(frozen=True)
 class KnownGroup:
-    """A group of a run's items: the model's share, that of guessing, and the median of models of similar size."""
+    """A group of a run's items: the model's share, that of guessing, and the median of models of similar size.
 
+    `key` is the name that is stored, and `name` the one that pages show.
+    """
+
+    key: str
     name: str
     href: str
     score: Score
@@ -160,25 +164,19 @@ def _valued(groups: Sequence[Group]) -> list[Group]:
 
 def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dict[str, float]) -> list[KnownGroup]:
     """Return the groups of a dimension, the best known against chance first."""
-    known = []
+    names = relation_names(run) if dimension == "relation" else {}
+    rows = []
     for group in _valued(groups):
         if group.main:
-            href = _group_href(run, dimension, group.name)
-            known.append(KnownGroup(group.name, href, group.main, _chance(group), medians.get(group.name)))
-    return sorted(known, key=lambda group: -group.gap)
+            href = group_href(run, dimension, group.name)
+            name, median = relation_title(names, group.name), medians.get(group.name)
+            rows.append(KnownGroup(group.name, name, href, group.main, _chance(group), median))
+    return sorted(rows, key=lambda row: -row.gap)
 
 
 def _chance(group: Group) -> float | None:
     score = group.scores.get("chance")
     return score.value if score else None
-
-
-def _group_href(run: Run, dimension: str, group: str) -> str:
-    """Return the address of a group: that of the relation, or that of the run's items in it."""
-    page = group_url(run.benchmark, dimension, group)
-    if page or not run.artefact:
-        return page
-    return f"{run.get_absolute_url()}items/?{urlencode({dimension: group})}"
 
 
 def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Section:
@@ -212,7 +210,7 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
         name="known",
         caption=caption,
         columns=[
-            Column("group", labels.dimension(dimension), lambda g: cells.text(g.name, href=g.href), align="head"),
+            Column("group", labels.dimension(dimension), lambda g: titled_cell(g.key, g.name, g.href), align="head"),
             Column("value", "Score", lambda group: cells.of_score(group.score), align="score"),
             *interval_columns(lambda group: group.score),
             *(column for column in columns if any(column.cell(group).value is not None for group in groups)),

@@ -163,6 +163,7 @@ def _places_chart(rows: Sequence[ModelPlaces], rule: str) -> Chart | None:
     if len(rules) < 2:
         return None
     orders = {name: [row.run.name for row in sorted(charted, key=lambda row: row.places[name])] for name in rules}
+    addresses = {row.run.name: row.run.get_absolute_url() for row in charted}
     moving = sum(len({orders[name].index(row.run.name) for name in rules}) > 1 for row in charted)
     words = f"{moving} of {len(charted)} models have another place under some normalisation than under the own rule."
-    return Chart(NORMALISATION, "Order of the models by normalisation", words, charts.bumps(orders))
+    return Chart(NORMALISATION, "Order of the models by normalisation", words, charts.bumps(orders, addresses))

@@ -13,7 +13,7 @@ from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Standing
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
 from leaderboard.probe_pages.question_forms import CHOICE, QuestionForm
@@ -82,7 +82,8 @@ class ProbePages:
     Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
     the model's answer from a row, `question_form` says how an item is put to a reader.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
-    take one more argument for each of the `switches`: whether it is on.
+    take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
+    before that the group of items that the reader chose, a `culture.places.Place`.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -113,7 +114,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    comparison_sections: Callable[[Sequence[Run]], list[Section]] = lambda runs: []
+    comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
     switches: Sequence[Switch] = ()
 
     def main_metric(self, benchmark: Benchmark) -> str:
@@ -141,6 +142,14 @@ class ProbePages:
     def option_label(self, option: str) -> str:
         """Return the title of one of the probe's options, or of a setting."""
         return self.option_labels.get(option) or labels.setting(option)
+
+    def choices(self, query: QueryDict, place: object = None) -> list[Any]:
+        """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""
+        return [*self.chosen_group(place), *self.switched_on(query)]
+
+    def chosen_group(self, place: object = None) -> list[Any]:
+        """Return the chosen place as the list of arguments that sections take, empty without a split."""
+        return [place] if self.split else []
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

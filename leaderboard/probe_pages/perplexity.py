@@ -101,7 +101,8 @@ def _sample_section(benchmark: Benchmark) -> list[Section]:
 
 def _models_section(rows: Sequence[RunSummary]) -> Section:
     """Return one box of p-values for each run; the table has the statistics that the paper plots."""
-    boxes = charts.boxes({row.label: row.log10_p for row in rows}, "p-value", SIGNIFICANCE)
+    addresses = {row.label: row.run.get_absolute_url() for row in rows}
+    boxes = charts.boxes({row.label: row.log10_p for row in rows}, "p-value", SIGNIFICANCE, addresses)
     title = "p-values of all models"
     summary = f"p-values over repetitions of {len(rows)} runs, on a logarithmic axis; the dotted line is p = 0.05."
     return Section("p-values", title, _summary_table(rows), Chart("p-values", title, summary, boxes))

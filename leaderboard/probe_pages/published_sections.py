@@ -12,7 +12,7 @@ from leaderboard.lists.runs import ANY_VERSION, finished_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.culture.places import settings_in_words
+from leaderboard.probe_pages.culture.places import Place, settings_in_words
 
 TITLE = "Published figures"
 NOTE = "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
@@ -36,8 +36,10 @@ class PublishedRow:
         return next((score.value for score in self.scores.values() if score.value is not None), 0.0)
 
 
-def published_sections(benchmark: Benchmark) -> list[Section]:
+def published_sections(benchmark: Benchmark, place: Place | None = None) -> list[Section]:
     """Return the table of a benchmark's published figures, and the sections that its probe makes of them.
+
+    They are about the chosen place where there is one.
 
     A version that has only published figures shows these in its usual sections, and here what they are about.
     """
@@ -47,8 +49,8 @@ def published_sections(benchmark: Benchmark) -> list[Section]:
     if version is None:
         return []
     pages = pages_of(version)
-    sections = pages.benchmark_sections(version, *(False for _ in pages.switches))
-    return [*published_slice(benchmark), *map(_renamed, sections)]
+    sections = pages.benchmark_sections(version, *pages.chosen_group(place), *(False for _ in pages.switches))
+    return [*published_slice(benchmark, place.part if place else OVERALL), *map(_renamed, sections)]
 
 
 def published_slice(benchmark: Benchmark, part: Slice = OVERALL) -> list[Section]:

@@ -9,18 +9,11 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.stored.benchmarks import read
 from probing.benchmark import Item, Relation, TagValue
-from probing.curation.predicates import PREDICATES
 from probing.errors import ProbingError
 from probing.template import Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows
 ENGLISH = ("", "en")
-# Predicates of facts that ship with this project, beside those that can be curated.
-OTHER_PREDICATES = {"P361": "part of", "P2936": "language used"}
-GROUPS = {
-    "single instance per answer": "each answer once",
-    "multiple instances per answer": "answers repeat",
-}
 
 
 @dataclass(frozen=True)
@@ -46,9 +39,7 @@ def relation_name(relation: Relation) -> str:
     """Return a name for people: the stated one, that of the Wikidata predicate, or the id without underscores."""
     if relation.name and "{" not in relation.name:
         return labels.sentence(relation.name)
-    predicate = PREDICATES.get(relation.label)
-    name = predicate.name if predicate else OTHER_PREDICATES.get(relation.label, relation.label)
-    return labels.sentence(name.replace("_", " "))
+    return labels.sentence(labels.relation(relation.label).replace("_", " "))
 
 
 def tag_text(name: str, value: TagValue) -> str:
@@ -58,7 +49,7 @@ def tag_text(name: str, value: TagValue) -> str:
         return ", ".join(map(pair_title, values))
     if name == "language":
         return ", ".join(map(labels.language, values))
-    return ", ".join(GROUPS.get(text, text) for text in values)
+    return ", ".join(labels.GROUPS.get(text, text) for text in values)
 
 
 def language_of(relation: Relation) -> str:

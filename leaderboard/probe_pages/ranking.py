@@ -12,9 +12,10 @@ from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section
+from leaderboard.probe_pages.culture.places import Place, rows_in_pair, rows_in_place
 from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
-from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicate_sections
+from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicates
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
@@ -43,27 +44,36 @@ METRIC_LABELS = {
 }
 
 
-def run_sections(run: Run) -> list[Section]:
-    """Return the gaps of the run's pairs, its predicates, its model's other languages, and its predictions."""
+def run_sections(run: Run, place: Place | None) -> list[Section]:
+    """Return the gaps of all pairs; of the chosen place the predicates, the other languages and the predictions."""
     whole, by_relation = sides([run])
     beside, _ = sides(runs_beside(run))
-    sections = [gaps(whole), *predicate_sections(by_relation), languages(beside), *predictions(run)]
+    sections = [
+        gaps(whole),
+        predicates(place, rows_in_place(by_relation, place)),
+        languages(rows_in_pair(beside, place)),
+        predictions(run, place),
+    ]
     sections.append(normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
 
-def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return all models on each pair, and how varied the answers are."""
+def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
+    """Return all models on the chosen pair, or on each, and how varied the answers are."""
     whole, by_relation = sides(list(finished_runs(benchmark)))
-    sections = [models(whole), variety_section(benchmark, [*whole, *by_relation])]
+    sections = [models(rows_in_place(whole, place)), variety_section(benchmark, [*whole, *by_relation], place)]
     sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
 
-def comparison_sections(runs: Sequence[Run]) -> list[Section]:
-    """Return the pairs, languages and predicates of runs beside each other."""
+def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
+    """Return the predicates, pairs and languages of runs beside each other."""
     whole, by_relation = sides(runs)
-    sections = [models(whole), languages(whole), *predicate_sections(by_relation)]
+    sections = [
+        predicates(place, rows_in_place(by_relation, place)),
+        models(rows_in_place(whole, place)),
+        languages(rows_in_pair(whole, place)),
+    ]
     return [section for section in sections if section]
 
 

@@ -17,6 +17,13 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs, runs_beside
 from leaderboard.lists.scores import figures
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probe_pages.breakdowns import (
+    group_href,
+    hover_label,
+    relation_names,
+    relation_title,
+    titled_cell,
+)
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
@@ -63,11 +70,27 @@ class RelationLine(NamedTuple):
     scores: Mapping[str, Score]
 
 
+class RelationLabel(NamedTuple):
+    """What pages call a relation, or the mean over relations: in words, and in the hover of a point with its id."""
+
+    group: str
+    title: str
+    hover: str
+    href: str
+
+    @classmethod
+    def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
+        if group == MEAN:
+            return cls(group, "mean", "mean", run.get_absolute_url())
+        title = relation_title(relations, group)
+        return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
+
+
 def run_sections(run: Run) -> list[Section]:
     """Return the run beside others of its model, and its factors."""
     runs = _by_prompting(runs_beside(run))
     scores = figures(runs)
-    return [by_prompting(runs, scores), by_factor(scores[run.pk])]
+    return [by_prompting(run, runs, scores), by_factor(run, scores[run.pk])]
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
@@ -116,8 +139,8 @@ def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> lis
     return [*relations, MEAN]
 
 
-def by_prompting(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
-    """Return the section with specificity by relation, one column per run."""
+def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
+    """Return the section with specificity by relation, one column per run of the run's model."""
     titles = _distinct({run.pk: _label(run) for run in runs})
     columns = {title: scores[pk] for pk, title in titles.items()}
     lines = [
@@ -131,35 +154,42 @@ def by_prompting(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Se
         )
         for group in _groups(list(columns.values()))
     ]
-    return _section("promptings", "Specificity by prompting", {title: title for title in columns}, lines)
+    return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
-def by_factor(scores: ScoresByGroup) -> Section:
+def by_factor(run: Run, scores: ScoresByGroup) -> Section:
     """Return the section with specificity, naturalness and relatedness by relation."""
     titles = {metric: title for metric, title in FACTORS.items() if (metric, MEAN) in scores}
     lines = [
         RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
         for group in _groups([scores])
     ]
-    return _section("factors", "Factors", titles, lines, FACTORS_NOTE)
+    return _section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
 
 
 def _section(
-    name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
+    run: Run, name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
 ) -> Section:
     """Return a section with a column and a series of dots for each of the titles."""
-    columns: list[Column[RelationLine]] = [
-        Column("relation", "Relation", lambda line: cells.text(_group_name(line.group)), align="head")
-    ]
+    relations = relation_names(run)
+    groups = [RelationLabel.of(run, relations, line.group) for line in lines]
+    by_group = {label.group: label for label in groups}
+
+    def relation(line: RelationLine) -> cells.Cell:
+        label = by_group[line.group]
+        return titled_cell(_group_name(line.group), label.title, label.href)
+
+    columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
     for key, heading in titles.items():
         columns += _score_columns(key, heading)
     series = {
-        heading: [_point(line.group, line.scores[key]) for line in lines if key in line.scores]
+        heading: [_point(by_group[line.group], line.scores[key]) for line in lines if key in line.scores]
         for key, heading in titles.items()
     }
     table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
     summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
-    return Section(name, title, table, Chart(name, title, f"Means: {summary}.", charts.grouped(series, 0.5)), note)
+    figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
+    return Section(name, title, table, Chart(name, title, f"Means: {summary}.", figure), note)
 
 
 def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
@@ -177,8 +207,9 @@ def _group_name(group: str) -> str:
     return "mean" if group == MEAN else group
 
 
-def _point(group: str, score: Score) -> Point:
-    return Point(_group_name(group), np.nan if score.value is None else score.value, score.low, score.high)
+def _point(label: RelationLabel, score: Score) -> Point:
+    value = np.nan if score.value is None else score.value
+    return Point(label.hover, value, score.low, score.high, href=label.href)
 
 
 def _mean(points: Sequence[Point]) -> str:
@@ -241,7 +272,8 @@ def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> floa
 
 def _change_point(change: Change) -> Point:
     group = ", ".join([prompting(change.run), *_if_published(change.run)])
-    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group)
+    address = change.run.get_absolute_url()
+    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
 
 
 def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:

@@ -18,15 +18,15 @@ def standings_charts(filters: LeaderboardFilter, rows: Sequence[Standing], place
     settings share no axis.
     """
     groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
-    drawn = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
-    chart = gaps_chart(place, drawn) or _scatter(filters, rows, drawn)
+    charted = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
+    chart = gaps_chart(place, charted) or _scatter(filters, rows, charted)
     return [chart] if chart else []
 
 
-def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], drawn: Sequence[Standing]) -> Chart | None:
+def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], charted: Sequence[Standing]) -> Chart | None:
     """Return the chart of scores against sizes, if the size of any model is known."""
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    sized = [row for row in drawn if row.run.model.parameters and row.main and row.main.value is not None]
+    sized = [row for row in charted if row.run.model.parameters and row.main and row.main.value is not None]
     if not sized:
         return None
     models = labels.counted([row.run for row in sized])

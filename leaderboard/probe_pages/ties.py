@@ -56,4 +56,4 @@ def _heading(rank: RunRank) -> str:
 
 
 def _point(rank: RunRank) -> Point:
-    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high)
+    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high, href=rank.run.get_absolute_url())

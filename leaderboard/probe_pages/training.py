@@ -44,7 +44,12 @@ def training_sections(runs: Sequence[Run]) -> list[Section]:
     if not rows:
         return []
     points = [
-        Point(f"{row.name}, {way}: after step {step}", value, x=step, group=f"{row.name}, {way}")
+        Point(
+            *(f"{row.name}, {way}: after step {step}", value),
+            x=step,
+            group=f"{row.name}, {way}",
+            href=row.run.get_absolute_url(),
+        )
         for row in rows
         for metric, (_, way) in WAYS.items()
         for step, value in sorted(row.kept.get(metric, {}).items())

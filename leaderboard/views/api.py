@@ -196,11 +196,11 @@ def runs_json(request: HttpRequest) -> Json:
     names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
     conditions = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
     runs = Run.objects.filter(**conditions).select_related("model", "benchmark").order_by("-pk")
-    page, entries = _page(request.GET, runs.count())
+    page, entries = page_of(request.GET, runs.count())
     return {"page": page, "runs": [about_run(run) for run in runs[entries]]}
 
 
-def _page(query: QueryDict, number_of_entries: int) -> tuple[int, slice]:
+def page_of(query: QueryDict, number_of_entries: int) -> tuple[int, slice]:
     """Return the number of the page that the query string asks for, and the slice with its entries."""
     page = page_number(query.get("page", ""), number_of_entries, ENTRIES_PER_PAGE)
     return page, slice((page - 1) * ENTRIES_PER_PAGE, page * ENTRIES_PER_PAGE)
@@ -236,7 +236,7 @@ def items_json(request: HttpRequest, pk: int) -> Json:
     """Return a page of the items that pass the same filters as on the HTML page."""
     run = _find_run(pk)
     numbers = item_rows.find(run, _filter(ItemsForm(request.GET, run=run, values=item_rows.ends(run))))
-    page, entries = _page(request.GET, len(numbers))
+    page, entries = page_of(request.GET, len(numbers))
     items = list(item_rows.rows(run, numbers[entries]))
     return {"run": pk, "found": len(numbers), "page": page, "items": items}
 

@@ -41,15 +41,15 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "example": example_question(relations, pages.offers_options),
-        "place_switches": places.switches(request.GET, places.places(pages, offered), place),
+        "place_switches": places.switches(request.GET, places.places(pages, offered), place, with_all=True),
         "switches": switch_links(pages, request.GET),
         "sources": _sources(board),
     }
     sections = [
         *ties(benchmark, pages, board.compared),
-        *pages.benchmark_sections(benchmark, *pages.switched_on(request.GET)),
+        *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
     ]
-    sections += [*baselines_section(benchmark), *published_sections(benchmark)]
+    sections += [*baselines_section(benchmark), *published_sections(benchmark, place)]
     rows = relation_rows(benchmark, relations, place, board.standings)
     tables: list[Table[Any]] = [standings_table(filters, board, place), relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
@@ -58,12 +58,12 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
-    known = catalog.CATALOG.get(benchmark.slug)
+    entry = catalog.CATALOG.get(benchmark.slug)
     versions = Benchmark.objects.filter(slug=benchmark.slug).exclude(version=ANY_VERSION).order_by("-created")
     return {
         "benchmark": benchmark,
         "description": description(benchmark),
-        "citation": benchmark.citation or (known.citation if known else ""),
+        "citation": benchmark.citation or (entry.citation if entry else ""),
         "versions": versions,
         "smallest": shown_difference(benchmark),
     }

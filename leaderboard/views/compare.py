@@ -10,7 +10,7 @@ from django.shortcuts import render
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.sections import Anchor, Section, anchors
-from leaderboard.display.tables import Table, link
+from leaderboard.display.tables import PageLink, Table, link
 from leaderboard.lists.compared_runs import (
     Comparison,
     Pattern,
@@ -24,9 +24,11 @@ from leaderboard.lists.runs import models_named, runs_with_figures
 from leaderboard.lists.scores import overall_scores
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import relation_names
 from leaderboard.probe_pages.comparison_charts import comparison_charts
 from leaderboard.probe_pages.comparison_tables import (
     ComparedRun,
+    Names,
     agreement_table,
     compared_runs,
     differences_table,
@@ -36,7 +38,10 @@ from leaderboard.probe_pages.comparison_tables import (
     values_table,
 )
 from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verdict
+from leaderboard.probe_pages.culture.places import one_place, places_of, switches
 from leaderboard.probe_pages.details.bias import compared_sections
+from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
+from leaderboard.stored.item_rows import Row
 from leaderboard.views.page import show
 from probing.analysis.comparison import RESULT_NAMES
 from probing.errors import ProbingError
@@ -67,19 +72,37 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "verdict": verdict(sides, comparison.differences),
         "metric": metric,
         "n": cells.items(comparison.differences[0]["n"]),
-        "values_open": any(name.startswith("values-") for name in request.GET),
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
     }
-    tables, figures = _groups(sides, comparison, metric, request.GET)
+    names = relation_names(runs[0])
+    tables, figures = _groups(sides, comparison, metric, names, request.GET)
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
     if len(comparison.right):
-        context["everything"] = link(request.GET, right=None) if pattern else ""
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
-        tables += [agreement_table(sides, comparison, request.GET), disagreements_table(sides, answers, pattern)]
-    sections = [*pages.comparison_sections(runs), *compared_sections(runs, request.GET)]
+        context |= _answer_choices(request.GET, answers, names)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, names)
+        tables += [agreement_table(sides, comparison, request.GET), shown]
+    offered = places_of(pages, runs)
+    place = one_place(request.GET, offered)
+    context["switches"] = switches(request.GET, offered, place)
+    sections = [
+        *pages.comparison_sections(runs, *pages.chosen_group(place)),
+        *compared_sections(runs, request.GET),
+    ]
     context["contents"] = contents(figures, sections, has_answers=context["has_answers"])
     return show(request, "compare.html", context, tables, figures, sections)
+
+
+def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
+    """Return the filters of the answers on which runs disagree, what their form keeps, and a link that drops them."""
+    narrowed = any(query.get(name) for name in ("right", *FILTERED_BY))
+    kept = [(name, text) for name in ("m", "model", "benchmark", "right") for text in query.getlist(name) if text]
+    return {
+        "group_filters": group_filters(answers, query, names),
+        "kept": kept,
+        "everything": link(query, right=None, **dict.fromkeys(FILTERED_BY)) if narrowed else "",
+    }
 
 
 def contents(figures: Sequence[Chart], sections: Sequence[Section], *, has_answers: bool) -> list[Anchor]:
@@ -113,23 +136,29 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
 
 
 def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
-    """Return the fields of the form, and links to other benchmarks on which the same models have runs."""
+    """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
     models = urlencode([("model", run.model.hub_id) for run in runs])
-    others = [(benchmark.title, f"?{models}&benchmark={benchmark.slug}") for benchmark in shared_benchmarks(runs)]
-    return {"chosen": chosen([str(run.pk) for run in runs]), "benchmark": runs[0].benchmark, "others": others}
+    current = runs[0].benchmark
+    others = [PageLink(other.title, f"?{models}&benchmark={other.slug}", False) for other in shared_benchmarks(runs)]
+    choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
+    return {
+        "chosen": chosen([str(run.pk) for run in runs]),
+        "benchmark": current,
+        "benchmark_switches": [choice] if others else [],
+    }
 
 
 def _groups(
-    sides: Sequence[ComparedRun], comparison: Comparison, metric: str, query: QueryDict
+    sides: Sequence[ComparedRun], comparison: Comparison, metric: str, names: Names, query: QueryDict
 ) -> tuple[list[Table[Any]], list[Chart]]:
     """Return the tables and charts of what every probe compares; the table of differences is the page's main one."""
     values = group_values(comparison.differences)
     tables: list[Table[Any]] = [
-        differences_table(sides, comparison.differences, metric),
+        differences_table(sides, comparison.differences, metric, names),
         runs_table(sides, metric, query),
-        values_table(values, sides, metric),
+        values_table(values, sides, metric, names),
     ]
-    return tables, comparison_charts(sides, values, comparison.differences, labels.within(metric))
+    return tables, comparison_charts(sides, values, comparison.differences, labels.within(metric), names)
 
 
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -15,8 +15,9 @@ from leaderboard.lists import runs
 from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import wording
+from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
 from leaderboard.probe_pages.item_columns import ColumnValues
+from leaderboard.probe_pages.questions_in_words import tag_text
 from leaderboard.stored.benchmarks import templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
 from probing.errors import BadInput
@@ -184,7 +185,7 @@ def templates_field(option: Option, templates: range, usual: Sequence[int]) -> f
     """Return a choice of several of the benchmark's templates."""
     return forms.TypedMultipleChoiceField(
         coerce=int,
-        choices=[(number, str(number)) for number in templates],
+        choices=[(number, wording(number)) for number in templates],
         widget=forms.CheckboxSelectMultiple,
         initial=list(usual or templates),
         required=False,
@@ -217,6 +218,16 @@ def option_field(option: Option, label: str, initial: Any) -> forms.Field:
     return number(initial=initial, error_messages={"invalid": f"Give a {name}."}, **common)
 
 
+def _group_titles(run: Run, dimension: str, groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the groups that a reader may choose, each with what pages call it."""
+    if dimension == "template":
+        return [(group, wording(group)) for group in groups]
+    if dimension != "relation":
+        return [(group, tag_text(dimension, group)) for group in groups]
+    names = relation_names(run)
+    return [(group, relation_title(names, group)) for group in groups]
+
+
 class ItemsForm(forms.Form):
     """Filters over a run's items by text, correctness, relation, template, and every tag that its file has.
 
@@ -225,7 +236,7 @@ class ItemsForm(forms.Form):
 
     search = forms.CharField(required=False, max_length=100, label="Subject or answer")
     correct = forms.ChoiceField(
-        required=False, label="Answer", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
+        required=False, label="Right or wrong", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
     )
 
     def __init__(self, data: Any, *, run: Run, values: ColumnValues) -> None:
@@ -243,8 +254,7 @@ class ItemsForm(forms.Form):
         templates = range(min(values["template"]), max(values["template"]) + 1)
         groups.setdefault("template", [str(template) for template in templates])
         for name in ("relation", "template", *self.tags):
-            titles = {group: wording(group) if name == "template" else group for group in groups.get(name, [])}
-            choices = [("", "all"), *titles.items()]
+            choices = [("", "all"), *_group_titles(run, name, groups.get(name, []))]
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
 
     def filter(self) -> ItemFilter:

@@ -125,8 +125,8 @@ def _known(rows: Sequence[ProfileRow], slug: str) -> tuple[ProfileRow | None, Kn
     dimension = groups_dimension(row.run.benchmark, groups)
     if not dimension:
         return row, None
-    found = known_groups(row.run, dimension, groups[dimension], medians(row.similar, metric, dimension))
-    return row, Known(known_section(row.run, dimension, found), found)
+    rows_by_gap = known_groups(row.run, dimension, groups[dimension], medians(row.similar, metric, dimension))
+    return row, Known(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
 
 
 def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:

@@ -17,6 +17,8 @@ from leaderboard.lists.overview import (
     BenchmarkColumn,
     Figure,
     ModelRow,
+    Overview,
+    Provenance,
     citations,
     model_rows,
     overview,
@@ -28,13 +30,18 @@ from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overv
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import EVERYTHING
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
+from leaderboard.probe_pages.search import benchmarks_and_relations, page_named
 from leaderboard.probe_pages.topics import TOPICS
 from leaderboard.views.page import show
 
 OTHER_ITEMS = "about other items than the rest of this column"
 DEFAULT_SORT = "coverage"
 WAITING = "waiting"
+APART = "see ○"  # stands for published figures that share no column with others
+OTHER_METRIC = "in another metric or with other settings than this column"
+OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
 UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
 
 
@@ -63,10 +70,56 @@ class Matrix(NamedTuple):
     shown: Sequence[BenchmarkColumn]
 
 
+class Selection(NamedTuple):
+    """What a reader chose: the part and the topic with its columns, and the rows among its candidates that pass.
+
+    `benchmarks`: their number. `everything`: the overview of all topics.
+    """
+
+    benchmarks: int
+    parts: Sequence[PartChoice]
+    part: PartChoice | None
+    everything: Overview
+    topic: str
+    columns: Sequence[BenchmarkColumn]
+    candidates: Sequence[ModelRow]
+    filters: OverviewFilter
+    rows: Sequence[ModelRow]
+
+
 def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
     if "benchmark" in query:
         return _to_benchmark(query)
+    chosen = selection(query)
+    everything, columns, filters = chosen.everything, chosen.columns, chosen.filters
+    if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(filters.search)):
+        return HttpResponseRedirect(page)
+    matrix = _matrix(chosen.rows, columns, query)
+    curve = _curve_column(query, everything.columns)
+    context = {
+        "models": len(everything.rows),
+        "benchmarks": chosen.benchmarks,
+        "updated": everything.updated,
+        "running": running().count(),
+        "filters": filters,
+        "named": benchmarks_and_relations(filters.search),
+        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
+        "parts": chosen.parts if any(column.measure.part != OVERALL for column in columns) else [],
+        "tabs": _tabs(query, everything.columns, chosen.topic),
+        "topics": _topic_heads(matrix.shown, chosen.part),
+        "about": {column.slug: column for column in columns},
+        "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
+        "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
+        "left": _left_without(filters, chosen.candidates, query) if not matrix.table.rows else [],
+        "curves": [(column, column is curve) for column in everything.columns if column.figures],
+        "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
+    }
+    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows))
+
+
+def selection(query: QueryDict) -> Selection:
+    """Return what a query string chooses."""
     benchmarks = versions()
     parts = parts_offered(benchmarks, query.get("part", ""))
     part = next((part for part in parts if part.chosen), None)
@@ -75,26 +128,13 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
     candidates = model_rows(columns) if topic else everything.rows
     filters = read_overview_filter(query)
-    matrix = _matrix([row for row in candidates if filters.holds(row)], columns, query)
-    curve = _curve_column(query, everything.columns)
-    context = {
-        "models": len(everything.rows),
-        "benchmarks": len(benchmarks),
-        "updated": everything.updated,
-        "running": running().count(),
-        "filters": filters,
-        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
-        "parts": parts if any(column.measure.part != OVERALL for column in columns) else [],
-        "tabs": _tabs(query, everything.columns, topic),
-        "topics": _topic_heads(matrix.shown, part),
-        "about": {column.slug: column for column in columns},
-        "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
-        "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
-        "left": _left_without(filters, candidates, query) if not matrix.table.rows else [],
-        "curves": [(column, column is curve) for column in everything.columns],
-        "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
-    }
-    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows))
+    rows = [row for row in candidates if filters.holds(row)]
+    return Selection(len(benchmarks), parts, part, everything, topic, columns, candidates, filters, rows)
+
+
+def matrix_table(chosen: Selection) -> Table[ModelRow]:
+    """Return the table with all models and benchmarks of a selection, without what only a page's tooltips say."""
+    return _table(chosen.rows, chosen.columns, chosen.columns, {})
 
 
 def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
@@ -145,7 +185,8 @@ def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query:
     """Return the table, with open runs and the sources of figures for the page that is asked for."""
     page = with_open_runs(select(_table(rows, columns, columns, {}), query, all_pages=False))
     detailed = {row.key: row for row in page}
-    shown = [column for column in columns if any({*row.figures, *row.open_runs} & {column.slug} for row in page)]
+    slugs = {slug for row in page for slug in (*row.figures, *row.open_runs, *row.published_apart)}
+    shown = [column for column in columns if column.slug in slugs]
     cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
     sources = {run.pk: source(run).text for run in citations(cited)}
     return Matrix(_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
@@ -211,7 +252,7 @@ def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], show
 
     def cell(row: ModelRow) -> Cell:
         stored = figure(row)
-        return _figure_cell(column, stored, plan, sources) if stored else _open_cell(row, slug)
+        return _figure_cell(column, stored, plan, sources) if stored else _cell_without_figure(column, row)
 
     def key(row: ModelRow) -> float | None:
         stored = figure(row)
@@ -226,10 +267,17 @@ def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], show
         also("high", lambda stored: stored.high),
         also("n", lambda stored: stored.n or None),
         also("metric", lambda stored: stored.metric),
-        also("provenance", lambda stored: stored.provenance),
+        Column(f"{slug}_provenance", "", lambda row: _provenance_cell(row, slug), shown=False),
         also("version", lambda stored: ANY_VERSION if column.is_about_other_items(stored) else column.version.version),
         also("run", lambda stored: stored.run),
     ]
+
+
+def _provenance_cell(row: ModelRow, slug: str) -> Cell:
+    """Tell whose the figure is; a model whose published figures stand apart has a provenance and no figure."""
+    stored = row.figures.get(slug)
+    raw = stored.provenance if stored else Provenance.PUBLISHED.value if slug in row.published_apart else None
+    return Cell(raw, raw or "")
 
 
 def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
@@ -262,18 +310,31 @@ def _bar(value: float, chance: float | None) -> Bar:
     return Bar(100 * max(0.0, value - floor) / (1 - floor) if floor < 1 else 0.0)
 
 
-def _open_cell(row: ModelRow, slug: str) -> Cell:
-    run = row.open_runs.get(slug)
+def _apart_cell(column: BenchmarkColumn) -> Cell:
+    """Return the cell of published figures that share no column with others; it leads to them."""
+    address = reverse("benchmark", args=[column.slug])
+    if column.measure.part != OVERALL:
+        return Cell(None, APART, f"{address}?part={EVERYTHING}", f"published, {OTHER_PARTS}", kind="apart")
+    anchor = "" if column.measure.versions[0].version == ANY_VERSION else "#section-published"
+    return Cell(None, APART, f"{address}{anchor}", f"published, {OTHER_METRIC}", kind="apart")
+
+
+def _cell_without_figure(column: BenchmarkColumn, row: ModelRow) -> Cell:
+    """Return the cell of an open run, or the one that leads to published figures which share no column with others."""
+    run = row.open_runs.get(column.slug)
     if run is None:
-        return Cell(None, "")
+        if column.slug not in row.published_apart:
+            return Cell(None, "")
+        return _apart_cell(column)
     text = f"{run.percent} %" if run.percent else WAITING
     return Cell(None, text, reverse("run", args=[run.run]), f"{run.state}, no result yet", kind="open")
 
 
 def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
     """Return the benchmark of the curve: the one asked for, or else that with the most models."""
-    named = [column for column in columns if column.slug == query.get("curve")]
-    return next(iter([*named, *sorted(columns, key=lambda column: -len(column.figures))]), None)
+    drawable = [column for column in columns if column.figures]
+    named = [column for column in drawable if column.slug == query.get("curve")]
+    return next(iter([*named, *sorted(drawable, key=lambda column: -len(column.figures))]), None)
 
 
 def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:

@@ -12,6 +12,7 @@ from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PageLink, Table, view
 from leaderboard.models import Run
+from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.serving.client import client_address
 
@@ -51,14 +52,16 @@ def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase
     return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
 
 
-def probe_sections(run: Run, pages: ProbePages, query: QueryDict) -> list[Section]:
+def probe_sections(run: Run, pages: ProbePages, query: QueryDict, place: Place | None = None) -> list[Section]:
     """Return the sections that only the run's probe has; nothing before the run is finished."""
-    return pages.run_sections(run, *pages.switched_on(query)) if run.state == Run.State.FINISHED else []
+    return pages.run_sections(run, *pages.choices(query, place)) if run.state == Run.State.FINISHED else []
 
 
-def switch_links(pages: ProbePages, query: QueryDict) -> list[list[PageLink]]:
-    """Return the links of each switch of a probe, for the sections that follow them."""
-    return [switch.links(query) for switch in pages.switches]
+def switch_links(
+    pages: ProbePages, query: QueryDict, offered: Sequence[Place] = (), place: Place | None = None
+) -> list[list[PageLink]]:
+    """Return the links of each choice that sections follow: of places, then those of the probe's switches."""
+    return [*switches(query, offered, place), *(switch.links(query) for switch in pages.switches)]
 
 
 def submitter(request: HttpRequest) -> str:

@@ -17,6 +17,7 @@ from leaderboard.lists.scores import breakdowns
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of, reproduction
 from leaderboard.probe_pages.breakdowns import dimension_section, relation_names, relation_title
+from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
@@ -48,7 +49,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     scores = list(run.scores.order_by("pk"))
     pages = pages_of(run.benchmark)
     main = headline(run, pages, scores)
-    sections = run_sections(run, pages, scores, request.GET)
+    offered = places_of(pages, [run])
+    place = one_place(request.GET, offered)
+    sections = run_sections(run, pages, scores, request.GET, place)
     surprising = surprises.sections(run)
     details = folds(run, scores, request.GET)
     asked = questions(run, pages, request.GET)
@@ -61,7 +64,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "others": other_figures(scores, main.score if main else None),
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
-        "switches": switch_links(pages, request.GET),
+        "switches": switch_links(pages, request.GET, offered, place),
         "contents": contents(sections, surprising, details, asked is not None, bool(script)),
         "has_map": has_map(run),
         "asked": asked is not None,
@@ -84,10 +87,12 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     return show(request, "run.html", context, tables, sections=sections, folded=folded)
 
 
-def run_sections(run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict) -> list[Section]:
+def run_sections(
+    run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
+) -> list[Section]:
     """Return the probe's sections and every breakdown, with other normalisations behind that by domain."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    special = probe_sections(run, pages, query)
+    special = probe_sections(run, pages, query, place)
     names = {section.name for section in special}
     plain = [dimension_section(run, pages, name, groups[name]) for name in groups if name not in names]
     plain.sort(key=lambda section: section.name != DOMAIN)

@@ -17,10 +17,10 @@ RANKING = Settings(probe="ranking", options={"pair": "arab-west"})
         ({"templates": [0], "options": {"pair": "arab-west", "objects": "augmented"}}, {}),
         (
             {"templates": [0, 2], "pll": "original"},
-            {"templates": "templates 0 and 2", "pll": "PLL original"},
+            {"templates": "wordings 1 and 3", "pll": "PLL original"},
         ),
-        ({"templates": [2]}, {"templates": "template 2 only"}),
-        ({"templates": []}, {"templates": "all templates"}),
+        ({"templates": [2]}, {"templates": "wording 3 only"}),
+        ({"templates": []}, {"templates": "all wordings"}),
         ({"dtype": "bfloat16", "reduction": "mean"}, {"dtype": "bfloat16", "reduction": "reduction mean"}),
         ({"language": "ar", "options": {"objects": "raw"}}, {"language": "language ar", "objects": "objects raw"}),
         ({"options": {"trained_on": "arXiv"}}, {"trained_on": "trained on arXiv"}),
@@ -45,9 +45,9 @@ def test_other_settings_leave_the_items_as_they_are(values: dict[str, Any]) -> N
 @pytest.mark.parametrize(
     ("usual", "words"),
     [
-        (Settings(templates=(0, 1, 2)), "templates 0, 1 and 2, PLL within_word_l2r, reduction sum"),
-        (Settings(templates=(), reduction="mean"), "all templates, PLL within_word_l2r, reduction mean"),
-        (RANKING, "template 0 only, pair arab-west"),
+        (Settings(templates=(0, 1, 2)), "wordings 1, 2 and 3, PLL within_word_l2r, reduction sum"),
+        (Settings(templates=(), reduction="mean"), "all wordings, PLL within_word_l2r, reduction mean"),
+        (RANKING, "first wording only, pair arab-west"),
         (Settings(probe="specificity", options={"prompting": "few-shot"}), "prompting few-shot"),
     ],
 )

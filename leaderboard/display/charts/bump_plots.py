@@ -5,14 +5,19 @@ from collections.abc import Mapping, Sequence
 from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, Figure, Trace, figure, new_trace
 
 
-def bumps(orders: Mapping[str, Sequence[str]]) -> Figure:
+def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str] | None = None) -> Figure:
     """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
 
     The first rule names the rows. The lines of labels whose place moves are in the accent colour.
+    `addresses`: by label, where its points lead.
     """
     rules = list(orders)
     labels = list(next(iter(orders.values()), ()))
-    traces = [_trace(label, rules, [orders[rule].index(label) + 1 for rule in rules]) for label in labels]
+    hrefs = addresses or {}
+    traces = [
+        _trace(label, rules, [orders[rule].index(label) + 1 for rule in rules], hrefs.get(label, ""))
+        for label in labels
+    ]
     rows = {"tickmode": "array", "tickvals": list(range(1, len(labels) + 1)), "ticktext": labels}
     return figure(
         traces,
@@ -22,7 +27,7 @@ def bumps(orders: Mapping[str, Sequence[str]]) -> Figure:
     )
 
 
-def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> Trace:
+def _trace(label: str, rules: Sequence[str], ranks: Sequence[int], address: str) -> Trace:
     colour = ACCENT if len(set(ranks)) > 1 else MUTED
     return new_trace(
         "scatter",
@@ -33,5 +38,6 @@ def _trace(label: str, rules: Sequence[str], ranks: Sequence[int]) -> Trace:
         marker={"size": 9, "color": colour},
         cliponaxis=False,
         name=label,
+        customdata=[address] * len(ranks),
         hovertemplate="%{x}, " + label.replace("%", "") + ": <b>%{y}</b><extra></extra>",
     )

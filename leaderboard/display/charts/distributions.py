@@ -26,19 +26,24 @@ def violins(groups: Mapping[str, Sequence[float]], title: str) -> Figure:
     return figure(traces, 300, xaxis=power_axis(_all_values(groups), title), yaxis=rows)
 
 
-def boxes(groups: Mapping[str, Sequence[float]], title: str, line: float) -> Figure:
+def boxes(
+    groups: Mapping[str, Sequence[float]], title: str, line: float, addresses: Mapping[str, str] | None = None
+) -> Figure:
     """Plot base-10 logarithms as one box per group with a dot for every value, and a vertical line at `line`.
 
-    A box's whiskers end at the lowest and the highest value.
+    A box's whiskers end at the lowest and the highest value. `addresses`: by label, where its dots lead.
     """
-    traces = [trace for label, values in groups.items() for trace in _box_with_dots(label, values)]
+    hrefs = addresses or {}
+    traces = [
+        trace for label, values in groups.items() for trace in _box_with_dots(label, values, hrefs.get(label, ""))
+    ]
     axis = power_axis([line, *_all_values(groups)], title)
     plot = figure(traces, 90 + 2 * ROW_HEIGHT * len(groups), xaxis=axis, yaxis=row_axis(groups))
     plot.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
     return plot
 
 
-def _box_with_dots(label: str, values: Sequence[float]) -> list[Any]:
+def _box_with_dots(label: str, values: Sequence[float], address: str) -> list[Any]:
     # Plotly ends the whiskers at the extremes only where the box draws no points itself, so the dots are a trace.
     box = new_trace(
         "box",
@@ -53,6 +58,7 @@ def _box_with_dots(label: str, values: Sequence[float]) -> list[Any]:
         "scatter",
         x=list(values),
         y=[label] * len(values),
+        customdata=[address] * len(values),
         mode="markers",
         marker={"size": 5, "color": MUTED, "opacity": 0.7},
         hovertemplate="%{x}<extra></extra>",

@@ -43,14 +43,22 @@ def dots(
     return figure(traces, 70 + ROW_HEIGHT * len(points), xaxis=share_axis(title), yaxis=row_axis(labels))
 
 
-def grouped(series: Mapping[str, Sequence[Point]], chance: float | None = None) -> Figure:
-    """Plot shares upwards, with the series beside each other at each label and a legend where there are several."""
+def grouped(
+    series: Mapping[str, Sequence[Point]], chance: float | None = None, names: Mapping[str, str] | None = None
+) -> Figure:
+    """Plot shares upwards, with the series beside each other at each label and a legend where there are several.
+
+    `names` maps labels to shorter texts for the axis.
+    """
     traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
     labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
     plot = figure(
         traces,
         HEIGHT,
-        xaxis={"categoryorder": "array", "categoryarray": labels, "showgrid": False},
+        xaxis={
+            **{"categoryorder": "array", "categoryarray": labels, "showgrid": False, "tickvals": labels},
+            "ticktext": [(names or {}).get(label, label) for label in labels],
+        },
         yaxis={"range": SHARE_RANGE, "tickformat": ".1f"},
         scattermode="group",
         showlegend=len(traces) > 1,

@@ -1,6 +1,6 @@
 """Heatmaps: correlations, and shares by row and column."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from leaderboard.display.charts.axes import row_axis
 from leaderboard.display.charts.figures import (
@@ -41,10 +41,16 @@ def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> Figure:
     return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis=axis, yaxis=rows)
 
 
-def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float | None]]) -> Figure:
+def deviations(
+    rows: Mapping[str, str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    addresses: Sequence[str],
+) -> Figure:
     """Plot shares in a grid of rows and columns, each field coloured by its deviation from the mean of its row.
 
-    A field without a value is empty.
+    `rows` maps the names of rows to shorter texts for the axis. A field without a value is empty. The fields of a row
+    lead to its address.
     """
     means = [_mean([value for value in row if value is not None]) for row in values]
     shades = [
@@ -56,7 +62,8 @@ def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Seq
         z=shades,
         text=[["" if value is None else f"{value:.2f}" for value in row] for row in values],
         x=columns,
-        y=rows,
+        y=list(rows),
+        customdata=[[address] * len(columns) for address in addresses],
         zmin=-span,
         zmax=span,
         colorscale=[[0, WRONG], [0.5, GROUND], [1, ACCENT]],
@@ -69,7 +76,7 @@ def deviations(rows: Sequence[str], columns: Sequence[str], values: Sequence[Seq
         hovertemplate="%{y}, %{x}: <b>%{text}</b>, %{z:+.3f} from the mean of the row<extra></extra>",
     )
     top = {"showgrid": False, "side": "top", "type": "category"}
-    return figure([trace], 60 + GRID_ROW_HEIGHT * len(rows), xaxis=top, yaxis=row_axis(rows))
+    return figure([trace], 60 + GRID_ROW_HEIGHT * len(rows), xaxis=top, yaxis=row_axis(list(rows), rows))
 
 
 def _mean(values: Sequence[float]) -> float:

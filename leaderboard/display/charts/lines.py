@@ -10,6 +10,7 @@ from leaderboard.display.charts.figures import (
     Trace,
     figure,
     group_names,
+    links,
     new_trace,
 )
 
@@ -40,5 +41,6 @@ def _line(points: Sequence[Point], place: int) -> Trace:
         marker={"size": 9, "symbol": f"{symbol.removesuffix('-open')}-open", "color": colour},
         cliponaxis=False,
         name=points[0].group,
+        customdata=links(points),
         hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
     )

@@ -10,6 +10,7 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.culture.sides import Sides, objects_of, pair_title, predicate_cell
 from leaderboard.stored import benchmarks
 from probing.analysis.breakdown import ALL
@@ -37,9 +38,14 @@ class Variety(NamedTuple):
     languages: list[str]
 
 
-def variety_section(benchmark: Benchmark, rows: Sequence[Sides]) -> Section | None:
-    """Return the section with items, entropies and the best P@1 of both cultures; None without the files."""
+def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | None) -> Section | None:
+    """Return the section with items, entropies and the best P@1 of both cultures; None without the files.
+
+    It is about the relations of the chosen place, or of all places where none is chosen.
+    """
     varieties, notes = variety(benchmark.pk) if benchmark.path else ([], ())
+    if place is not None:
+        varieties = [row for row in varieties if row.pair == place.pair and place.language in row.languages]
     if not varieties:
         return None
     title = "How varied the answers are"

@@ -12,16 +12,24 @@ from leaderboard.probe_pages.culture.sides import Sides
 
 
 class ChartLine(NamedTuple):
-    """A row of a chart: its name under its heading, and `detail` that only its label on hover has."""
+    """A row of a chart: its name under its heading, `detail` that only its label on hover has, and where it leads.
+
+    Without an address of its own it leads to its run.
+    """
 
     row: Sides
     head: str
     name: str
     detail: str | None = None
+    address: str = ""
 
     @property
     def label(self) -> str:
         return comma_separated(self.head, self.name, self.detail)
+
+    @property
+    def href(self) -> str:
+        return self.address or self.row.run.get_absolute_url()
 
 
 def comma_separated(*texts: str | None) -> str:
@@ -73,7 +81,11 @@ def _p_value(row: Sides) -> cells.Cell:
 def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Figure:
     """Draw P@1 of both cultures in each line; `names` are what the legend calls the two sides."""
     points = [
-        Point(line.label, float("nan") if score.value is None else score.value, score.low, score.high, group=name)
+        Point(
+            *(line.label, float("nan") if score.value is None else score.value, score.low, score.high),
+            group=name,
+            href=line.href,
+        )
         for line in lines
         for name, (_, score) in zip(names, line.row.ordered, strict=True)
     ]
@@ -83,7 +95,11 @@ def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Figure:
 def gaps_forest(lines: Sequence[ChartLine]) -> Figure:
     """Draw the gap of each line, filled where it was measured here."""
     points = [
-        Point(line.label, gap.value, gap.low, gap.high, group="" if is_published(line.row.run) else "measured")
+        Point(
+            *(line.label, gap.value, gap.low, gap.high),
+            group="" if is_published(line.row.run) else "measured",
+            href=line.href,
+        )
         for line in lines
         if (gap := line.row.gap) and gap.value is not None
     ]

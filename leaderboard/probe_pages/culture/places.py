@@ -1,6 +1,6 @@
-"""The culture pair and the language that a reader chose: rows about the same items, and the picture of their gaps."""
+"""The culture pair and the language that a reader chose: what is about their items, and the picture of their gaps."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from django.http import QueryDict
@@ -11,8 +11,8 @@ from leaderboard.display.columns import score_cell
 from leaderboard.display.tables import Column, PageLink, link
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Standing
-from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages.culture.sides import Sides, pair_title
 from leaderboard.probe_pages.pages import ProbePages
 from probing.analysis.crossed import split_group
 from probing.analysis.culture import west_last
@@ -70,28 +70,54 @@ def _sides(part: Slice, offered: Sequence[Slice]) -> tuple[Slice, ...]:
     return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
 
 
-def chosen_place(query: QueryDict, benchmark: Benchmark, offered: Sequence[Place]) -> Place | None:
-    """Return the place that the query string asks for; None for all of them, which stand in groups.
+def places_of(pages: ProbePages, runs: Collection[Run]) -> list[Place]:
+    """Return the pairs and languages of which any of these runs has figures. At most one query."""
+    if pages.split is None:
+        return []
+    scores = Score.objects.filter(run__in=runs, metric=METRIC, dimension=pages.split.dimension)
+    groups = scores.order_by().values_list("group", flat=True).distinct()
+    return places(pages, [Slice(pages.split.dimension, group) for group in groups])
 
-    Runs that were measured here answer all pairs in all languages unless they were limited. Published ones are about
-    one place each, so that a benchmark without files shows the first.
-    """
+
+def chosen_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
+    """Return the place that the query string asks for, or else the first; None for all, which stand in groups."""
     group = query.get(PARAMETER, "")
-    named = [place for place in offered if place.part.group == group]
-    usual = offered[:1] if group != EVERYTHING and not benchmark.path else []
-    return next(iter([*named, *usual]), None)
+    if group == EVERYTHING:
+        return None
+    return next((place for place in offered if place.part.group == group), next(iter(offered), None))
 
 
-def switches(query: QueryDict, offered: Sequence[Place], chosen: Place | None) -> list[list[PageLink]]:
-    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place."""
+def one_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
+    """Return the place that the query string asks for, or else the first, on a page that never shows all of them."""
+    return chosen_place(query, offered) or next(iter(offered), None)
+
+
+def rows_in_place(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+    """Return the rows of a pair in one language; all of them where no place is chosen."""
+    return [row for row in rows if place is None or (row.pair, row.language) == (place.pair, place.language)]
+
+
+def rows_in_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+    """Return the rows of the pair of a place, in all languages; all of them where no place is chosen."""
+    return [row for row in rows if place is None or row.pair == place.pair]
+
+
+def switches(
+    query: QueryDict, offered: Sequence[Place], chosen: Place | None, *, with_all: bool = False
+) -> list[list[PageLink]]:
+    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place.
+
+    `with_all`: whether one more link, the last, leads to all pairs in groups.
+    """
     if len(offered) < 2:
         return []
     pairs = list(dict.fromkeys(place.pair for place in offered))
-    everything = PageLink("All, in groups", link(query, **{PARAMETER: EVERYTHING}), chosen is None)
     by_pair = [_link(query, pair_title(pair), _in_pair(offered, pair, chosen), chosen, pair) for pair in pairs]
+    if with_all:
+        by_pair.append(PageLink("All, in groups", link(query, **{PARAMETER: EVERYTHING}), chosen is None))
     languages = [place for place in offered if chosen and place.pair == chosen.pair]
     by_language = [_link(query, labels.language(place.language), place, chosen, place.pair) for place in languages]
-    return [[everything, *by_pair], by_language]
+    return [by_pair, by_language]
 
 
 def _in_pair(offered: Sequence[Place], pair: str, chosen: Place | None) -> Place:

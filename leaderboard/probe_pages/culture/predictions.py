@@ -10,6 +10,7 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run
+from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.culture.sides import objects_of, pair_title, predicate_cell
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
@@ -23,10 +24,10 @@ NOTE = (
 )
 
 
-def predictions(run: Run) -> list[Section]:
-    """Return the section, or nothing where the run has no stored items with cultures."""
-    if not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
-        return []
+def predictions(run: Run, place: Place | None) -> Section | None:
+    """Return the section about the chosen place; None where the run has no stored items with cultures."""
+    if place is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+        return None
     title = "Most common predictions"
 
     def relation(row: Row) -> cells.Cell:
@@ -34,8 +35,8 @@ def predictions(run: Run) -> list[Section]:
         return predicate_cell(run.benchmark, version)
 
     group_columns = [
-        Column("pair", "Pair", lambda row: cells.text(pair_title(row["culture_pair"])), align="kind"),
-        Column("language", "Language", lambda row: cells.text(row["language"])),
+        Column("pair", "", lambda row: cells.text(pair_title(row["culture_pair"])), shown=False),
+        Column("language", "", lambda row: cells.text(row["language"]), shown=False),
         Column("relation", "Relation", relation, align="head"),
         Column("culture", "Facts", lambda row: cells.text(row["culture"])),
     ]
@@ -43,7 +44,8 @@ def predictions(run: Run) -> list[Section]:
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
-    rows = predicted(run.pk, run.artefact)
+    asked = (place.pair, place.language)
+    rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == asked]
     table = Table(
         name="predictions",
         caption=title,
@@ -52,7 +54,7 @@ def predictions(run: Run) -> list[Section]:
         page_size=20,
         export=_one_per_row(group_columns, rows),
     )
-    return [Section("predictions", title, table, note=NOTE)]
+    return Section("predictions", title, table, note=f"{place.title}. {NOTE}")
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:

@@ -17,6 +17,7 @@ from leaderboard.probe_pages.culture.figures import (
     is_published,
     side_columns,
 )
+from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.culture.sides import (
     AUGMENTED,
     Sides,
@@ -31,21 +32,12 @@ from probing.formats.dlama import natural
 MOST_GAPS = 30  # rows of a chart
 
 
-def predicate_sections(rows: Sequence[Sides]) -> list[Section]:
-    """Return a section for each pair and language; the predicates of several runs stand below each other."""
-    groups: dict[tuple[str, str], list[Sides]] = {}
-    for row in rows:
-        groups.setdefault((row.pair, row.language), []).append(row)
-    return [
-        _predicates(pair, language, sorted(group, key=lambda row: natural(row.relation)))
-        for (pair, language), group in groups.items()
-    ]
-
-
-def _predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
-    """Return the section with both cultures of each predicate."""
-    name = f"sides-{pair}-{language}"
-    title = f"{pair_title(pair)}, asked in {labels.language(language)}"
+def predicates(place: Place | None, rows: Sequence[Sides]) -> Section | None:
+    """Return the section with both cultures of each predicate; those of several runs stand below each other."""
+    if place is None or not rows:
+        return None
+    name, title = "predicates", place.title
+    rows = sorted(rows, key=lambda row: natural(row.relation))
     names = run_names(rows)
     columns = [
         Column("relation", "Relation", lambda row: predicate_cell(row.run.benchmark, version_of(row)), align="head"),
@@ -57,14 +49,14 @@ def _predicates(pair: str, language: str, rows: Sequence[Sides]) -> Section:
     first = rows[0].ordered[0][0]
     summary = f"The model is better on {first} facts in {better} of {len(rows)} {'rows' if names else 'relations'}."
     figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
-    return Section(name, title, table, Chart(name, title, summary, figure))
+    return Section(name, title, table, Chart(name, title, summary, figure), switched=True)
 
 
 def _predicate_line(row: Sides, names: Mapping[int, str]) -> ChartLine:
     """Return the chart's line of a predicate, or of one of several runs under it."""
-    model = names.get(row.run.pk)
-    head, name = (row.relation, model) if model else ("", row.relation)
-    return ChartLine(row, head, name, predicate_cell(row.run.benchmark, version_of(row)).note)
+    model, cell = names.get(row.run.pk), predicate_cell(row.run.benchmark, version_of(row))
+    head, name = (cell.text, model) if model else ("", cell.text)
+    return ChartLine(row, head, name, cell.note or row.relation, cell.href)
 
 
 def gaps(rows: Sequence[Sides]) -> Section | None:

@@ -1,10 +1,11 @@
 """P@1 of the two cultures of a pair, of whole pairs and of single predicates, in each prompt language (methods 4.5)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from leaderboard.display import cells
+from leaderboard.display import cells, labels
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored import benchmarks
@@ -93,10 +94,13 @@ def version_of(row: Sides) -> tuple[str, str, str, str]:
 
 
 def predicate_cell(benchmark: Benchmark, version: tuple[str, str, str, str]) -> cells.Cell:
-    """Return a predicate's cell, which links to the page of that version and has its template as a note."""
+    """Return a predicate's cell with its name in words and, in the CSV, its id.
+
+    It links to the page of that version and has its template as a note.
+    """
     relation_id, template = versions(benchmark.pk).get(version, ("", ""))
     href = group_url(benchmark, "relation", relation_id) if relation_id else ""
-    return cells.text(version[-1], href, template)
+    return replace(cells.text(version[-1], href, template), text=labels.relation(version[-1]))
 
 
 @lru_cache(maxsize=8)

@@ -5,10 +5,11 @@ else the one in which the model is furthest off.
 """
 
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pandas as pd
 from django.http import QueryDict
+from django.urls import reverse
 
 from leaderboard.display import cells, charts
 from leaderboard.display.cells import Cell
@@ -17,6 +18,7 @@ from leaderboard.display.sections import Fold, Section
 from leaderboard.display.tables import Column, Table, link
 from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run, Score
+from leaderboard.probe_pages.breakdowns import answer_space_titles, titled_cell
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED, VERSIONED, all_exact
@@ -42,8 +44,8 @@ RELATIONS_NOTE = (
     "that all options are equally likely, 0 that one has everything. Choose a relation to see its options."
 )
 OPTIONS_NOTE = (
-    "Dots are the mean probability of an option over all subjects and templates, bars the least and the greatest "
-    "template. The vertical line is where every option would be without any preference."
+    "Dots are the mean probability of an option over all subjects and wordings, bars the least and the greatest "
+    "wording. The vertical line is where every option would be without any preference."
 )
 GOLD, GENERIC = "right answers", "generic subjects"
 # The columns of the table of relations: each metric with its title and its tooltip.
@@ -67,8 +69,9 @@ def fold(run: Run, scores: Sequence[Score], query: QueryDict) -> Fold | None:
         return None
     chosen = query.get(NAME, "")
     relation = chosen if chosen in by_relation else next(iter(by_relation))
-    sections = [_relations_section(by_relation), _options_section(run, relation)]
-    return Fold(NAME, TITLE, _lead(scores, by_relation), sections)
+    titles = answer_space_titles(run, by_relation)
+    sections = [_relations_section(by_relation, titles), _options_section(run, relation, titles[relation])]
+    return Fold(NAME, TITLE, _lead(scores, by_relation, titles), sections)
 
 
 def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
@@ -84,13 +87,16 @@ def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
     if not shared:
         return []
     chosen = query.get(NAME, "")
-    options = compared_section(runs, chosen if chosen in shared else next(iter(shared)))
-    return [_compared_distances(runs, shared, query), *([options] if options else [])]
+    relation, titles = chosen if chosen in shared else next(iter(shared)), answer_space_titles(runs[0], shared)
+    options = compared_section(runs, relation, titles[relation])
+    return [_compared_distances(runs, shared, titles, query), *([options] if options else [])]
 
 
-def _compared_distances(runs: Sequence[Run], shared: Mapping[str, Mapping[int, Score]], query: QueryDict) -> Section:
+def _compared_distances(
+    runs: Sequence[Run], shared: Mapping[str, Mapping[int, Score]], titles: Mapping[str, str], query: QueryDict
+) -> Section:
     def relation(row: tuple[str, Mapping[int, Score]]) -> Cell:
-        return cells.text(row[0], href=f"{link(query, bias=row[0])}#section-compared-bias")
+        return titled_cell(row[0], titles[row[0]], f"{link(query, bias=row[0])}#section-compared-bias")
 
     def distance(number: int, run: Run) -> Column[tuple[str, Mapping[int, Score]]]:
         return Column(f"run_{number}", run.name, lambda row: cells.number(row[1][run.pk].value), align="number")
@@ -102,7 +108,7 @@ def _compared_distances(runs: Sequence[Run], shared: Mapping[str, Mapping[int, S
     return Section("compared-biases", title, table, note=RELATIONS_NOTE)
 
 
-def compared_section(runs: Sequence[Run], relation: str) -> Section | None:
+def compared_section(runs: Sequence[Run], relation: str, relation_words: str) -> Section | None:
     """Return the biases of compared runs in one relation, an answer space, side by side.
 
     None where a run lacks the scores of all options, or where the runs have no options in common.
@@ -114,7 +120,7 @@ def compared_section(runs: Sequence[Run], relation: str) -> Section | None:
     if table.empty:
         return None
     names = {name: run.name for name, run in zip(rows, runs, strict=True)}
-    title = f"{relation}: answers that the models favour"
+    title = f"{relation_words}: answers that the models favour"
     columns: list[Column[Row]] = [
         _option_column(next(iter(rows.values()))),
         *(_share_column(name, model) for name, model in names.items()),
@@ -122,7 +128,7 @@ def compared_section(runs: Sequence[Run], relation: str) -> Section | None:
     ]
     marks = {model: (name, f"{name}_low", f"{name}_high") for name, model in names.items()}
     options = Table(name="compared-bias", caption=title, columns=columns, rows=records(table), page_size=20)
-    return Section("compared-bias", title, options, _chart("compared-bias", title, table, marks), OPTIONS_NOTE)
+    return Section("compared-bias", title, options, _chart(runs[0], "compared-bias", title, table, marks), OPTIONS_NOTE)
 
 
 def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
@@ -134,20 +140,20 @@ def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
     return dict(sorted(figures.items(), key=lambda entry: -(entry[1][GOLD_DISTANCE].value or 0)))
 
 
-def _lead(scores: Sequence[Score], by_relation: Mapping[str, Figures]) -> str:
+def _lead(scores: Sequence[Score], by_relation: Mapping[str, Figures], titles: Mapping[str, str]) -> str:
     overall = next(score for score in scores if score.metric == GOLD_DISTANCE and score.dimension == "overall")
     worst, figures = next(iter(by_relation.items()))
     share, most = (100 * (score.value or 0) for score in (overall, figures[GOLD_DISTANCE]))
     moved = f"{share:.0f} % of the probability would have to move to match how often answers are right"
-    return f"{moved}; most in {worst}, {most:.0f} %."
+    return f"{moved}; most in {titles[worst]}, {most:.0f} %."
 
 
-def _relations_section(by_relation: Mapping[str, Figures]) -> Section:
+def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, str]) -> Section:
     title = "How far the answers of each relation are off"
     metrics = [metric for metric in FIGURES if any(metric in figures for figures in by_relation.values())]
 
     def relation(row: tuple[str, Figures]) -> Cell:
-        return cells.text(row[0], href=f"?{NAME}={quote(row[0])}#{NAME}")
+        return titled_cell(row[0], titles[row[0]], f"?{NAME}={quote(row[0])}#{NAME}")
 
     table = Table(
         name="biases",
@@ -171,16 +177,16 @@ def _figure_column(metric: str) -> Column[tuple[str, Figures]]:
     return Column(metric, title, cell, help_text, align="number")
 
 
-def _options_section(run: Run, relation: str) -> Section:
+def _options_section(run: Run, relation: str, relation_words: str) -> Section:
     rows = _rows(run, relation)
     options = answer_bias(rows)
-    title = f"{relation}: favoured answers"
+    title = f"{relation_words}: favoured answers"
     has_generic = bool(options["generic"].notna().any())
     columns: list[Column[Row]] = [
         _option_column(rows),
         _share_column("bias", "Probability"),
-        Column("low", "Least template", lambda row: cells.bound(row["low"]), align="number bound"),
-        Column("high", "Greatest template", lambda row: cells.bound(row["high"]), align="number bound"),
+        Column("low", "Least wording", lambda row: cells.bound(row["low"]), align="number bound"),
+        Column("high", "Greatest wording", lambda row: cells.bound(row["high"]), align="number bound"),
         _share_column("gold", "Right"),
         _share_column("predicted", "Predicted"),
         *([_share_column("generic", "Generic")] if has_generic else []),
@@ -189,7 +195,7 @@ def _options_section(run: Run, relation: str) -> Section:
     marks |= {GENERIC: ("generic", "generic_low", "generic_high")} if has_generic else {}
     favoured_first = records(options.sort_values("bias", ascending=False))
     table = Table(name=NAME, caption=title, columns=columns, rows=favoured_first, page_size=20)
-    return Section(NAME, title, table, _chart(NAME, title, options, marks), OPTIONS_NOTE)
+    return Section(NAME, title, table, _chart(run, NAME, title, options, marks), OPTIONS_NOTE)
 
 
 def _rows(run: Run, relation: str) -> pd.DataFrame:
@@ -212,20 +218,26 @@ def _share_column(name: str, title: str) -> Column[Row]:
     return Column(name, title, lambda row: cells.number(row[name]), align="number")
 
 
-def _chart(name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
+def _items_with(run: Run, option: str) -> str:
+    """Return the address of the run's items whose subject, answer or prediction has the text of an option."""
+    return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"
+
+
+def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
     """Plot the options that matter most, with one mark for each model and one for the right answers.
 
-    `marks`: the columns with value, least and greatest template, by the name of the mark.
+    `marks`: the columns with value, least and greatest template, by the name of the mark. Points lead to the run's
+    items with the option.
     """
     values = [value for value, _, _ in marks.values()]
     largest = options[[*values, "gold"]].max(axis=1).nlargest(CHARTED).index
     rows = records(options.loc[largest].sort_values(values[0], ascending=False))
     points = [
-        Point(row["label"], row[value], row[low], row[high], group=mark)
+        Point(row["label"], row[value], row[low], row[high], group=mark, href=_items_with(run, row["label"]))
         for mark, (value, low, high) in marks.items()
         for row in rows
     ]
-    points += [Point(row["label"], row["gold"], group=GOLD) for row in rows]
+    points += [Point(row["label"], row["gold"], group=GOLD, href=_items_with(run, row["label"])) for row in rows]
     first = rows[0]
     shares = (
         f"the most favoured option has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f}"

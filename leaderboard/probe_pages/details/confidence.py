@@ -6,7 +6,8 @@ from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.sections import Fold, Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.models import Score
+from leaderboard.models import Run, Score
+from leaderboard.probe_pages.breakdowns import answer_space_titles, titled_cell
 from probing.analysis.answer_spaces import VERSIONED
 from probing.analysis.confidence import (
     BIN_ACCURACY,
@@ -43,13 +44,14 @@ CURVE_NOTES: Mapping[str, str] = {
 Bin = Mapping[str, Score]  # accuracy and mean confidence of a bin, by metric
 
 
-def fold(scores: Sequence[Score]) -> Fold | None:
+def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
     """Return the fold, or None for a run without scores of confidence."""
     overall = {score.metric: score for score in scores if score.dimension == "overall" and score.metric in MEASURES}
     if CALIBRATION_ERROR not in overall:
         return None
     curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
-    return Fold(NAME, TITLE, _lead(scores, overall), [_overall_section(overall), *curves, _relations_section(scores)])
+    sections = [_overall_section(overall), *curves, _relations_section(run, scores)]
+    return Fold(NAME, TITLE, _lead(scores, overall), sections)
 
 
 def _lead(scores: Sequence[Score], overall: Mapping[str, Score]) -> str:
@@ -118,17 +120,18 @@ def _point(part: Bin) -> Point:
     )
 
 
-def _relations_section(scores: Sequence[Score]) -> Section:
+def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
     title = "Confidence by relation"
     relations: dict[str, dict[str, Score]] = {}
     for score in scores:
         if score.metric in CONFIDENCES and score.dimension in ("relation", VERSIONED):
             relations.setdefault(score.group, {})[score.metric] = score
+    titles = answer_space_titles(run, relations)
     table = Table(
         name="relation-confidences",
         caption=title,
         columns=[
-            Column("relation", "Relation", lambda row: cells.text(row[0]), align="head"),
+            Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
             *map(_measure_column, CONFIDENCES),
             Column("n", "Items", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
         ],

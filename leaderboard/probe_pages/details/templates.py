@@ -1,7 +1,6 @@
 """The fold on template sensitivity: components of variance, and the accuracy of each relation with each template."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Run, Score
-from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
+from leaderboard.probe_pages.breakdowns import answer_space_titles, hover_label, titled_cell, wording
 from leaderboard.probe_pages.details import flips
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.highlights import highlights
@@ -91,8 +90,13 @@ def _wording_section(run: Run) -> Section:
     templates = [name for name in rows.columns if name.isdigit()]
     title = "Accuracy by relation and wording"
     summary = f"{title}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
+    relations = rows["relation"].to_list()
+    titles = answer_space_titles(run, relations)
     figure = charts.deviations(
-        rows["relation"].to_list(), [wording(name) for name in templates], _fields(rows, templates)
+        {hover_label(name, titles[name]): titles[name] for name in relations},
+        [wording(name) for name in templates],
+        _fields(rows, templates),
+        [_relation_href(run, name) for name in relations],
     )
     chart = Chart("wordings", title, summary, figure)
     return Section("wordings", title, _table(run, rows, templates), chart, WORDING_NOTE)
@@ -103,13 +107,11 @@ def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | N
 
 
 def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:
-    dimension = space_dimension(item_rows.names(run))
-    relations, names = _relations(run, dimension), relation_names(run)
+    relations = _relations(run, space_dimension(item_rows.names(run)))
+    titles = answer_space_titles(run, rows["relation"])
 
     def name(row: Row) -> cells.Cell:
-        relation = split_group(dimension, row["relation"])[-1]
-        shown = relation_title(names, row["relation"])
-        return replace(cells.text(row["relation"], group_url(run.benchmark, "relation", relation)), text=shown)
+        return titled_cell(row["relation"], titles[row["relation"]], _relation_href(run, row["relation"]))
 
     def worst(row: Row) -> cells.Cell:
         return cells.text(_worst_wording(row, templates, relations))
@@ -131,6 +133,12 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
         rows=records(rows),
         page_size=20,
     )
+
+
+def _relation_href(run: Run, name: str) -> str:
+    """Return the address of the relation of an answer space."""
+    relation = split_group(space_dimension(item_rows.names(run)), name)[-1]
+    return group_url(run.benchmark, "relation", relation)
 
 
 def _relations(run: Run, dimension: str) -> Relations:

@@ -58,9 +58,16 @@ def test_the_first_metric_that_a_model_has_is_the_column(tiny: Benchmark) -> Non
     assert shown(tiny).rows[0].coverage == 1, "the figure in the other metric is not shown"
 
 
-def test_a_benchmark_without_figures_has_no_column(tiny: Benchmark) -> None:
+def test_a_model_that_waits_has_a_row_before_any_figure(tiny: Benchmark) -> None:
+    make.running(make.model("org/waiting", parameters=7), tiny)
+    (row,) = shown(tiny).rows
+    assert (row.hub_id, row.parameters, row.coverage, row.published_apart) == ("org/waiting", 7, 0, set())
+    (column,) = shown(tiny).columns
+    assert not column.figures
+
+
+def test_a_benchmark_without_models_has_no_column(tiny: Benchmark) -> None:
     make.baseline(tiny)
-    make.running(make.model(), tiny)
     make.finished(tiny, None)
     assert shown(tiny) == Overview([], [], None)
 

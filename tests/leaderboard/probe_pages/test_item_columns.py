@@ -72,7 +72,7 @@ def test_columns_that_only_the_file_has_are_not_read() -> None:
 def test_titles_of_the_probe_take_the_place_of_the_usual_ones() -> None:
     columns = ItemColumns(titles=lambda run, values: {"correct": f"In top {run.pk}"}).build(RUN, VALUES)
     titles = {column.name: column.title for column in columns}
-    assert (titles["correct"], titles["prediction"], titles["index"]) == ("In top 7", "Chosen", "Question")
+    assert (titles["correct"], titles["prediction"], titles["index"]) == ("In top 7", "Model's answer", "Question")
     assert titles["domain"] == "Domain"
 
 

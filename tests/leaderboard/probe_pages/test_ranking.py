@@ -41,7 +41,7 @@ def test_what_guessing_scores_is_stored_as_its_headline(culture: Benchmark) -> N
 
 
 def test_a_run_shows_both_sides_of_every_predicate(client: Client, culture_run: Run) -> None:
-    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "sides-arab-west-en")
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/?part=arab-west+en", "predicates")
     stored = culture_run.scores.get(
         metric="p_at_1",
         dimension="culture_pair_language_relation_culture",
@@ -50,6 +50,25 @@ def test_a_run_shows_both_sides_of_every_predicate(client: Client, culture_run: 
     assert [row["relation"] for row in rows] == ["P37"]
     assert float(rows[0]["first"]) == stored.value
     assert float(rows[0]["gap"]) == pytest.approx(float(rows[0]["first"]) - float(rows[0]["second"]))
+
+
+def test_one_pair_in_one_language_is_shown_at_a_time(client: Client, culture: Benchmark, culture_run: Run) -> None:
+    other = culture_run_of(culture, "org/two")
+    for address in (f"/runs/{culture_run.pk}/?", f"/compare/?m={culture_run.pk}&m={other.pk}&"):
+        usual, arabic = (client.get(f"{address}{query}") for query in ("", "part=arab-west+ar"))
+        for page, title in ((usual, "English"), (arabic, "Arabic")):
+            (section,) = (section for section in page.context["sections"] if section.switched)
+            assert section.title == f"Arab and West, asked in {title}"
+            (languages,) = (links for links in page.context["switches"] if len(links) > 1)
+            assert [link.title for link in languages if link.current] == [title]
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/?part=arab-west+ar", "predictions")
+    assert {row["language"] for row in rows} == {"ar"}
+
+
+def test_a_part_that_does_not_exist_shows_the_first(client: Client, culture_run: Run) -> None:
+    for query in ("part=all", "part=nowhere"):
+        page = client.get(f"/runs/{culture_run.pk}/?{query}")
+        assert "Arab and West, asked in English" in {section.title for section in page.context["sections"]}
 
 
 def test_a_gap_comes_with_its_interval_and_test(client: Client, culture_run: Run) -> None:
@@ -77,7 +96,7 @@ def test_a_version_of_a_predicate_has_the_scores_of_its_own_items(client: Client
 def test_the_benchmark_shows_every_model_measured_and_published_in_tables_of_their_own(
     client: Client, culture_run: Run, published_culture_run: Run
 ) -> None:
-    address = "/benchmarks/culture/"
+    address = "/benchmarks/culture/?part=arab-west+ar"
     assert client.get(address).status_code == 200
     assert {row["provenance"] for row in csv_rows(client, address, "pairs")} == {"measured here"}
     (paper,) = csv_rows(client, address, "published-pairs")
@@ -104,9 +123,9 @@ def test_a_comparison_shows_gaps_languages_and_both_sides_of_every_predicate(
     other = culture_run_of(culture, "org/two")
     address = f"/compare/?m={culture_run.pk}&m={other.pk}"
     page = client.get(address).content.decode()
-    for chart in ("pairs", "languages", "sides-arab-west-ar", "sides-arab-west-en"):
+    for chart in ("pairs", "languages", "predicates"):
         assert f'data-chart="chart-{chart}"' in page
-    rows = csv_rows(client, address, "sides-arab-west-en")
+    rows = csv_rows(client, address, "predicates")
     assert [(row["relation"], row["model"]) for row in rows] == [
         ("P37", "one"),
         ("P37", "two"),
@@ -128,9 +147,9 @@ def test_languages_stand_below_each_other_under_their_pair(
 def test_a_chart_of_gaps_says_which_it_leaves_out(
     client: Client, culture_run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert chart(client, "/benchmarks/culture/", "pairs").summary.startswith("Gaps between cultures")
+    assert chart(client, "/benchmarks/culture/?part=all", "pairs").summary.startswith("Gaps between cultures")
     monkeypatch.setattr(sections, "MOST_GAPS", 1)
-    left = chart(client, "/benchmarks/culture/", "pairs")
+    left = chart(client, "/benchmarks/culture/?part=all", "pairs")
     assert left.summary.startswith("The widest 1 of 2 gaps between cultures")
     values = culture_run.scores.filter(metric="culture_gap", dimension="culture_pair_language")
     assert abs(plotted(left.figure).data[0].x[0]) == max(abs(score.value) for score in values)
@@ -148,14 +167,15 @@ def test_no_intervals_are_counted_where_there_are_none(
 
 
 def test_a_predicate_links_to_what_it_asks(client: Client, culture_run: Run) -> None:
-    page = " ".join(client.get(f"/runs/{culture_run.pk}/").content.decode().split())
     template = benchmarks.read(culture_run.benchmark)["P37.arab-west.en"].templates[0]
     for language in ("ar", "en"):
+        address = f"/runs/{culture_run.pk}/?part=arab-west+{language}"
+        page = " ".join(client.get(address).content.decode().split())
         assert f'href="/benchmarks/culture/relations/P37.arab-west.{language}/" title="{template}"' in page
 
 
 def standings(client: Client, query: str = "") -> list[dict[str, str]]:
-    return csv_rows(client, f"/benchmarks/culture/?{query}")
+    return csv_rows(client, f"/benchmarks/culture/?part=all{query}")
 
 
 ARAB, WEST = "arab-west_arab", "arab-west_west"
@@ -172,7 +192,7 @@ def test_a_published_figure_of_other_facts_stands_in_no_column_of_measured_ones(
     client: Client, culture_run: Run, published_culture_run: Run
 ) -> None:
     assert not [row for row in standings(client) if row["provenance"].startswith("published")]
-    (row,) = csv_rows(client, "/benchmarks/culture/", "published")
+    (row,) = csv_rows(client, "/benchmarks/culture/?part=arab-west+ar", "published")
     assert (row["model"], row["differs"]) == ("org/one", "Other facts.")
 
 
@@ -211,7 +231,11 @@ def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Cl
     index = next(item.index for item in benchmarks.read(culture_run.benchmark)["P37.arab-west.ar"].items)
     run = f"/runs/{culture_run.pk}/"
     pages = [run, f"{run}items/?language=ar", f"{run}items/P37/0/{index}/"]
-    for address in [*pages, "/benchmarks/culture/", "/benchmarks/culture/relations/P37.arab-west.ar/"]:
+    for address in [
+        *pages,
+        "/benchmarks/culture/?part=arab-west+ar",
+        "/benchmarks/culture/relations/P37.arab-west.ar/",
+    ]:
         found = InArabic(client.get(address).content.decode())
         assert found.said, address
         assert not found.unsaid, (address, found.unsaid)
@@ -256,7 +280,7 @@ def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client
 
 def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
     load(Path(__file__).parents[3] / "fixtures" / "published")
-    rows = csv_rows(client, "/benchmarks/dlama/", "pairs")
+    rows = csv_rows(client, "/benchmarks/dlama/?part=arab-west+ar", "pairs")
     (row,) = (
         row
         for row in rows
@@ -266,5 +290,5 @@ def test_published_figures_stand_by_themselves_where_no_files_are_here(client: C
     assert (row["first"], row["second"]) == ("0.137", "0.151")
     assert float(row["gap"]) == pytest.approx(-0.014)
     run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
-    sides = csv_rows(client, f"/runs/{run.pk}/", "sides-arab-west-ar")
+    sides = csv_rows(client, f"/runs/{run.pk}/", "predicates")
     assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"

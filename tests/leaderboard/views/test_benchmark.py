@@ -305,4 +305,4 @@ def test_a_benchmark_whose_files_are_gone_still_shows_its_models(client: Client,
 
 def test_the_page_tells_the_plan(client: Client, small: Benchmark) -> None:
     html = " ".join(client.get("/benchmarks/small/").content.decode().split())
-    assert "Unless a run chooses otherwise: template 0 only, PLL within_word_l2r, reduction sum." in html
+    assert "Unless a run chooses otherwise: first wording only, PLL within_word_l2r, reduction sum." in html

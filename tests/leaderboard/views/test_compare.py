@@ -1,13 +1,16 @@
 """/compare/ : by run or by model, two to eight of them, and what cannot be compared."""
 
 import pytest
+from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.display import charts
 from leaderboard.display.charts import Point
 from leaderboard.lists.compared_runs import compared, disagreements
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.disagreement_filters import chosen_rows, group_filters
 from leaderboard.probe_pages.pages import PREDICTION
+from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -47,8 +50,11 @@ def test_runs_and_models_mean_the_same(client: Client, site: Site) -> None:
 def test_the_agreement_adds_up_to_all_answers(client: Client, site: Site) -> None:
     html = client.get("/compare/?m=org/first&m=org/second").content.decode()
     rows = Tables(html).found["agreement"]
-    assert [len(row) for row in rows] == [3, 3, 3]
-    assert sum(int(cell) for row in rows[1:] for cell in row[1:]) == 12
+    assert [row[:2] for row in rows[1:]] == [
+        *(["right", "right"], ["right", "wrong"], ["wrong", "right"], ["wrong", "wrong"])
+    ]
+    assert sum(int(row[2]) for row in rows[1:]) == 12
+    assert html.partition('id="table-agreement"')[2].partition("</table>")[0].count('<svg class="bar') == 4
 
 
 def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
@@ -60,6 +66,31 @@ def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
         rows = records(client, f"{at}&right={digits}", "disagreements")
         assert len(rows) == count
         assert len({row["right"] for row in rows}) == 1
+
+
+def test_disagreements_can_be_narrowed_to_a_relation(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    everything = records(client, at, "disagreements")
+    (choices,) = (part.choices for part in client.get(at).context["group_filters"] if part.name == "relation")
+    assert sum(choice.count for choice in choices) == len(everything)
+    for choice in choices:
+        rows = records(client, f"{at}&relation={choice.value}", "disagreements")
+        assert [row["relation"] for row in rows] == [choice.value] * choice.count
+    assert ("right", "10") in client.get(f"{at}&right=10").context["kept"]
+
+
+def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> None:
+    rows: list[Row] = [
+        {"relation": "P1", "domain": ["Arts", "History"]},
+        {"relation": "P2", "domain": ["Arts"]},
+        {"relation": "P3", "domain": "Sports"},
+    ]
+    query = QueryDict("domain=Arts&relation=P2")
+    assert chosen_rows(rows, query) == rows[1:2]
+    domains, relations = group_filters(rows, query, {"P2": "Second"})
+    assert [(choice.value, choice.count) for choice in domains.choices] == [("Arts", 2), ("History", 1), ("Sports", 1)]
+    assert [choice.title for choice in relations.choices] == ["P1", "Second"]
+    assert [choice.title for choice in relations.choices if choice.chosen] == ["Second"]
 
 
 def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
@@ -89,8 +120,8 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
         assert float(row["second"]) == pytest.approx(stored.value)
         assert float(row["p_holm"]) >= float(row["p"])
     agreement = records(client, address(four), "agreement")
-    assert len(agreement) == 8
-    assert sum(int(row["fourth_right"]) + int(row["fourth_wrong"]) for row in agreement) == 12
+    assert len(agreement) == 16
+    assert sum(int(row["answers"]) for row in agreement) == 12
 
 
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
@@ -145,7 +176,7 @@ def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight
 
 def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
     for number, fields in ((2, 4), (4, 5), (7, 8), (8, 8)):
-        assert client.get(address(eight[:number])).content.decode().count('name="m"') == fields
+        assert client.get(address(eight[:number])).content.decode().count('id="run-') == fields
 
 
 def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
@@ -213,6 +244,8 @@ def test_ticked_models_are_compared_on_a_benchmark_that_they_share(client: Clien
     page = client.get("/compare/?model=org/first&model=org/second&benchmark=small").content.decode()
     assert '"?model=org%2Ffirst&amp;model=org%2Fsecond&amp;benchmark=other"' in page
     assert "benchmark=alone" not in page
+    (choices,) = client.get(f"/compare/?m={site.first.pk}&m={site.second.pk}").context["benchmark_switches"]
+    assert [choice.title for choice in choices if choice.current] == [site.first.benchmark.title]
 
 
 def test_without_a_choice_there_are_ready_pairs(client: Client, site: Site) -> None:

@@ -116,7 +116,7 @@ def test_figures_that_are_all_about_other_items_are_the_column(client: Client, t
 def test_a_cell_links_to_its_run_and_tells_interval_items_source_and_settings(client: Client, tiny: Benchmark) -> None:
     run = make.finished(tiny, 0.4, make.model("org/a"))
     (link,) = re.findall(rf'<a class="measured"\s+href="/runs/{run.pk}/"\s+title="([^"]+)"', page(client))
-    assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 items · measured here, template 0 only", link)
+    assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 items · measured here, first wording only", link)
 
 
 def test_a_published_cell_cites_its_source(client: Client, tiny: Benchmark) -> None:

@@ -97,7 +97,7 @@ def test_settings_that_are_chosen_on_the_form_are_measured(client: Client, small
         "reduction": "mean",
         "dtype": "bfloat16",
     }
-    assert run.variant == "templates 0 and 2, PLL original, reduction mean, bfloat16"
+    assert run.variant == "wordings 1 and 3, PLL original, reduction mean, bfloat16"
 
 
 def test_what_is_usual_is_chosen_beforehand(client: Client, pairs: Benchmark) -> None:

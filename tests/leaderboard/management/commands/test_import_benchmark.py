@@ -21,7 +21,7 @@ def test_import_benchmark_says_what_it_found(bear_folder: BearFolder) -> None:
 
 def test_import_benchmark_shows_the_plan_that_it_uses(bear_folder: BearFolder) -> None:
     folder = str(bear_folder.write())
-    usual = "Plan: templates 0, 1 and 2, PLL within_word_l2r, reduction sum."
+    usual = "Plan: wordings 1, 2 and 3, PLL within_word_l2r, reduction sum."
     assert usual in output_of("import_benchmark", "bear", folder)
     bear_folder.plan = {"settings": {"templates": [1]}}
     bear_folder.write()
@@ -29,7 +29,7 @@ def test_import_benchmark_shows_the_plan_that_it_uses(bear_folder: BearFolder) -
     assert usual in again
     assert "A version keeps the plan of its first import" in again
     other = output_of("import_benchmark", "bear", folder, "--slug", "other")
-    assert "Plan: template 1 only, PLL within_word_l2r, reduction sum." in other
+    assert "Plan: wording 2 only, PLL within_word_l2r, reduction sum." in other
 
 
 def test_bad_input_ends_a_command_in_one_sentence(tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ def test_rows_that_answered_other_items_are_never_in_one_group(
         assert len({asked(run) for run in runs}) == 1, heading
 
 
+def test_sections_of_a_benchmark_are_about_the_chosen_pair_and_language(client: Client, published: None) -> None:
+    for query, place in (("", ("Arab and West", "en")), ("?part=asia-west+ko", ("Asia and West", "ko"))):
+        rows = csv_rows(client, f"/benchmarks/dlama/{query}", "pairs")
+        assert {(row["pair"], row["language"]) for row in rows} == {place}
+
+
 def test_a_benchmark_of_published_figures_shows_one_pair_in_one_language(client: Client, published: None) -> None:
     rows = csv_rows(client, "/benchmarks/dlama/")
     assert {row["settings"].partition(", objects")[0] for row in rows} == {"language en, pair arab-west"}
@@ -58,10 +64,10 @@ def test_a_benchmark_of_published_figures_shows_one_pair_in_one_language(client:
 def test_links_above_the_standings_choose_pair_and_language(client: Client, published: None) -> None:
     pairs, languages = client.get("/benchmarks/dlama/?part=asia-west+ko&kind=masked").context["place_switches"]
     assert [(link.title, link.current) for link in pairs] == [
-        ("All, in groups", False),
         ("Arab and West", False),
         ("Asia and West", True),
         ("South America and West", False),
+        ("All, in groups", False),
     ]
     assert [(link.title, link.current) for link in languages] == [("English", False), ("Korean", True)]
     assert languages[0].href == "?part=asia-west+en&kind=masked" or "kind=masked" in languages[0].href
@@ -92,7 +98,9 @@ def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_ther
     assert ranks["org/part"] and ranks["org/whole"]
     (together,) = [runs for _, runs in groups(client, address) if part in runs]
     assert whole in together
-    assert dict(groups(client, "/benchmarks/culture/"))["Some of the items: Arab and West, asked in Arabic"] == [part]
+    assert dict(groups(client, "/benchmarks/culture/?part=all"))[
+        "Some of the items: Arab and West, asked in Arabic"
+    ] == [part]
 
 
 def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: None) -> None:
@@ -103,7 +111,7 @@ def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: Non
 
 
 def test_models_on_all_pairs_stand_in_groups(client: Client, published: None) -> None:
-    table = client.get("/benchmarks/dlama/").context["tables"]["pairs"].table
+    table = client.get("/benchmarks/dlama/?part=all").context["tables"]["pairs"].table
     by_heading: dict[str, set[tuple[str, str, str]]] = {}
     for row in table.rows:
         by_heading.setdefault(table.heading(row), set()).add(asked(row.run))

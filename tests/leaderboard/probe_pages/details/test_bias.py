@@ -5,6 +5,7 @@ import re
 import pytest
 from django.test import Client
 
+from leaderboard.display import labels
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.details.bias import compared_section
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED
@@ -25,14 +26,15 @@ def test_the_relation_that_is_furthest_off_comes_first_and_its_options_are_shown
     distances = [float(row["bias_gold_distance"]) for row in rows]
     assert distances == sorted(distances, reverse=True)
     html = client.get(f"/runs/{site.first.pk}/").content.decode()
-    assert f"{rows[0]['relation']}: favoured answers" in html
-    assert re.search(rf"most in {rows[0]['relation']}, \d+ %", html)
+    assert f"{labels.relation(rows[0]['relation'])}: favoured answers" in html
+    assert f'title="{rows[0]["relation"]}"' in html
+    assert re.search(rf"most in {labels.relation(rows[0]['relation'])}, \d+ %", html)
 
 
 def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
     for relation, options in (("P30", {"Africa", "Asia", "Europe"}), ("P36", {"Oslo", "Cairo"})):
         html = client.get(f"/runs/{site.first.pk}/?bias={relation}").content.decode()
-        assert f"{relation}: favoured answers" in html
+        assert f"{labels.relation(relation)}: favoured answers" in html
         assert re.search(r'id="bias" open>', html)
         assert {row["option"] for row in csv(client, site.first, "bias", f"?bias={relation}")} == options
 
@@ -61,7 +63,8 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
 
 
 def test_compared_runs_stand_beside_each_other(site: Site) -> None:
-    section, names = compared_section([site.first, site.second], "P30"), [site.first.name, site.second.name]
+    names = [site.first.name, site.second.name]
+    section = compared_section([site.first, site.second], "P30", "Continent")
     assert section
     assert section.table
     assert [column.title for column in section.table.columns] == ["Option", *names, "Right"]
@@ -70,7 +73,7 @@ def test_compared_runs_stand_beside_each_other(site: Site) -> None:
 
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:
-    assert compared_section([site.first, site.second], "P17") is None
+    assert compared_section([site.first, site.second], "P17", "Country") is None
 
 
 def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_one(client: Client, site: Site) -> None:

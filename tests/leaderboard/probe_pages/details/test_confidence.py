@@ -33,11 +33,11 @@ def test_the_tables_have_the_stored_scores(client: Client, site: Site) -> None:
 
 
 def test_only_the_largest_probability_is_compared_with_the_diagonal(site: Site) -> None:
-    fold = confidence.fold(list(site.first.scores.all()))
+    fold = confidence.fold(site.first, list(site.first.scores.all()))
     assert fold
     charts = [section.chart for section in fold.sections if section.chart]
     assert [len(plotted(chart.figure).layout.shapes) for chart in charts] == [1, 0]
 
 
 def test_a_run_without_scores_of_confidence_has_none(site: Site) -> None:
-    assert confidence.fold(list(site.published.scores.all())) is None
+    assert confidence.fold(site.published, list(site.published.scores.all())) is None

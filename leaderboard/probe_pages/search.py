@@ -1,0 +1,62 @@
+"""The search of the page header: models, benchmarks and relations whose names contain a text."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from leaderboard.lists.runs import models_named
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages.questions_in_words import read_relations, relation_name
+
+LEAST_LETTERS = 2  # of a text, so that not everything is suggested
+MOST_BENCHMARKS, MOST_RELATIONS = 5, 8
+
+
+class Suggestion(NamedTuple):
+    """A page with the name that the field gets, and with what kind of thing it is about."""
+
+    name: str
+    kind: str
+    href: str
+
+
+def pages_named(text: str) -> list[Suggestion]:
+    """Return models, then benchmarks and relations whose names contain a text, without regard to case."""
+    if len(text.strip()) < LEAST_LETTERS:
+        return []
+    models = [Suggestion(model.hub_id, "model", model.get_absolute_url()) for model in models_named(text.strip())]
+    return [*models, *benchmarks_and_relations(text)]
+
+
+def benchmarks_and_relations(text: str) -> list[Suggestion]:
+    """Return the benchmarks and relations whose names contain a text; files are read once for each process."""
+    word = text.strip().casefold()
+    if len(word) < LEAST_LETTERS:
+        return []
+    benchmarks = list(Benchmark.objects.filter(current=True).order_by("title"))
+    titles = [
+        Suggestion(benchmark.title, "benchmark", benchmark.get_absolute_url())
+        for benchmark in benchmarks
+        if word in benchmark.title.casefold() or word in benchmark.slug
+    ]
+    relations = (
+        relation for benchmark in benchmarks for relation in _relations(benchmark) if word in relation.name.casefold()
+    )
+    first = [relation for relation, _ in zip(relations, range(MOST_RELATIONS), strict=False)]
+    return [*titles[:MOST_BENCHMARKS], *first]
+
+
+def page_named(text: str) -> str:
+    """Return the address of the benchmark or relation with exactly this name, empty if there is none."""
+    word = text.strip().casefold()
+    return next((page.href for page in benchmarks_and_relations(text) if page.name.casefold() == word), "")
+
+
+def _relations(benchmark: Benchmark) -> Iterator[Suggestion]:
+    """Yield the relations of a benchmark, each once, whatever the number of its languages and pairs."""
+    by_label = {relation.label: relation_name(relation) for relation in reversed(read_relations(benchmark))}
+    for label, name in by_label.items():
+        if "/" not in label:
+            address = reverse("relation", args=[benchmark.slug, label])
+            yield Suggestion(f"{name} ({benchmark.title})", "relation", address)

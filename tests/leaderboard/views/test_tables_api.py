@@ -1,0 +1,69 @@
+"""/api/v1/overview and /api/v1/benchmarks/<slug>/items have the rows of the pages and of their CSV."""
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from leaderboard.display.cells import written
+from leaderboard.models import Run
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+
+
+def as_csv(rows: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Return rows of the API as CSV would have them."""
+    return [{name: "" if value is None else str(written(value)) for name, value in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("query", ["", "search=second", "sort=-small", "topic=facts&several=yes"])
+def test_the_overview_has_the_rows_of_its_csv(client: Client, site: Site, query: str) -> None:
+    answer = client.get(f"/api/v1/overview?{query}").json()
+    assert as_csv(answer["rows"]) == csv_rows(client, f"/?{query}")
+    assert answer["found"] == len(answer["rows"])
+
+
+@pytest.mark.parametrize("query", ["", "relation=P36", "order=file", "search=oslo"])
+def test_questions_have_the_rows_of_their_csv(client: Client, site: Site, query: str) -> None:
+    answer = client.get(f"/api/v1/benchmarks/small/items?{query}").json()
+    assert as_csv(answer["items"]) == csv_rows(client, f"/benchmarks/small/items/?{query}")
+    assert answer["found"] == len(answer["items"]) > 0
+
+
+@pytest.mark.parametrize(
+    "route",
+    ["overview?kind=huge", "overview?sort=-nothing", "overview?topic=x", "benchmarks/small/items?relation=P1"],
+)
+def test_a_filter_that_does_not_exist_is_refused(client: Client, site: Site, route: str) -> None:
+    response = client.get(f"/api/v1/{route}")
+    assert response.status_code == 400
+    assert "Choose from" in response.json()["error"]["next_step"]
+
+
+def test_questions_of_a_benchmark_without_files_are_missing(client: Client, db: None) -> None:
+    make.benchmark("bare")
+    assert client.get("/api/v1/benchmarks/bare/items").status_code == 400
+    assert client.get("/api/v1/benchmarks/none/items").status_code == 404
+
+
+def test_models_without_a_figure_in_a_column_have_rows(client: Client, db: None) -> None:
+    """Published figures in other metrics or about other pairs lead to their benchmark; waiting runs have a row."""
+    call_command("load_published", verbosity=0)
+    waiting = make.run(make.model("org/waiting"), make.benchmark("fresh", title="Fresh"), Run.State.QUEUED)
+    rows = {row["hub_id"]: row for row in client.get("/api/v1/overview").json()["rows"]}
+    page = client.get("/?search=waiting").content.decode()
+    assert f'href="{waiting.get_absolute_url()}"' in page
+    assert rows["org/waiting"]["coverage"] == 0
+    for slug, anchor in (("trex", ""), ("fb15k237", ""), ("cultlama", "?part=all")):
+        marked = [row for row in rows.values() if row[f"{slug}_provenance"] == "published" and row[slug] is None]
+        assert marked, slug
+        page = client.get(f"/?search={marked[0]['hub_id']}").content.decode()
+        assert f'href="/benchmarks/{slug}/{anchor}"' in page
+    assert client.get("/benchmarks/trex/").status_code == 200
+
+
+def test_baselines_are_no_models_of_the_overview(client: Client, db: None) -> None:
+    call_command("load_published", verbosity=0)
+    assert not [row for row in client.get("/api/v1/overview").json()["rows"] if "baseline" in row["hub_id"]]
