@@ -99,7 +99,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
     site.command("load_published")
-    site.command("shell", "--verbosity=0", "--command", "from tests.e2e import every_probe; every_probe.fill()")
+    site.command("shell", "--verbosity=0", "--command", "from tests import filled_site; filled_site.fill()")
     with ExitStack() as stack:
         stack.enter_context(site.process("manage.py", "rqworker"))
         stack.enter_context(site.process("manage.py", "serve"))
