@@ -22,9 +22,10 @@ from probing.results.joining import joined
 from probing.runner import probe_part
 from probing.scoring.load import load
 from probing.template import prompt
+from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
-ITEMS = 8  # of each relation
+ITEMS = 5  # of each relation
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
 
@@ -87,3 +88,14 @@ def store(on: Benchmark, content: Content, model: LanguageModel) -> None:
         started=now,
     )
     jobs.finish(run, result, artefacts.store_result(run, result))
+
+
+def add_unfinished() -> None:
+    """Add a run that goes on, one that waits and one that has failed; no worker may run."""
+    on, other, last = (Benchmark.objects.get(slug=slug) for slug in ("starter", "culture", "pairs"))
+    model = make.model("random/not-measured")
+    make.running(model, on, done=58)
+    make.run(model, other)
+    Run.objects.fail(
+        make.run(model, last), "out-of-memory", "The model did not fit into memory.", "Choose a smaller model."
+    )

@@ -51,6 +51,7 @@ def page_kinds(site: Site) -> dict[str, str]:
     """Return addresses by name."""
     first, *others = site.measured().values()
     pages = FIXED | dict(of_published(site)) | dict(of_benchmark(site, first)) | dict(of_every_model(site, first))
+    pages |= dict(of_unfinished(site))
     for slug in others:
         pages |= {f"{name}-{slug}": address for name, address in of_benchmark(site, slug)}
     return pages
@@ -86,3 +87,10 @@ def of_published(site: Site) -> Iterator[tuple[str, str]]:
             yield "published", f"/benchmarks/{benchmark['slug']}/"
             yield "published-run", f"/runs/{published[0]['run']}/"
             return
+
+
+def of_unfinished(site: Site) -> Iterator[tuple[str, str]]:
+    """Yield the page of a run in each state before its end, and of one that failed, where there are such runs."""
+    for state in ("queued", "scoring", "failed"):
+        for run in site.answer(f"runs?state={state}")["runs"][:1]:
+            yield f"run-{state}", f"/runs/{run['run']}/"
