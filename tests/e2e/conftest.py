@@ -81,8 +81,8 @@ def wait_for(url: str) -> None:
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Yield a site with a worker, a small benchmark, published figures and two local models.
 
-    org/masked is measured. Every benchmark that ships is there too, with finished runs of two fake models
-    (every_probe.py).
+    org/masked is measured. Every benchmark that ships is there too, with finished runs of three models of
+    random weights (tests/filled_site.py).
     """
     folder, port = tmp_path_factory.mktemp("site"), free_port()
     build_gpt2(folder / "models" / "org" / "causal")
