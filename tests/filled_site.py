@@ -25,7 +25,8 @@ from probing.template import prompt
 from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
-ITEMS = 5  # of each relation
+ITEMS = 5  # of each relation, where a benchmark is large
+WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whose items are asked
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
 
@@ -68,7 +69,7 @@ def random_models(texts: Sequence[str]) -> list[LanguageModel]:
 
 def store(on: Benchmark, content: Content, model: LanguageModel) -> None:
     """Store a finished run as a worker does."""
-    limit = None if on.probe == "perplexity" else ITEMS  # what is false stands behind what is true
+    limit = None if on.probe in WHOLE else ITEMS
     settings = normalised(replace(on.settings_with({}), limit=limit), content)
     now = datetime.now(UTC)
     finished = [probe_part(model, content, settings, part) for part in parts(content, settings)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import BearFolder
 from tests.tiny_models import build_bert, build_gpt2
@@ -29,6 +29,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 START_SECONDS = 60
+expect.set_options(timeout=30_000)  # milliseconds, since other tests may keep the machine busy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -87,7 +87,10 @@ def faults(page: Page, address: str) -> list[str]:
     """Return what is wrong with a page, beginning with its layout on a wide screen in light colours."""
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
-    page.goto(address)
+    response = page.goto(address)
+    assert response is not None
+    if not response.ok and "nowhere" not in address:
+        return [f"answered with {response.status}"]
     layout: list[str] = page.evaluate(LAYOUT)
     page.evaluate(OPEN_ALL)
     page.wait_for_function(DRAWN)

@@ -15,6 +15,8 @@ STATIC = Path(__file__).resolve().parents[2] / "static"
 SITE = "http://site.test"
 SELECT_HEADING = "getSelection().selectAllChildren(document.querySelector('h1'))"
 SELECTED = "getSelection().toString()"
+ONLY_WIDE_TABLES_ARE_STOPS = """[...document.querySelectorAll(".scroll")].every(
+  (box) => (box.scrollWidth > box.clientWidth) === box.hasAttribute("tabindex"))"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -82,6 +84,7 @@ def test_focus_and_selection_survive_the_updates_of_the_queue(client: Client, pa
         assert page.evaluate("node => node === document.activeElement", focused), "it is the same element"
         assert page.evaluate(SELECTED) == "Queue"
     assert page.title().startswith("1 running, 6 waiting")
+    assert page.evaluate(ONLY_WIDE_TABLES_ARE_STOPS)
 
 
 def test_a_row_with_the_focus_stays_until_the_reader_leaves_it(client: Client, page: Page, tiny: Benchmark) -> None:
