@@ -25,7 +25,7 @@ from probing.template import prompt
 from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
 
-ITEMS = 5  # of each relation, where a benchmark is large
+ITEMS = 4  # of each relation, where a benchmark is large
 WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whose items are asked
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
