@@ -61,5 +61,5 @@ bench: install  ## compare the speed with the peer's, and that of pages with a b
 	$(BIN)/python -m speed
 	$(BIN)/python -m speed.pages
 
-screenshots: install browser  ## take the pictures in docs/images again
-	$(BIN)/python manage.py screenshots
+screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)
+	$(BIN)/python -m tests.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)

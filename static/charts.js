@@ -4,6 +4,7 @@
 (() => {
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
+  const LOWER = 0.8; // height of a narrow chart, as a share of the usual one
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
   const SHEET = 660; // width of a chart on paper, in pixels
   const drawn = new Set();
@@ -29,6 +30,7 @@
 
   const probe = document.createElement("span");
   probe.hidden = true;
+  probe.style.forcedColorAdjust = "none"; // charts keep their colours where a system sets those of the text
 
   function resolved(name) {
     const raw = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -62,17 +64,42 @@
     for (const trace of data) trace.name &&= short(trace.name);
   }
 
+  // Moves the labels of a chart apart that cover each other, as they may in a window of another width than they were
+  // placed for: each goes below those above it.
+  function separate(plot) {
+    const placed = [];
+    const labels = [...plot.querySelectorAll(".annotation")];
+    for (const label of labels) label.removeAttribute("transform");
+    const boxes = new Map(labels.map((label) => [label, label.getBoundingClientRect()]));
+    labels.sort((one, other) => boxes.get(one).top - boxes.get(other).top);
+    for (const label of labels) {
+      const { left, right, top, bottom } = boxes.get(label);
+      let shift = 0;
+      for (const above of placed) {
+        const besides = above.right <= left || right <= above.left;
+        if (!besides && above.top < bottom + shift && top + shift < above.bottom) shift = above.bottom - top;
+      }
+      if (shift) label.setAttribute("transform", `translate(0 ${shift})`);
+      placed.push({ left, right, top: top + shift, bottom: bottom + shift });
+    }
+  }
+
   const isAddress = (text) => typeof text === "string" && text.startsWith("/");
 
   // Draws in one go, as nothing can wait while a page is being printed; Plotly is loaded.
   function drawNow(plot, width) {
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
-    if ((width ?? plot.clientWidth) < NARROW) shorten(data, layout);
+    if ((width ?? plot.clientWidth) < NARROW) {
+      shorten(data, layout);
+      layout.height *= LOWER;
+    }
     const options = { displayModeBar: false, responsive: true };
     window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
+    separate(plot);
     if (drawn.has(plot)) return;
     drawn.add(plot);
     near.unobserve(plot);
+    plot.on("plotly_afterplot", () => separate(plot));
     plot.on("plotly_click", ({ points }) => {
       if (isAddress(points[0].customdata)) window.location.assign(points[0].customdata);
     });
@@ -95,7 +122,7 @@
 
   function watch(root) {
     for (const plot of root.querySelectorAll("[data-chart]")) {
-      plot.style.height = `${plot.dataset.height}px`;
+      plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? LOWER : 1)}px`;
       near.observe(plot);
     }
   }

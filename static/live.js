@@ -1,7 +1,7 @@
 // Keeps a page up to date while something on it goes on. It fetches the page again every `data-live` seconds and brings
 // over only the texts and attributes that differ: keyboard focus, selected text and opened folds stay as they are.
 (() => {
-  const KEPT = new Set(["open", "style"]); // attributes that the reader or another script has set
+  const KEPT = new Set(["open", "style", "tabindex", "data-seen"]); // attributes that the reader or a script has set
 
   // Tells whether the reader is using a node: the focus or the selection is in it. It is then neither moved nor removed.
   function inUse(node) {

@@ -1,7 +1,10 @@
-// Makes a table a Tab stop, with its own scroll bar, only where it is wider than its page, and closes tables below
-// charts of the same figures. Without this script every table can be scrolled by keyboard, and all are open.
+// Makes a table a Tab stop, with its own scroll bar, only where it is wider than its page, closes tables below charts of
+// the same figures, and lets a phone show the first rows of a long table, with a button for the others. Without this
+// script every table can be scrolled by keyboard, and all are open and whole.
 (() => {
   const FOLDS = "details.below-chart";
+  const SHOWN = 10; // rows of a table that is cut (style.css)
+  const FEW = 5; // a table is cut only if more rows than this are left out
 
   function measure(box) {
     const table = box.querySelector("table");
@@ -16,6 +19,26 @@
     return location.hash === `#${table.id}` || parameters.some((key) => key.startsWith(`${name}-`));
   }
 
+  // Cuts a long table, unless it is what the page is about or is kept up to date by live.js.
+  function cut(box) {
+    const table = box.closest(".table");
+    const rest = [...box.querySelectorAll("tbody tr")].slice(SHOWN);
+    const isAlone = document.querySelectorAll(".table .scroll").length === 1;
+    if (!table || rest.length <= FEW || isAlone || "cut" in box.dataset || box.closest("[data-live]")) return;
+    if (isMeant(table)) return;
+    box.dataset.cut = "";
+    const number = rest.filter((row) => !row.classList.contains("heading")).length;
+    const button = Object.assign(document.createElement("button"), {
+      type: "button", className: "plain more-rows", textContent: `Show ${number} more rows`,
+    });
+    button.addEventListener("click", () => {
+      delete box.dataset.cut;
+      rest.find((row) => row.querySelector("a"))?.querySelector("a").focus();
+      button.remove();
+    });
+    box.after(button);
+  }
+
   const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => measure(target)));
 
   function watch() {
@@ -25,12 +48,14 @@
     }
     for (const box of document.querySelectorAll(".scroll")) {
       measure(box);
+      cut(box);
       sizes.observe(box);
     }
   }
 
   watch();
   document.addEventListener("htmx:afterSettle", watch);
+  document.addEventListener("pageupdate", watch); // live.js has added something
   window.addEventListener("beforeprint", () => {
     for (const fold of document.querySelectorAll(FOLDS)) fold.open = true;
   });

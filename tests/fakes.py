@@ -1,6 +1,7 @@
 """A language model without a network: its log-probabilities are a hash of the text, the same on every machine."""
 
 import hashlib
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -9,12 +10,14 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from probing.language_model import BlankDistribution, ModelCard, OptionScores, Request, Scoring, Usage
+from probing.language_model import BlankDistribution, Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.template import Statement
 
 FAKE_CARD = ModelCard(
     id="fake/hash", kind="causal", architecture="Fake", parameters=0, commit="0" * 40, files={"weights": "1" * 64}
 )
+
+COMMON = ("the", "Europe", "north", "Asia", "France", "him", "Spain", "now", "Africa", "us")
 
 
 @dataclass
@@ -72,6 +75,25 @@ class FakeModel:
         if statement.text in self.knows:
             return np.full(len(statement.text.split()), -1e-6)
         return np.array([-_number(statement.text[:end]) for end in _word_ends(statement.text)])
+
+
+@dataclass
+class Pupil(FakeModel):
+    """A fake model that ranks the right word somewhere among common words, and writes common words."""
+
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for blank, options in requests:
+            place = random.Random(blank.fill(options[0]).text).randrange(len(COMMON))
+            tokens = (*COMMON[:place], options[0], *COMMON[place:])[:k]
+            ranks = np.array([place + 1, *[0] * (len(options) - 1)])
+            yield BlankDistribution(tokens, -np.arange(1.0, len(tokens) + 1), np.full(len(options), -1.0), ranks)
+
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        written = " " + " and ".join(COMMON[: tokens // 2])
+        ends = [at for at in range(1, len(written) + 1) if written[at : at + 1] in ("", " ")]
+        return (Continuation(written, ends) for _ in texts)
 
 
 def _number(text: str) -> float:

@@ -37,7 +37,9 @@ SENTENCES = [
 ]
 
 
-def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenizerFast:
+def byte_level_bpe(
+    start: str = "", vocabulary: int = 400, sentences: Sequence[str] = SENTENCES
+) -> PreTrainedTokenizerFast:
     """Train a tokenizer of GPT-2's kind; with `start`, that token is put in front of every text."""
     special = [start or "<|endoftext|>"]
     tokenizer = Tokenizer(models.BPE())
@@ -45,7 +47,7 @@ def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenize
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=special, initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(SENTENCES, trainer)
+    tokenizer.train_from_iterator(sentences, trainer)
     if start:
         tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{start} $A", special_tokens=[(start, tokenizer.token_to_id(start))]
@@ -55,13 +57,16 @@ def byte_level_bpe(start: str = "", vocabulary: int = 400) -> PreTrainedTokenize
     )
 
 
-def word_piece(sentences: Sequence[str] = SENTENCES) -> PreTrainedTokenizerFast:
-    """Make a cased tokenizer of BERT's kind. Its pieces are cut here: the trainer cuts them differently each time."""
+def word_piece(sentences: Sequence[str] = SENTENCES, first: int = 4) -> PreTrainedTokenizerFast:
+    """Make a cased tokenizer of BERT's kind, whose words begin with a piece of up to `first` letters.
+
+    Its pieces are cut here: the trainer cuts them differently each time.
+    """
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = sorted(set(re.findall(r"\w+", " ".join(sentences))))
     letters = sorted(set("".join(sentences)) - {" "})
-    pieces = [*letters, *(f"##{letter}" for letter in letters), *(word[:4] for word in words)]
-    pieces += [f"##{word[4:7]}" for word in words if len(word) > 4]
+    pieces = [*letters, *(f"##{letter}" for letter in letters), *(word[:first] for word in words)]
+    pieces += [f"##{word[first : first + 3]}" for word in words if len(word) > first]
     vocabulary = {piece: index for index, piece in enumerate(dict.fromkeys([*special, *pieces]))}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
@@ -105,8 +110,8 @@ def save(folder: Path, make: Callable[[], PreTrainedModel], tokenizer: PreTraine
     return folder
 
 
-def build_gpt2(folder: Path, seed: int = 0) -> Path:
-    tokenizer = byte_level_bpe()
+def build_gpt2(folder: Path, seed: int = 0, tokenizer: PreTrainedTokenizerFast | None = None) -> Path:
+    tokenizer = tokenizer or byte_level_bpe()
     config = GPT2Config(
         vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=2, n_positions=128,
         bos_token_id=0, eos_token_id=0, initializer_range=0.4,
@@ -114,8 +119,8 @@ def build_gpt2(folder: Path, seed: int = 0) -> Path:
     return save(folder, lambda: GPT2LMHeadModel(config), tokenizer, seed)
 
 
-def build_llama(folder: Path, seed: int = 0) -> Path:
-    tokenizer = byte_level_bpe(start="<s>")
+def build_llama(folder: Path, seed: int = 0, tokenizer: PreTrainedTokenizerFast | None = None) -> Path:
+    tokenizer = tokenizer or byte_level_bpe(start="<s>")
     config = LlamaConfig(
         vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=2, num_key_value_heads=1, max_position_embeddings=128,
@@ -124,8 +129,8 @@ def build_llama(folder: Path, seed: int = 0) -> Path:
     return save(folder, lambda: LlamaForCausalLM(config), tokenizer, seed)
 
 
-def build_bert(folder: Path, seed: int = 0) -> Path:
-    tokenizer = word_piece()
+def build_bert(folder: Path, seed: int = 0, tokenizer: PreTrainedTokenizerFast | None = None) -> Path:
+    tokenizer = tokenizer or word_piece()
     config = BertConfig(
         vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
         num_attention_heads=2, max_position_embeddings=128, initializer_range=0.4,

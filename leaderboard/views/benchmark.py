@@ -1,5 +1,6 @@
 """/benchmarks/<slug>/: what is asked and who is best, with every finished run in groups of equal settings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
@@ -7,6 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
+from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
@@ -53,7 +55,14 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     rows = relation_rows(benchmark, relations, place, board.standings)
     tables: list[Table[Any]] = [standings_table(filters, board, place), relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
+    context["contents"] = _contents(sections, has_relations=bool(rows))
     return show(request, "benchmark.html", context, tables, charts, sections)
+
+
+def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    relations = [Anchor("relations", "Relations")] if has_relations else []
+    return [Anchor("models", "Models"), *anchors(sections), *relations, Anchor("about", "About and cite")]
 
 
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:

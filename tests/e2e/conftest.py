@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.conftest import BearFolder
 from tests.tiny_models import build_bert, build_gpt2
@@ -29,6 +29,7 @@ ARGUMENTS = [
     "--no-first-run",
 ]
 START_SECONDS = 60
+expect.set_options(timeout=30_000)  # milliseconds, since other tests may keep the machine busy
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -80,8 +81,8 @@ def wait_for(url: str) -> None:
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """Yield a site with a worker, a small benchmark, published figures and two local models.
 
-    org/masked is measured. Every benchmark that ships is there too, with finished runs of two fake models
-    (every_probe.py).
+    org/masked is measured. Every benchmark that ships is there too, with finished runs of three models of
+    random weights (tests/filled_site.py).
     """
     folder, port = tmp_path_factory.mktemp("site"), free_port()
     build_gpt2(folder / "models" / "org" / "causal")
@@ -98,7 +99,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
     site.command("load_published")
-    site.command("shell", "--verbosity=0", "--command", "from tests.e2e import every_probe; every_probe.fill()")
+    site.command("shell", "--verbosity=0", "--command", "from tests import filled_site; filled_site.fill()")
     with ExitStack() as stack:
         stack.enter_context(site.process("manage.py", "rqworker"))
         stack.enter_context(site.process("manage.py", "serve"))

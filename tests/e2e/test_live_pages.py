@@ -15,6 +15,8 @@ STATIC = Path(__file__).resolve().parents[2] / "static"
 SITE = "http://site.test"
 SELECT_HEADING = "getSelection().selectAllChildren(document.querySelector('h1'))"
 SELECTED = "getSelection().toString()"
+ONLY_WIDE_TABLES_ARE_STOPS = """[...document.querySelectorAll(".scroll")].every(
+  (box) => (box.scrollWidth > box.clientWidth) === box.hasAttribute("tabindex"))"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,7 +73,7 @@ def test_focus_and_selection_survive_the_updates_of_the_queue(client: Client, pa
     link.focus()
     page.evaluate(SELECT_HEADING)
     focused = page.evaluate_handle("document.activeElement")
-    for done in (20, 30, 40):
+    for done in (20, 30, 40, 50, 60, 70):  # an update every 10 seconds, for a minute
         RunPart.objects.filter(run=run).update(items_done=done)
         make.run(make.model(f"org/waiting-{done}"), tiny)
         serve(page, client, "/queue/")
@@ -81,7 +83,8 @@ def test_focus_and_selection_survive_the_updates_of_the_queue(client: Client, pa
         expect(link).to_be_focused()
         assert page.evaluate("node => node === document.activeElement", focused), "it is the same element"
         assert page.evaluate(SELECTED) == "Queue"
-    assert page.title().startswith("1 running, 3 waiting")
+    assert page.title().startswith("1 running, 6 waiting")
+    assert page.evaluate(ONLY_WIDE_TABLES_ARE_STOPS)
 
 
 def test_a_row_with_the_focus_stays_until_the_reader_leaves_it(client: Client, page: Page, tiny: Benchmark) -> None:

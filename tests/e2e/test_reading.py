@@ -1,8 +1,9 @@
 """Charts, sorting and colours as readers use them: by mouse, by keyboard and without JavaScript."""
 
 import re
+from itertools import combinations
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, FloatRect, Page, expect
 
 from tests.e2e.conftest import Deployment
 
@@ -62,3 +63,61 @@ def test_the_chosen_colours_stay_and_charts_follow(page: Page) -> None:
     expect(label).not_to_have_css("fill", before)
     page.goto("/methods/")
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+
+
+def test_a_phone_shows_the_first_rows_of_a_long_table_until_the_reader_asks_for_all(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/benchmarks/starter/")
+    rows = page.locator("[data-table=relations] tbody tr:visible")
+    expect(rows).to_have_count(10)
+    page.get_by_role("button", name="Show 21 more rows").press("Enter")
+    expect(rows).to_have_count(31)
+    expect(rows.nth(10).get_by_role("link").first).to_be_focused()
+
+
+def test_labels_of_a_chart_do_not_cover_each_other_in_a_narrow_window(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/benchmarks/bear/")
+    page.locator(".annotation").first.wait_for()
+    boxes = [label.bounding_box() for label in page.locator("[data-chart]").first.locator(".annotation").all()]
+    covered = [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)]
+    assert len(boxes) > 5
+    assert covered == []
+
+
+def overlap(one: FloatRect, other: FloatRect) -> bool:
+    besides = one["x"] + one["width"] <= other["x"] + 1 or other["x"] + other["width"] <= one["x"] + 1
+    apart = one["y"] + one["height"] <= other["y"] + 1 or other["y"] + other["height"] <= one["y"] + 1
+    return not besides and not apart
+
+
+def test_charts_keep_their_colours_where_a_system_sets_those_of_the_text(
+    browser: Browser, deployment: Deployment
+) -> None:
+    with browser.new_context(base_url=deployment.url, forced_colors="active") as context:
+        page = context.new_page()
+        page.goto("/benchmarks/bear/")
+        page.locator(".lines path").first.wait_for()
+        colours = page.locator(".lines path").evaluate_all(
+            "lines => lines.map((line) => getComputedStyle(line).stroke)"
+        )
+        assert len(set(colours)) > 3
+
+
+def test_a_keyboard_ticks_models_and_compares_them(page: Page) -> None:
+    page.goto("/?tests=1")
+    for name in ("random/gpt2-tiny", "random/bert-tiny"):
+        page.get_by_role("checkbox", name=f"Compare {name}").press("Space")
+    page.get_by_role("button", name="Compare 2 ticked").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare models")
+    expect(page.get_by_role("link", name="bert-tiny").first).to_be_visible()
+
+
+def test_a_keyboard_answers_the_quiz(page: Page) -> None:
+    page.goto("/benchmarks/starter/try/")
+    first = page.get_by_role("radio").first
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio").nth(1)).to_be_checked()
+    page.get_by_role("button", name="See how you did").press("Enter")
+    expect(page.locator("[data-table=results]")).to_be_visible()

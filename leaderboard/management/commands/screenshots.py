@@ -1,4 +1,4 @@
-"""Take the pictures of the site's pages that the documents show: docs/images/*.png."""
+"""Take pictures of every kind of page in the looks that readers have, to be looked at one by one."""
 
 import shutil
 import threading
@@ -6,74 +6,64 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import waitress
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.wsgi import get_wsgi_application
-from playwright.sync_api import Browser, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
-from leaderboard.lists.runs import benchmarks
-from leaderboard.lists.scores import best_scores
 from leaderboard.management.base import PlainCommand
+from leaderboard.management.page_kinds import Site, page_kinds
 from leaderboard.serving import web_server
 
-VIEWPORTS: dict[str, ViewportSize] = {
-    "wide": {"width": 1280, "height": 900},
-    "large": {"width": 1600, "height": 900},
-    "phone": {"width": 360, "height": 780},
+WIDE, LARGE, PHONE = {"width": 1280, "height": 800}, {"width": 1600, "height": 900}, {"width": 360, "height": 740}
+# Looks by name, as options of a browser's context. A window of 1280 pixels has 640 of them at 200 % zoom.
+LOOKS: dict[str, dict[str, Any]] = {
+    "wide-light": {"viewport": WIDE},
+    "wide-dark": {"viewport": WIDE, "color_scheme": "dark"},
+    "large-light": {"viewport": LARGE},
+    "phone-light": {"viewport": PHONE},
+    "phone-dark": {"viewport": PHONE, "color_scheme": "dark"},
+    "zoom": {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2},
+    "plain": {"viewport": WIDE, "java_script_enabled": False},
+    "contrast": {"viewport": WIDE, "forced_colors": "active"},
+    "print": {"viewport": {"width": 720, "height": 1000}},
 }
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 class Command(PlainCommand):
     help = "Take pictures of the site's pages with the rows of its database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "--out", type=Path, default=settings.BASE_DIR / "docs" / "images", help="folder (default: docs/images)"
-        )
+        folder = settings.BASE_DIR / "docs" / "images"
+        parser.add_argument("--out", type=Path, default=folder, help="folder (default: docs/images)")
+        parser.add_argument("--look", nargs="*", choices=list(LOOKS), default=list(LOOKS), help="default: all")
+        parser.add_argument("--page", nargs="*", default=[], help="kinds of pages, such as run (default: all)")
+        parser.add_argument("--full", action="store_true", help="whole pages instead of what a window shows")
 
-    def run(self, *, out: Path, **options: Any) -> None:
+    def run(self, *, out: Path, look: list[str], page: list[str], full: bool, **options: Any) -> None:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         if chromium is None:
             raise CommandError("There is no chromium on this machine. Install it: apt-get install chromium")
-        addresses = pages()
         out.mkdir(parents=True, exist_ok=True)
         with served() as url, sync_playwright() as playwright:
+            addresses = pages(url)
+            if unknown := set(page) - set(addresses):
+                raise CommandError(f"There is no page {min(unknown)}. Pages: {', '.join(addresses)}.")
             browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-            for name, address in addresses.items():
-                photograph(browser, url + address, out, name)
-        self.say(f"{len(addresses)} pages in {out}")
+            chosen = {name: addresses[name] for name in page or addresses}
+            for name in look:
+                photograph(browser, url, chosen, name, out, full=full)
+        self.say(f"{len(chosen)} pages in {len(look)} looks are in {out}")
 
 
-def pages() -> dict[str, str]:
-    """Return one page of every kind by name, with the best run of the benchmark that has the most runs."""
-    benchmark = benchmarks().first()
-    best = best_scores(benchmark, benchmark.main_metric, 2) if benchmark else []
-    if benchmark is None or not best:
-        raise CommandError("There is no finished run to show. Measure a model first: make demo ONCE=1")
-    run, about = best[0].run.get_absolute_url(), benchmark.get_absolute_url()
-    compared = "&".join(f"m={score.run_id}" for score in best)
-    return {
-        "overview": "/",
-        "benchmarks": "/benchmarks/",
-        "benchmark": about,
-        "questions": f"{about}items/",
-        "quiz": f"{about}try/",
-        "model": best[0].run.model.get_absolute_url(),
-        "run": run,
-        "items": f"{run}items/",
-        "map": f"{run}map/",
-        "compare": f"/compare/?{compared}",
-        "submit": "/submit/",
-        "queue": "/queue/",
-        "status": "/status/",
-        "methods": "/methods/",
-        "api": "/api/",
-        "missing": "/missing/",
-    }
+def pages(url: str) -> dict[str, str]:
+    site = Site(url)
+    if not site.measured():
+        raise CommandError("There are no two finished runs to show. Measure models first, or run make screenshots.")
+    return page_kinds(site)
 
 
 @contextmanager
@@ -87,15 +77,26 @@ def served() -> Iterator[str]:
         server.close()
 
 
-def photograph(browser: Browser, address: str, out: Path, name: str) -> None:
-    """Save a picture of one page for each size and colour scheme, with the charts in view drawn."""
-    for size, viewport in VIEWPORTS.items():
-        for scheme in SCHEMES:
-            page = browser.new_page(viewport=viewport, color_scheme=scheme)
+def photograph(browser: Browser, url: str, addresses: dict[str, str], look: str, out: Path, *, full: bool) -> None:
+    """Save a picture of each page in one look."""
+    with browser.new_context(base_url=url, reduced_motion="reduce", **LOOKS[look]) as context:
+        page = context.new_page()
+        for name, address in addresses.items():
             page.goto(address)
-            for plot in page.locator("[data-chart]").all():
-                box = plot.bounding_box()
-                if box and box["y"] < viewport["height"]:
-                    plot.locator(".main-svg").first.wait_for()
-            page.screenshot(path=out / f"{name}-{size}-{scheme}.png")
-            page.close()
+            if look != "plain":
+                draw_charts(page, all_of_them=full)
+            if look == "print":
+                page.emulate_media(media="print")
+                page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+            page.screenshot(path=out / f"{name}-{look}.png", full_page=full)
+
+
+def draw_charts(page: Page, *, all_of_them: bool) -> None:
+    """Wait until the charts are drawn that the picture will show."""
+    height = page.viewport_size["height"] if page.viewport_size else 0
+    for plot in page.locator("[data-chart]:visible").all():
+        box = plot.bounding_box()
+        if all_of_them or (box and box["y"] < height):
+            plot.scroll_into_view_if_needed()
+            plot.locator(".main-svg").first.wait_for()
+    page.evaluate("window.scrollTo(0, 0)")

@@ -20,8 +20,7 @@ from probing.errors import ProbingError
 from probing.results.result import ITEMS, RECORD, SCORES, Result
 from probing.runner import run as measure
 from tests.conftest import BearFolder
-from tests.e2e.every_probe import Pupil
-from tests.fakes import FAKE_CARD
+from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 

@@ -1,0 +1,96 @@
+"""Addresses of one page of every kind, found through the API: for pictures of pages, and for checks of them.
+
+The first benchmark with measured runs gives most of them. For each further probe come the pages to which that probe
+adds parts of its own.
+"""
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+FIXED = {
+    "overview": "/",
+    "benchmarks": "/benchmarks/",
+    "choice": "/compare/",
+    "submit": "/submit/",
+    "queue": "/queue/",
+    "status": "/status/",
+    "methods": "/methods/",
+    "api": "/api/",
+    "missing": "/nowhere/",
+}
+
+
+class Site:
+    """A site that is being served, as its API describes it."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.benchmarks: list[dict[str, Any]] = self.answer("benchmarks")["benchmarks"]
+
+    def answer(self, route: str) -> Any:
+        with urllib.request.urlopen(f"{self.url}/api/v1/{route}") as response:
+            return json.load(response)
+
+    def runs(self, slug: str, provenance: str = "measured") -> list[dict[str, Any]]:
+        """Return the finished runs on a benchmark, the newest first."""
+        runs = self.answer(f"runs?benchmark={slug}&state=finished")["runs"]
+        return [run for run in runs if run["provenance"] == provenance]
+
+    def measured(self) -> dict[str, str]:
+        """Return the first benchmark of each probe that has two measured runs."""
+        slugs: dict[str, str] = {}
+        for benchmark in self.benchmarks:
+            if benchmark["probe"] not in slugs and len(self.runs(benchmark["slug"])) > 1:
+                slugs[benchmark["probe"]] = benchmark["slug"]
+        return slugs
+
+
+def page_kinds(site: Site) -> dict[str, str]:
+    """Return addresses by name."""
+    first, *others = site.measured().values()
+    pages = FIXED | dict(of_published(site)) | dict(of_benchmark(site, first)) | dict(of_every_model(site, first))
+    pages |= dict(of_unfinished(site))
+    for slug in others:
+        pages |= {f"{name}-{slug}": address for name, address in of_benchmark(site, slug)}
+    return pages
+
+
+def of_benchmark(site: Site, slug: str) -> Iterator[tuple[str, str]]:
+    """Yield the pages to which the benchmark's probe adds parts of its own."""
+    first, second = (run["run"] for run in site.runs(slug)[:2])
+    item = site.answer(f"runs/{first}/items")["items"][0]
+    yield "benchmark", f"/benchmarks/{slug}/"
+    yield "relation", f"/benchmarks/{slug}/relations/{item['relation']}/"
+    yield "run", f"/runs/{first}/"
+    yield "items", f"/runs/{first}/items/"
+    yield "item", f"/runs/{first}/items/{item['relation']}/{item['template']}/{item['index']}/"
+    yield "question", f"/benchmarks/{slug}/items/{item['relation']}-{item['index']}/"
+    yield "compare", f"/compare/?m={first}&m={second}"
+
+
+def of_every_model(site: Site, slug: str) -> Iterator[tuple[str, str]]:
+    """Yield the pages that are alike for all probes."""
+    run = site.runs(slug)[0]
+    yield "model", f"/models/{run['model']['hub_id']}/?benchmark={slug}"
+    yield "questions", f"/benchmarks/{slug}/items/"
+    yield "quiz", f"/benchmarks/{slug}/try/"
+    yield "map", f"/runs/{run['run']}/map/"
+
+
+def of_published(site: Site) -> Iterator[tuple[str, str]]:
+    """Yield the pages of a benchmark with published figures alone."""
+    for benchmark in site.benchmarks:
+        published = site.runs(benchmark["slug"], "published")
+        if published and not site.runs(benchmark["slug"]):
+            yield "published", f"/benchmarks/{benchmark['slug']}/"
+            yield "published-run", f"/runs/{published[0]['run']}/"
+            return
+
+
+def of_unfinished(site: Site) -> Iterator[tuple[str, str]]:
+    """Yield the page of a run in each state before its end, and of one that failed, where there are such runs."""
+    for state in ("queued", "scoring", "failed"):
+        for run in site.answer(f"runs?state={state}")["runs"][:1]:
+            yield f"run-{state}", f"/runs/{run['run']}/"
