@@ -62,7 +62,7 @@ def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> l
     return sorted(groups, key=lambda part: place(part.dimension))
 
 
-def _groups_of(runs: QuerySet[Run, dict[str, Any]], metric: str, hidden: Collection[str]) -> list[Slice]:
+def _groups_of(runs: QuerySet[Any, Any], metric: str, hidden: Collection[str]) -> list[Slice]:
     """Return the groups, in stored order, in which any run of a query of their numbers has a score."""
     scores = Score.objects.filter(run__in=runs, metric=metric).exclude(dimension__in=(OVERALL.dimension, *hidden))
     rows = scores.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")

@@ -18,7 +18,7 @@ class GroupChoice(NamedTuple):
 
     value: str
     title: str
-    count: int
+    answers: int
     chosen: bool
 
 

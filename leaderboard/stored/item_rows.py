@@ -156,7 +156,8 @@ def find(run: Run, conditions: ItemFilter) -> Sequence[int]:
     They are remembered, so that turning the pages of a search scans the rows once.
     """
     if conditions.columns:
-        return matching(run, run.artefact, conditions).tolist()
+        numbers: list[int] = matching(run, run.artefact, conditions).tolist()
+        return numbers
     with opened(run) as file:
         return range(pq.read_metadata(file).num_rows)
 
@@ -174,7 +175,8 @@ def matching(run: Run, artefact: str, conditions: ItemFilter) -> NDArray[np.int3
         parquet = pq.ParquetFile(file, metadata=metadata, read_dictionary=labels)
         batches = parquet.iter_batches(SCANNED_ROWS, row_groups=groups, columns=conditions.columns)
         masks = [np.asarray(conditions.mask(batch)) for batch in batches]
-    return numbers[np.concatenate([np.empty(0, bool), *masks])].astype(np.int32)
+    passing: NDArray[np.int32] = numbers[np.concatenate([np.empty(0, bool), *masks])].astype(np.int32)
+    return passing
 
 
 def rows(run: Run, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Row]:

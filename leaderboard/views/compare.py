@@ -75,13 +75,13 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
     }
-    names = relation_names(runs[0])
-    tables, figures = _groups(sides, comparison, metric, names, request.GET)
+    relations = relation_names(runs[0])
+    tables, figures = _groups(sides, comparison, metric, relations, request.GET)
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
     if len(comparison.right):
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
-        context |= _answer_choices(request.GET, answers, names)
-        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, names)
+        context |= _answer_choices(request.GET, answers, relations)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     offered = places_of(pages, runs)
     place = one_place(request.GET, offered)

@@ -350,8 +350,8 @@ def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Ch
         return []
     metric = pages_of(column.version).metric_label(column.metric)
     title = f"{column.measure.title}: {labels.within(metric)} by model size"
-    figure = charts.scaling_curve(scores, column.chance, labels.within(metric))
-    return [Chart("curve", title, _summary(title, scores, column.chance), figure)]
+    plot = charts.scaling_curve(scores, column.chance, labels.within(metric))
+    return [Chart("curve", title, _summary(title, scores, column.chance), plot)]
 
 
 def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:

@@ -4,10 +4,18 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from leaderboard.former_names import FormerName
-from leaderboard.models import Benchmark, Model, Run, RunPart
-from leaderboard.question_tables import RelationCounts, RelationOutcomes
-from leaderboard.rank_tables import ItemFigures, ItemSet, RunRank
+from leaderboard.models import (
+    Benchmark,
+    FormerName,
+    ItemFigures,
+    ItemSet,
+    Model,
+    RelationCounts,
+    RelationOutcomes,
+    Run,
+    RunPart,
+    RunRank,
+)
 
 pytestmark = pytest.mark.django_db
 

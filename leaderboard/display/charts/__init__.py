@@ -4,7 +4,7 @@ from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_dots
 from leaderboard.display.charts.dumbbells import Dumbbell, dumbbells
-from leaderboard.display.charts.figures import Chart, Figure, Point
+from leaderboard.display.charts.figures import Chart, Plot, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
 from leaderboard.display.charts.lines import lines
 from leaderboard.display.charts.scaling import SizedScore, scaling_curve
@@ -14,7 +14,7 @@ from leaderboard.display.charts.series import beside, favoured
 __all__ = [
     "Chart",
     "Dumbbell",
-    "Figure",
+    "Plot",
     "Point",
     "SizedScore",
     "beside",

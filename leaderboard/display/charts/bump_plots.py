@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, Figure, Trace, figure, new_trace
+from leaderboard.display.charts.figures import ACCENT, MUTED, ROW_HEIGHT, Plot, Trace, figure, new_trace
 
 
-def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str] | None = None) -> Figure:
+def bumps(orders: Mapping[str, Sequence[str]], addresses: Mapping[str, str] | None = None) -> Plot:
     """Plot the place of each label under each rule, given the labels in their order by each rule, the best first.
 
     The first rule names the rows. The lines of labels whose place moves are in the accent colour.

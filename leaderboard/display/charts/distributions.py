@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaderboard.display.charts.axes import power_axis, row_axis
-from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, Figure, figure, new_trace
+from leaderboard.display.charts.figures import ACCENT, MUTED, PAPER, ROW_HEIGHT, Plot, figure, new_trace
 
 
-def violins(groups: Mapping[str, Sequence[float]], title: str) -> Figure:
+def violins(groups: Mapping[str, Sequence[float]], title: str) -> Plot:
     """Plot two distributions of base-10 logarithms, each with its quartiles."""
     traces = [
         new_trace(
@@ -28,7 +28,7 @@ def violins(groups: Mapping[str, Sequence[float]], title: str) -> Figure:
 
 def boxes(
     groups: Mapping[str, Sequence[float]], title: str, line: float, addresses: Mapping[str, str] | None = None
-) -> Figure:
+) -> Plot:
     """Plot base-10 logarithms as one box per group with a dot for every value, and a vertical line at `line`.
 
     A box's whiskers end at the lowest and the highest value. `addresses`: by label, where its dots lead.

@@ -11,7 +11,7 @@ from leaderboard.display.charts.figures import (
     ROW_HEIGHT,
     SERIES_MARKERS,
     SYMBOLS,
-    Figure,
+    Plot,
     Point,
     Trace,
     error_bars,
@@ -29,7 +29,7 @@ def dots(
     chance: Mapping[str, float] | None = None,
     title: str = "",
     wordings: Mapping[str, tuple[float, float]] | None = None,
-) -> Figure:
+) -> Plot:
     """Plot shares in one row per label, with a small tick at the chance level of each label that has one.
 
     `wordings`: by label, a second, thin interval from the worst wording to the best one.
@@ -45,7 +45,7 @@ def dots(
 
 def grouped(
     series: Mapping[str, Sequence[Point]], chance: float | None = None, names: Mapping[str, str] | None = None
-) -> Figure:
+) -> Plot:
     """Plot shares upwards, with the series beside each other at each label and a legend where there are several.
 
     `names` maps labels to shorter texts for the axis.
@@ -68,7 +68,7 @@ def grouped(
 
 def headed_dots(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> Figure:
+) -> Plot:
     """Plot shares in rows under headings, with one marker per group of points.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
@@ -90,7 +90,7 @@ def headed_dots(
 
 def forest(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> Figure:
+) -> Plot:
     """Plot paired differences under headings around a line at zero; points with a group have filled dots."""
     plot = headed_dots(points, heads, title, names)
     for trace, group in zip(plot.data, group_names(points), strict=True):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from leaderboard.display.charts.axes import row_axis, share_axis
-from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Figure, Trace, figure, new_trace
+from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Plot, Trace, figure, new_trace
 
 ROW = 26  # pixels
 MARGINS = 100  # of axis and legend, in pixels
@@ -22,7 +22,7 @@ class Dumbbell(NamedTuple):
     href: str = ""
 
 
-def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> Figure:
+def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> Plot:
     """Plot the rows from top to bottom; `names` are what the legend calls the two sides."""
     lines = new_trace(
         "scatter",

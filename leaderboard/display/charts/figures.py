@@ -56,7 +56,7 @@ LAYOUT_TEMPLATE = {
 
 
 @dataclass(frozen=True)
-class Figure:
+class Plot:
     """A plot as static/charts.js hands it to Plotly: traces and a layout, made of plain values.
 
     Plotly's Python objects would check every property of each plot of each page, which takes longer than all else that
@@ -90,7 +90,7 @@ class Chart:
     name: str
     title: str
     summary: str
-    figure: Figure
+    figure: Plot
 
     @property
     def id(self) -> str:
@@ -152,9 +152,9 @@ def _isolated(text: str) -> str:
     return text
 
 
-def figure(traces: Sequence[Trace], height: int, **layout: Any) -> Figure:
+def figure(traces: Sequence[Trace], height: int, **layout: Any) -> Plot:
     """Make a figure of the site's look, `height` pixels high; `layout` adds to the template or overrides it."""
-    return Figure(list(traces), {"template": LAYOUT_TEMPLATE, "height": height, **layout})
+    return Plot(list(traces), {"template": LAYOUT_TEMPLATE, "height": height, **layout})
 
 
 def new_trace(kind: str, **properties: Any) -> Trace:
@@ -192,7 +192,7 @@ def error_bars(points: Sequence[Point]) -> dict[str, Any]:
     }
 
 
-def with_chance_line(plot: Figure, chance: float | None) -> Figure:
+def with_chance_line(plot: Plot, chance: float | None) -> Plot:
     """Add a horizontal line at chance level, named in the right margin, where it covers no dots."""
     if chance is not None:
         plot.add_hline(chance, line={"color": MUTED, "width": 1, "dash": "dot"})

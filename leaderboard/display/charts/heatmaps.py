@@ -11,7 +11,7 @@ from leaderboard.display.charts.figures import (
     PAPER,
     ROW_HEIGHT,
     WRONG,
-    Figure,
+    Plot,
     figure,
     new_trace,
 )
@@ -20,7 +20,7 @@ GRID_ROW_HEIGHT = 24  # pixels
 LEAST_SPAN = 0.05  # a smaller deviation than this is never drawn in full colour
 
 
-def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> Figure:
+def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> Plot:
     """Plot a square matrix of correlations from -1 to 1, with the number in each field."""
     trace = new_trace(
         "heatmap",
@@ -46,7 +46,7 @@ def deviations(
     columns: Sequence[str],
     values: Sequence[Sequence[float | None]],
     addresses: Sequence[str],
-) -> Figure:
+) -> Plot:
     """Plot shares in a grid of rows and columns, each field coloured by its deviation from the mean of its row.
 
     `rows` maps the names of rows to shorter texts for the axis. A field without a value is empty. The fields of a row

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from leaderboard.display.charts.figures import (
     HEIGHT,
     SERIES_MARKERS,
-    Figure,
+    Plot,
     Point,
     Trace,
     figure,
@@ -15,7 +15,7 @@ from leaderboard.display.charts.figures import (
 )
 
 
-def lines(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
+def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
     groups = group_names(points)
     traces = [_line([point for point in points if point.group == group], place) for place, group in enumerate(groups)]

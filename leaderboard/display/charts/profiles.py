@@ -10,7 +10,7 @@ from leaderboard.display.charts.figures import (
     GROUND,
     LINE,
     MUTED,
-    Figure,
+    Plot,
     Point,
     Trace,
     error_bars,
@@ -35,7 +35,7 @@ class Mark(NamedTuple):
     chance: float | None = None
 
 
-def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> Figure:
+def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> Plot:
     """Plot one row per mark under headings; filled dots were measured here, hollow ones are published.
 
     `heads` maps each label to its heading, in the order of the rows.

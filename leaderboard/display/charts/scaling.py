@@ -10,7 +10,7 @@ from leaderboard.display.charts.figures import (
     MUTED,
     SERIES_MARKERS,
     Axis,
-    Figure,
+    Plot,
     Point,
     Trace,
     error_bars,
@@ -51,7 +51,7 @@ class Label(NamedTuple):
     shift: float
 
 
-def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Figure:
+def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Plot:
     """Plot scores against sizes; filled points were measured here, hollow ones are published."""
     families = _families(scores)
     colours = {name: SERIES_MARKERS[place % len(SERIES_MARKERS)][1] for place, name in enumerate(families)}
@@ -123,7 +123,7 @@ def _score_axis(scores: Sequence[SizedScore], chance: float | None, title: str) 
 
 
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: Figure
+    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: Plot
 ) -> list[dict[str, object]]:
     """Return the names of families at the ends of their lines, and that of the best model at its point.
 

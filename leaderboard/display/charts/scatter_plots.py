@@ -11,7 +11,7 @@ from leaderboard.display.charts.figures import (
     SERIES_MARKERS,
     SYMBOLS,
     Axis,
-    Figure,
+    Plot,
     Point,
     Trace,
     error_bars,
@@ -27,7 +27,7 @@ KIND_SYMBOLS = {"masked": "diamond", "encoder-decoder": "square"}
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
-def changes(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
+def changes(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot one change against another, with lines at zero and one symbol per group."""
     traces = _traces_by_group(points, group_names(points))
     for trace, symbol in zip(traces, cycle(SYMBOLS), strict=False):
@@ -45,7 +45,7 @@ def changes(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
     return plot
 
 
-def square(points: Sequence[Point], x_title: str, y_title: str) -> Figure:
+def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot shares of models against those of the first model: above the diagonal a model is better than the first."""
     traces = _traces_by_group(points, group_names(points))
     # In the plot beside this one, the first marker is the first model's.
@@ -79,7 +79,7 @@ def _name_beside(point: Point) -> Axis:
     return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
 
 
-def calibration(points: Sequence[Point], title: str, diagonal: bool) -> Figure:
+def calibration(points: Sequence[Point], title: str, diagonal: bool) -> Plot:
     """Plot accuracy against confidence (`x`), from 0 to 1; on the diagonal a model is right as often as it is sure."""
     (trace,) = _traces_by_group(points, group_names(points))
     trace.update(mode="lines+markers", line={"color": ACCENT, "width": 1.5}, hovertemplate=CALIBRATION_HOVER)

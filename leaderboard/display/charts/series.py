@@ -10,7 +10,7 @@ from leaderboard.display.charts.figures import (
     MUTED,
     SERIES_MARKERS,
     Axis,
-    Figure,
+    Plot,
     Point,
     Trace,
     error_bars,
@@ -38,7 +38,7 @@ class _Line:
 
 def beside(
     points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
-) -> Figure:
+) -> Plot:
     """Plot shares in rows under headings, the groups of points one below the other within each row.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
@@ -60,7 +60,7 @@ def beside(
     return plot
 
 
-def favoured(points: Sequence[Point], uniform: float) -> Figure:
+def favoured(points: Sequence[Point], uniform: float) -> Plot:
     """Plot shares of options, one marker per group, around a line at the share that each has without a preference."""
     plot = beside(points, {point.label: "" for point in points}, "probability")
     most = max(point.value if point.high is None else point.high for point in points)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from leaderboard.display import cells, charts
-from leaderboard.display.charts import Figure, Point
+from leaderboard.display.charts import Plot, Point
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.tables import Column
 from leaderboard.models import Run, Score
@@ -78,7 +78,7 @@ def _p_value(row: Sides) -> cells.Cell:
     return cells.p_value(row.p.value) if row.p and row.p.value is not None else cells.number(None)
 
 
-def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Figure:
+def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Plot:
     """Draw P@1 of both cultures in each line; `names` are what the legend calls the two sides."""
     points = [
         Point(
@@ -92,7 +92,7 @@ def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Figure:
     return charts.beside(points, _heads(lines), "P@1", _short_names(lines))
 
 
-def gaps_forest(lines: Sequence[ChartLine]) -> Figure:
+def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
     """Draw the gap of each line, filled where it was measured here."""
     points = [
         Point(

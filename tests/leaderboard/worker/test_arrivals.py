@@ -17,8 +17,7 @@ from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult
 from probing.runner import probe_part
-from tests.e2e.every_probe import Pupil
-from tests.fakes import FAKE_CARD
+from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,8 @@ from rq.timeouts import JobTimeoutException
 
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Run, RunPart, RunPartQuerySet
+from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.models.part import RunPartQuerySet
 from leaderboard.stored import artefacts, benchmarks, retry
 from leaderboard.worker import jobs, lease
 from leaderboard.worker.jobs import probe_run

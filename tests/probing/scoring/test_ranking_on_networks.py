@@ -33,7 +33,7 @@ def tiny_bert(tokenizer: PreTrainedTokenizerFast) -> MaskedModel:
     )  # fmt: skip
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        network = BertForMaskedLM(config)
+        network = BertForMaskedLM(config).eval()  # the obvious implementation uses the same network
     return MaskedModel(network, tokenizer, ModelCard("tiny", "masked", "Bert", 0))
 
 

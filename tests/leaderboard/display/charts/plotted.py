@@ -5,10 +5,10 @@ import json
 import plotly.graph_objects as go
 from django.core.serializers.json import DjangoJSONEncoder
 
-from leaderboard.display.charts import Chart, Figure
+from leaderboard.display.charts import Chart, Plot
 
 
-def plotted(figure: Figure) -> go.Figure:
+def plotted(figure: Plot) -> go.Figure:
     """Return a plot as Plotly reads it from a page; raise `ValueError` where it would not understand it."""
     data = Chart("", "", "", figure).data
     return go.Figure(json.loads(json.dumps(data, cls=DjangoJSONEncoder, allow_nan=False)))
