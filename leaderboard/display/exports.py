@@ -43,7 +43,7 @@ def has_other_script(text: str) -> bool:
 def csv_lines(
     header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
 ) -> Iterator[str]:
-    """Yield a CSV file, some lines at a time; it starts with a byte order mark if it has text in a non-Latin script.
+    """Yield a CSV file, some lines at a time; it starts with a byte order mark if there is text in a non-Latin script.
 
     Without the mark a spreadsheet garbles such text. The first rows decide whether it is needed, and those of `sample`
     where later rows may have other scripts; the rest of the rows is read while the lines are sent.

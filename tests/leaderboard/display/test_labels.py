@@ -11,7 +11,7 @@ def run(hub_id: str) -> Run:
 
 
 def test_settings_without_a_title_are_made_readable() -> None:
-    assert [labels.setting(name) for name in ("pll", "dtype", "templates")] == ["PLL", "Number format", "Templates"]
+    assert [labels.setting(name) for name in ("pll", "dtype", "templates")] == ["PLL", "Number format", "Wordings"]
 
 
 def test_dimensions_and_metrics_without_a_title_are_made_readable() -> None:

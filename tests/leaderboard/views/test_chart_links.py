@@ -6,6 +6,7 @@ from django.test import Client
 
 from leaderboard.display.charts import Chart
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.display.charts.plotted import plotted
 
 BEHIND = ("chance", "median")  # series that stand behind the points of a model
 # Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
@@ -18,7 +19,7 @@ def has_points(trace: Any) -> bool:
 
 def unlinked(chart: Chart) -> list[str]:
     """Return the names of the series with points that lead nowhere."""
-    series = [trace for trace in chart.figure.data if has_points(trace) and trace.name not in BEHIND]
+    series = [trace for trace in plotted(chart.figure).data if has_points(trace) and trace.name not in BEHIND]
     return [str(trace.name) for trace in series if not all("/" in str(part) for part in trace.customdata or [""])]
 
 
@@ -34,7 +35,7 @@ def test_points_of_charts_lead_on(client: Client, site: Site) -> None:
 def test_charts_by_domain_lead_to_the_questions_of_the_domain(client: Client, site: Site) -> None:
     (trace,) = (
         trace
-        for trace in client.get(site.first.get_absolute_url()).context["charts"]["domain"].figure.data
+        for trace in plotted(client.get(site.first.get_absolute_url()).context["charts"]["domain"].figure).data
         if trace.name == "score"
     )
     assert client.get(trace.customdata[0]).status_code == 200

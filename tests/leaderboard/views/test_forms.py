@@ -53,7 +53,7 @@ def test_templates_are_offered_where_there_are_several_and_the_usual_ones_are_ti
 ) -> None:
     field = option_fields(small)["templates"]
     assert isinstance(field, forms.TypedMultipleChoiceField)
-    assert (field.choices, field.initial) == ([(0, "0"), (1, "1"), (2, "2")], [0])
+    assert (field.choices, field.initial) == ([(0, "Wording 1"), (1, "Wording 2"), (2, "Wording 3")], [0])
     assert "templates" not in option_fields(pairs)
 
 

@@ -1,10 +1,9 @@
 """Columns and charts that the sections about culture pairs share."""
 
-from math import isnan
-
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probe_pages.culture.figures import ChartLine, both_sides, comma_separated, gaps_forest, side_columns
 from leaderboard.probe_pages.culture.sides import Sides
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 def side_by_side(pk: int, gap: float | None, **values: float | None) -> Sides:
@@ -28,14 +27,14 @@ def test_a_column_of_the_first_culture_never_holds_the_west() -> None:
 
 def test_both_sides_are_drawn_and_a_missing_score_leaves_a_gap() -> None:
     line = ChartLine(side_by_side(1, None, Arab=None, West=0.4), "Arab and West", "en")
-    first, second = both_sides([line], ["first culture", "West"]).data
-    assert isnan(first.x[0])
+    first, second = plotted(both_sides([line], ["first culture", "West"])).data
+    assert first.x[0] is None
     assert (second.name, second.x[0]) == ("West", 0.4)
 
 
 def test_a_line_without_a_gap_is_not_drawn() -> None:
     lines = [ChartLine(side_by_side(1, gap, Arab=0.5, West=0.4), "Arab and West", str(gap)) for gap in (0.1, None)]
-    assert sum(len(trace.x) for trace in gaps_forest(lines).data if trace.x is not None) == 1
+    assert sum(len(trace.x) for trace in plotted(gaps_forest(lines)).data if trace.x is not None) == 1
 
 
 def test_a_label_joins_the_parts_that_there_are() -> None:

@@ -77,7 +77,7 @@ def test_scores_of_pairs_and_of_predicates_are_apart_and_one_culture_alone_is_le
 def test_a_predicate_of_files_that_are_not_here_links_nowhere(db: None) -> None:
     without_files: Benchmark = make.benchmark(probe="ranking")
     cell = predicate_cell(without_files, ("arab-west", "en", "augmented", "P37"))
-    assert (cell.text, cell.href, cell.note) == ("P37", "", "")
+    assert (cell.text, cell.href, cell.note) == ("Official language", "", "")
 
 
 def test_a_benchmark_whose_files_cannot_be_read_has_no_versions(culture: Benchmark, data: Path) -> None:
