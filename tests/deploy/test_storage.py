@@ -55,7 +55,7 @@ def test_a_run_is_measured_and_shown(
     run = measured(small, monkeypatch)
     assert run.state == Run.State.FINISHED, run.message
     folders, files = artefacts.storage().listdir(run.artefact)
-    assert (sorted(files), folders) == (["items.parquet", "run.json", "scores.csv"], [])
+    assert (sorted(files), folders) == (["highlights.json", "items.parquet", "run.json", "scores.csv"], [])
     for page in ("", "items/", "items/?format=csv", "items.parquet"):
         response = client.get(f"/runs/{run.pk}/{page}")
         assert response.status_code == 200, page

@@ -85,5 +85,6 @@ def test_a_network_that_cannot_be_computed_has_a_bad_config() -> None:
     embeddings = SimpleNamespace(weight=torch.zeros(10, 2))
     stub = type("Stub", (), {"__call__": staticmethod(network), "device": torch.device("cpu")})()
     stub.get_input_embeddings = lambda: embeddings
+    stub.config = SimpleNamespace(is_encoder_decoder=False)
     with pytest.raises(BadConfig, match=r"org/name cannot be computed: shapes cannot be multiplied \(3x4 and 5x6\)\."):
         try_network("org/name", stub, [1])
