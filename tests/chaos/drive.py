@@ -225,7 +225,7 @@ def left_files(site: Site) -> Iterator[str]:
     results = [
         f"{artefact}/{name}"
         for (artefact,) in site.query("select artefact from leaderboard_run where artefact != ''")
-        for name in ("items.parquet", "run.json", "scores.csv")
+        for name in ("highlights.json", "items.parquet", "run.json", "scores.csv")
     ]
     failed = [f"runs/{number}/" for (number,) in site.query("select id from leaderboard_run where state != 'finished'")]
     artefacts = site.data / "artefacts"

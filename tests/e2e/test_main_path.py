@@ -10,8 +10,9 @@ MINUTE = 60_000  # milliseconds
 
 def tick(page: Page, slug: str) -> None:
     """Tick this benchmark alone on the submit form."""
-    for box in page.locator("input[name=benchmark]:checked").all():
-        box.uncheck()
+    ticked = page.locator("input[name=benchmark]:checked")
+    while ticked.count():
+        ticked.first.uncheck()
     page.locator(f"input[name=benchmark][value={slug}]").check()
 
 
