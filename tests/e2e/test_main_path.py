@@ -84,7 +84,7 @@ def test_from_the_run_to_a_single_item(page: Page) -> None:
     page.goto("/benchmarks/small/")
     page.get_by_role("link", name="org/masked").click()
     page.get_by_role("link", name="All questions", exact=True).click()
-    page.get_by_label("Relation").select_option("P36")
+    page.get_by_label("Relation", exact=True).select_option("P36")
     page.get_by_label("Wording").select_option("0")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator("[data-table=items] tbody tr")).to_have_count(2)

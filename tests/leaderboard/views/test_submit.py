@@ -1,5 +1,6 @@
 """/submit/ : a submission leads to its page, and what is wrong is said at the form."""
 
+import re
 from typing import Any, get_args
 
 import pytest
@@ -272,3 +273,10 @@ def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Clie
     assert "30 min of measuring, result in 40 min" in html
     assert "<title>Preview · Submit a model" in html
     assert not Submission.objects.exists()
+
+
+def test_the_search_field_of_a_page_with_a_form_holds_nothing_of_it(client: Client, small: Benchmark) -> None:
+    page = client.get("/submit/").content.decode()
+    assert page.count('name="benchmark"') == 1
+    (field,) = re.findall(r'<input type="search"[^>]*>', page)
+    assert "form=" not in field
