@@ -1,6 +1,7 @@
 """Downloading an archive from an official source and unpacking it, never outside its folder."""
 
 import http.client
+import shutil
 import tarfile
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -35,17 +36,26 @@ def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str
 def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
     """Unpack the plain files below `paths` of a .tar.gz as `fetch_archive` does, while it is read."""
     with tarfile.open(fileobj=stream, mode="r|gz") as archive:
-        for member in _selected(archive, paths):
-            archive.extract(member, folder, filter="data")
+        for path, content in _selected(archive, paths):
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with content, target.open("wb") as file:
+                shutil.copyfileobj(content, file)
 
 
-def _selected(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tarfile.TarInfo]:
-    """Yield the plain files below `paths`; sizes are added up before anything is unpacked."""
+def _selected(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    """Yield the plain files below `paths`, each with its path; sizes are added up before anything is unpacked.
+
+    The filters of `tarfile` would check the paths as well, but Python 3.11 has them only from 3.11.4 on.
+    """
     total = 0
     for member in archive:
         total += member.size
         if total > LARGEST_ARCHIVE:
             raise tarfile.ReadError(f"larger than {LARGEST_ARCHIVE:,} bytes")
         path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-        if member.isfile() and any(path.is_relative_to(folder) for folder in paths):
-            yield member.replace(name=str(path))
+        content = archive.extractfile(member) if member.isreg() else None
+        if content and any(path.is_relative_to(folder) for folder in paths):
+            if ".." in path.parts:
+                raise tarfile.ReadError(f"{member.name!r} would be unpacked outside its folder")
+            yield path, content

@@ -4,6 +4,7 @@ import errno
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -108,6 +109,6 @@ def test_a_full_disk_is_told_as_such(fetch: Fetch, small: Path, monkeypatch: pyt
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(tarfile.TarFile, "extract", full)
+    monkeypatch.setattr(archives, "shutil", SimpleNamespace(copyfileobj=full))  # the server copies by shutil, too
     with pytest.raises(NoSpace):
         fetch(packed(small))
