@@ -1,0 +1,1 @@
+"""Small experiments with the library, each a program of its own."""
