@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test chaos lint format lock bench screenshots browser
+.PHONY: help install demo docs test chaos lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ install: $(VENV)/installed  ## install the pinned versions and this checkout int
 
 demo: install  ## measure a real model and serve the leaderboard (MODEL=gpt2, PORT=8001, ONCE=1)
 	$(BIN)/python manage.py demo $(if $(MODEL),--model $(MODEL)) $(if $(ONCE),--once)
+
+docs: install  ## build the documentation into var/docs, which needs no network to be read
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open var/docs/index.html. Its search needs a server: $(BIN)/python -m http.server -b 127.0.0.1 -d var/docs"
 
 # Chromium is Debian's. Where it is missing and cannot be installed, the browser tests are skipped and say why.
 browser:
