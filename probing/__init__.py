@@ -1,36 +1,86 @@
 """Knowledge probing of language models: a probe asks a model the items of a benchmark and returns a result.
 
-`run` probes a model. `load` and `wrap` make a model that can be probed several times, from files or from a network in
-memory. `open_benchmark` reads a benchmark, and `Result.load` what a run has written. `monitor` watches a training.
+`run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
+`forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load` and
+`wrap` make a model that can be probed several times, from files or from a network in memory. `open_benchmark` reads a
+benchmark, and `Result.load` what a run has written. `monitor` watches a training.
+
+The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
+use, so that `import probing` takes no time for torch.
 """
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-# Imported on first use, because most of these modules load torch, which `import probing` must not do.
-LAZY = {
-    "run": "probing.runner",
-    "load": "probing.scoring.load",
-    "wrap": "probing.scoring.in_memory",
-    "open_benchmark": "probing.catalog",
+if TYPE_CHECKING:  # for type checkers and editors, which run no code
+    from probing import monitor
+    from probing.benchmark import Benchmark
+    from probing.catalog import open_benchmark
+    from probing.dry_run import forecast
+    from probing.results.result import Result
+    from probing.runner import run
+    from probing.scoring.acceptability import Judge
+    from probing.scoring.correction import Corrector
+    from probing.scoring.in_memory import wrap
+    from probing.scoring.load import load
+    from probing.scoring.vocabulary import unified
+    from probing.sentences.surprisal import surprisal
+    from probing.studies.study import Study
+    from probing.studies.studying import study
+    from probing.sweeps.sweep import Sweep
+    from probing.sweeps.sweeping import sweep
+
+# Written out because type checkers and editors read nothing else.
+__all__ = [
+    "Benchmark",
+    "Corrector",
+    "Judge",
+    "Result",
+    "Study",
+    "Sweep",
+    "forecast",
+    "load",
+    "monitor",
+    "open_benchmark",
+    "run",
+    "study",
+    "surprisal",
+    "sweep",
+    "unified",
+    "wrap",
+]
+
+# The modules of the public names. Most of them load torch, which `import probing` must not do.
+MODULES = {
     "Benchmark": "probing.benchmark",
-    "Result": "probing.results.result",
-    "unified": "probing.scoring.vocabulary",
     "Corrector": "probing.scoring.correction",
     "Judge": "probing.scoring.acceptability",
+    "Result": "probing.results.result",
+    "Study": "probing.studies.study",
+    "Sweep": "probing.sweeps.sweep",
+    "forecast": "probing.dry_run",
+    "load": "probing.scoring.load",
     "monitor": "probing.monitor",
+    "open_benchmark": "probing.catalog",
+    "run": "probing.runner",
+    "study": "probing.studies.studying",
+    "surprisal": "probing.sentences.surprisal",
+    "sweep": "probing.sweeps.sweeping",
+    "unified": "probing.scoring.vocabulary",
+    "wrap": "probing.scoring.in_memory",
 }
 
-__all__ = list(LAZY)
 
+if not TYPE_CHECKING:  # a type checker that sees this function takes every name for one of the package
 
-def __getattr__(name: str) -> Any:
-    """Import a public name, such as `run`, on first use."""
-    if name not in LAZY:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = importlib.import_module(LAZY[name])
-    return module if LAZY[name] == f"{__name__}.{name}" else getattr(module, name)
+    def __getattr__(name: str) -> Any:
+        """Import a public name, such as `run`, on first use."""
+        if name not in MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module = importlib.import_module(MODULES[name])
+        return module if MODULES[name] == f"{__name__}.{name}" else getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *LAZY})
+    """Return the public names, and no others."""
+    return sorted(__all__)

@@ -1,24 +1,56 @@
 """The command line: `python -m probing` with one of the commands that `parser` lists."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from importlib import import_module
 
-from probing.command_line.compare import add_compare
-from probing.command_line.download import add_download
-from probing.command_line.perplexity import add_perplexity
 from probing.command_line.program import Parser, program
-from probing.command_line.rescore import add_rescore
-from probing.command_line.run import add_run
-from probing.command_line.sample import add_sample
-from probing.command_line.show import add_show
-from probing.command_line.work import add_work
-from probing.curation.command import add_options
 from probing.errors import BadInput, ProbingError
+
+# For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
+# when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
+COMMANDS = {
+    "run": ("probing.command_line.run:add_run", "probe a model on a benchmark"),
+    "show": ("probing.command_line.show:add_show", "print a result's scores"),
+    "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
+    "list": (
+        "probing.command_line.list_names:add_list",
+        "list benchmarks with their relations, and probes with their options",
+    ),
+    "rescore": (
+        "probing.command_line.rescore:add_rescore",
+        "compute scores again, with the benchmark's present tags",
+    ),
+    "perplexity": (
+        "probing.command_line.perplexity:add_perplexity",
+        "measure the perplexity of your own sentences",
+    ),
+    "surprisal": (
+        "probing.command_line.surprisal:add_surprisal",
+        "compute the surprisal of your own sentences, word by word",
+    ),
+    "sample": ("probing.command_line.sample:add_sample", "draw true and false statements from a knowledge graph"),
+    "download": ("probing.command_line.download:add_download", "fetch a benchmark from its official source"),
+    "predictions": (
+        "probing.command_line.predictions:add_predictions",
+        "count which answers a model gives, by language",
+    ),
+    "diversity": ("probing.command_line.diversity:add_diversity", "count which cultures a data set's facts are about"),
+    "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
+    "lm-eval": ("probing.command_line.lm_eval:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
+    "import-results": (
+        "probing.command_line.import_results:add_import_results",
+        "read samples of lm-evaluation-harness as a result",
+    ),
+    "push": ("probing.command_line.push:add_push", "send results that were measured here to a site"),
+    "work": ("probing.command_line.work:add_work", "measure models for a site, from anywhere"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: 0 for success, 2 for bad input, 1 for failure, 130 when interrupted."""
-    parsed = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed = parser(words[:1]).parse_args(words)
     try:
         parsed.command(parsed)
     except BadInput as error:
@@ -30,18 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def parser() -> Parser:
+def parser(complete: Container[str] = COMMANDS) -> Parser:
+    """Return the parser of all commands, with the arguments of those in `complete`."""
     whole = Parser(prog=program(), description="Knowledge probing of language models.")
     commands = whole.add_subparsers(required=True, metavar="COMMAND")
-    add_run(commands.add_parser("run", help="probe a model on a benchmark"))
-    add_show(commands.add_parser("show", help="print a result's scores"))
-    add_compare(commands.add_parser("compare", help="compare results on the items that they share"))
-    add_rescore(commands.add_parser("rescore", help="compute scores again, with the benchmark's present tags"))
-    add_perplexity(commands.add_parser("perplexity", help="measure the perplexity of your own sentences"))
-    add_sample(commands.add_parser("sample", help="draw true and false statements from a knowledge graph"))
-    add_download(commands.add_parser("download", help="fetch a benchmark from its official source"))
-    add_options(commands.add_parser("curate", help="make a benchmark from Wikidata"))
-    add_work(commands.add_parser("work", help="measure models for a site, from anywhere"))
+    for name, (function, help_line) in COMMANDS.items():
+        command = commands.add_parser(name, help=help_line)
+        if name in complete:
+            module, _, add_arguments = function.partition(":")
+            getattr(import_module(module), add_arguments)(command)
     return whole
 
 

@@ -44,6 +44,8 @@ class Relation:
     subject), which follow the system message `system`.
     `verbatim`: prompts keep the case of their first letter, which otherwise becomes upper case.
     `cascades`: for each template a version with a which-clause, whose first blank is scored (methods 2.4), if any.
+    `pool`: all items of the relation where only some are asked, so that examples of few-shot prompts do not depend on
+    which they are.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Relation:
     questions: tuple[str, ...] = ()
     system: str = ""
     verbatim: bool = False
+    pool: tuple[Item, ...] = ()
 
     @property
     def label(self) -> str:
@@ -66,6 +69,11 @@ class Relation:
         The items of relations with the same label have different indices.
         """
         return str(self.tags.get("predicate", self.id))
+
+    def asking(self, items: Sequence[Item]) -> "Relation":
+        """Return the relation with only these of its items, while the pool holds all of them."""
+        whole = self.pool or self.items
+        return replace(self, items=tuple(items), pool=whole if len(items) < len(whole) else ())
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space
@@ -87,6 +95,16 @@ class Benchmark:
     `probe`: the name of the probe that is used by default.
     `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
     `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
+
+    Examples:
+        >>> import probing
+        >>> benchmark = probing.open_benchmark("starter")
+        >>> relation = benchmark["country_capital"]
+        >>> item = relation.items[0]
+        >>> relation.template_of(item, 0).replace("[X]", item.subject), relation.options_of(item)[item.answers[0]]
+        ('The capital of Japan is [Y].', 'Tokyo')
+        >>> benchmark.select(relations=["country_capital"], sample=5).size
+        5
     """
 
     slug: str
@@ -124,7 +142,7 @@ class Benchmark:
         kept = self._tagged(tags or {})
         chosen = [r for name in relations for r in self._named(name, kept)] if relations else kept
         items = {r.id: sampled(r, sample, seed) if sample else r.items[:limit] for r in chosen}
-        once = {r.id: replace(r, items=items[r.id]) for r in chosen}
+        once = {r.id: r.asking(items[r.id]) for r in chosen}
         all_items = all(len(items[r.id]) == len(r.items) for r in chosen)
         notes = () if all_items else (_selection_note(limit, sample, seed),)
         return replace(self, relations=tuple(once.values()), notes=(*self.notes, *notes))

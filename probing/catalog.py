@@ -8,9 +8,12 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
-from probing.files.archives import fetch_archive
+from probing.files.archives import fetch_archive, fetch_file
 from probing.files.folders import new_folder
+from probing.files.known_digests import compare_or_record, digests_file
 from probing.formats import FORMATS, format_of
+from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_templates import write_templates
 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"
@@ -18,13 +21,35 @@ EMBEDDED = PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[1] / "fixtures"
 
 
 @dataclass(frozen=True)
+class Download:
+    """What is fetched from one address: a file that is kept as it is, or with `paths` a .tar.gz or .zip.
+
+    Of an archive only `paths` (below its top folder) are kept, in the folder `into` of the benchmark's folder.
+    """
+
+    address: str
+    paths: tuple[str, ...] = ()
+    into: str = ""
+
+    def fetch(self, folder: Path, by_hand: str) -> None:
+        target = folder / self.into
+        target.mkdir(parents=True, exist_ok=True)
+        if self.paths:
+            fetch_archive(self.address, self.paths, target, by_hand)
+        else:
+            fetch_file(self.address, target, by_hand)
+
+
+@dataclass(frozen=True)
 class KnownBenchmark:
     """A benchmark of the catalog.
 
     `settings`: the default settings of a run on the site (fields of `Settings`).
-    `archive`: address of a .tar.gz of the pinned `commit`, of which only `paths` (below its top folder) are kept;
-    empty for a benchmark that ships with this project in `fixtures/`.
-    `digest`: that of the benchmark as its format reads it; empty for what ships with this project.
+    `commit`: the one of the repository `source` from which files are downloaded.
+    `downloads`: none for a benchmark that ships with this project in `fixtures/`.
+    `digest`: that of the benchmark as its format reads it; empty for what ships with this project, and where the
+    project has never seen the files: then those of the first download are the ones that later ones must equal.
+    `lacks_templates`: its source has none, so that those of the user or of this project are added.
     """
 
     slug: str
@@ -36,16 +61,19 @@ class KnownBenchmark:
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     commit: str = ""
-    archive: str = ""
-    paths: tuple[str, ...] = ()
+    downloads: tuple[Download, ...] = ()
     digest: str = ""
     citation: str = ""
+    lacks_templates: bool = False
 
     def read(self, folder: Path) -> Benchmark:
         """Read the benchmark in `folder`, under the name, title and probe of the catalog."""
         return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title, probe=self.probe)
 
 
+BEAR_SOURCE = "https://github.com/lm-pub-quiz/BEAR"
+# The card of the data set on the Hub: https://huggingface.co/datasets/lm-pub-quiz/BEAR
+BEAR_LICENCE = "CC BY-SA 4.0 (the card of lm-pub-quiz/BEAR on the Hugging Face Hub; its repository states none)"
 BEAR_COMMIT = "3818fdc029d335b603631255c135d2a87b0bd24d"
 BEAR_CITATION = """\
 @inproceedings{wiland2024bear,
@@ -66,12 +94,40 @@ STEST_CITATION = """\
 }
 """
 
+DLAMA_SOURCE = "https://github.com/AMR-KELEG/DLAMA"
+DLAMA_COMMIT = "a3a722df86aa2eecc5c84a2b8e14e5a63a8c7128"
+DLAMA_CITATION = """\
+@inproceedings{keleg2023dlama,
+  title = {{DLAMA}: A Framework for Curating Culturally Diverse Facts for Probing the Knowledge of Pretrained Language
+           Models},
+  author = {Keleg, Amr and Magdy, Walid},
+  booktitle = {Findings of the Association for Computational Linguistics: ACL 2023},
+  year = {2023},
+}
+"""
+
+LLMKG_SOURCE = "https://github.com/frg100/llmkg"
 LLMKG_COMMIT = "b6616323dd3e4edeecbaab9d7a8a732f3f4fcf8f"
 LLMKG_CITATION = """\
 @misc{gomez2022llmkg,
   title = {Evaluating Language Models for Common Sense Reasoning on Knowledge Graphs using Perplexity distributions},
   author = {Gomez, Federico Reyes},
   howpublished = {https://github.com/frg100/llmkg},
+}
+"""
+LLMKG_ARCHIVE = f"{LLMKG_SOURCE}/archive/{LLMKG_COMMIT}.tar.gz"
+
+# The triples are from their authors; the names of entities and the sentences of relations are from llmkg.
+FB15K237_SOURCE = "https://www.microsoft.com/en-us/download/details.aspx?id=52312"
+FB15K237_ARCHIVE = "https://download.microsoft.com/download/8/7/0/8700516A-AB3D-4850-B4BB-805C515AECE1/FB15K-237.2.zip"
+FB15K237_FOLDER = "llmkg/data/FB15k-237"
+FB15K237_WORDS = ("relation_mapping.json", "entity2wikidata.json")
+FB15K237_CITATION = """\
+@inproceedings{toutanova2015observed,
+  title = {Observed versus Latent Features for Knowledge Base and Text Inference},
+  author = {Toutanova, Kristina and Chen, Danqi},
+  booktitle = {Proceedings of the 3rd Workshop on Continuous Vector Space Models and their Compositionality},
+  year = {2015},
 }
 """
 
@@ -106,14 +162,39 @@ CATALOG: dict[str, KnownBenchmark] = {
         title="BEAR",
         format="bear",
         description="60 relations from Wikidata with balanced answer spaces and three templates each.",
-        licence="none stated in the repository",
+        licence=BEAR_LICENCE,
         settings={"templates": (0, 1, 2)},
-        source="https://github.com/lm-pub-quiz/BEAR",
+        source=BEAR_SOURCE,
         commit=BEAR_COMMIT,
-        archive=f"https://github.com/lm-pub-quiz/BEAR/archive/{BEAR_COMMIT}.tar.gz",
-        paths=("BEAR", "relation_info.json"),
+        downloads=(Download(f"{BEAR_SOURCE}/archive/{BEAR_COMMIT}.tar.gz", ("BEAR", "relation_info.json")),),
         digest="eed65ee0d50dc05809d2cbe737e6382865e9ef7f943bdb04bb5c9acea404cb1e",
         citation=BEAR_CITATION,
+    ),
+    "bear-big": KnownBenchmark(
+        slug="bear-big",
+        title="BEAR-big",
+        format="bear",
+        description="78 relations from Wikidata with 40,915 items, of which BEAR is a balanced selection.",
+        licence=BEAR_LICENCE,
+        settings={"templates": (0, 1, 2)},
+        source=BEAR_SOURCE,
+        commit=BEAR_COMMIT,
+        downloads=(Download(f"{BEAR_SOURCE}/archive/{BEAR_COMMIT}.tar.gz", ("BEAR-big", "relation_info.json")),),
+        digest="1cdecec5f6ecbd6dccfed18a213461fc9db64397177d12afe5cfb5857959ca98",
+        citation=BEAR_CITATION,
+    ),
+    "dlama": KnownBenchmark(
+        slug="dlama",
+        title="DLAMA-v1",
+        format="dlama",
+        description="Facts from Wikidata about three pairs of cultures, in English, Arabic, Korean and Spanish.",
+        licence="none stated in the repository; facts and labels from Wikidata (CC0 1.0)",
+        probe="ranking",
+        source=DLAMA_SOURCE,
+        commit=DLAMA_COMMIT,
+        downloads=(Download(f"{DLAMA_SOURCE}/raw/{DLAMA_COMMIT}/data/dlama-v1.tar.gz"),),
+        citation=DLAMA_CITATION,
+        lacks_templates=True,
     ),
     "pairs": KnownBenchmark(
         slug="pairs",
@@ -132,8 +213,7 @@ CATALOG: dict[str, KnownBenchmark] = {
         probe="specificity",
         source="https://github.com/jeffhj/S-TEST",
         commit=STEST_COMMIT,
-        archive=f"https://github.com/jeffhj/S-TEST/archive/{STEST_COMMIT}.tar.gz",
-        paths=("data",),
+        downloads=(Download(f"https://github.com/jeffhj/S-TEST/archive/{STEST_COMMIT}.tar.gz", ("data",)),),
         digest="7fafe8eeee19dcb539806f52a1dbac2132ea7cc78b5375b5f7e90539fd568a45",
         citation=STEST_CITATION,
     ),
@@ -163,12 +243,27 @@ CATALOG: dict[str, KnownBenchmark] = {
         licence="MIT; content from WordNet 3.0 under its own licence",
         probe="perplexity",
         settings={"pll": "original"},
-        source="https://github.com/frg100/llmkg",
+        source=LLMKG_SOURCE,
         commit=LLMKG_COMMIT,
-        archive=f"https://github.com/frg100/llmkg/archive/{LLMKG_COMMIT}.tar.gz",
-        paths=("llmkg/data/WN18RR/text",),
+        downloads=(Download(LLMKG_ARCHIVE, ("llmkg/data/WN18RR/text",)),),
         digest="a26f5884f62719fd017230cd6f297c049f72131843d7be98be6795c8fea2fbfc",
         citation=LLMKG_CITATION,
+    ),
+    "fb15k237": KnownBenchmark(
+        slug="fb15k237",
+        title="FB15k-237",
+        format="knowledge_graph",
+        description="310,116 triples of Freebase over 237 relations, as sentences.",
+        licence="triples as Microsoft's download page states (content from Freebase); names and sentences MIT",
+        probe="perplexity",
+        settings={"pll": "original"},
+        source=FB15K237_SOURCE,
+        commit=LLMKG_COMMIT,
+        downloads=(
+            Download(LLMKG_ARCHIVE, tuple(f"{FB15K237_FOLDER}/{name}" for name in FB15K237_WORDS)),
+            Download(FB15K237_ARCHIVE, ("train.txt", "valid.txt", "test.txt"), into=FB15K237_FOLDER),
+        ),
+        citation=FB15K237_CITATION,
     ),
 }
 
@@ -185,7 +280,17 @@ def benchmarks_folder() -> Path:
 
 
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
-    """Open a benchmark by its slug, or else by its folder or archive; ./bear is a folder even if bear is a slug."""
+    """Open a benchmark by its slug, or else by its folder or archive; ./bear is a folder even if bear is a slug.
+
+    `data_dir`: the folder with the benchmarks that were downloaded; by default that of the command `download`.
+    Raises `BadInput` where there is no such benchmark, and `BadBenchmark` with file and line where one cannot be read.
+
+    Examples:
+        >>> import probing
+        >>> benchmark = probing.open_benchmark("starter")
+        >>> benchmark.size, benchmark["country_capital"].templates[0]
+        (1352, 'The capital of [X] is [Y].')
+    """
     if not isinstance(name, str | Path):
         raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
     if str(name) in CATALOG:
@@ -197,34 +302,73 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
 
 
 def _open_known(benchmark: KnownBenchmark, data_dir: Path) -> Benchmark:
-    folder = data_dir / benchmark.slug if benchmark.archive else EMBEDDED / benchmark.slug
+    folder = data_dir / benchmark.slug if benchmark.downloads else EMBEDDED / benchmark.slug
     if not folder.is_dir():
         step = f"Fetch it with: python -m probing download {benchmark.slug}, or give the folder that has it."
         raise BadInput(f"The benchmark {benchmark.slug} is not on this machine.", step)
     return benchmark.read(folder)
 
 
-def download(slug: str, target: Path) -> Benchmark:
-    """Download the benchmark into the folder `target` unless it is there; either way its digest is checked."""
+def download(slug: str, target: Path, templates: Path | None = None) -> Benchmark:
+    """Download the benchmark into the folder `target` unless it is there; either way its files are checked.
+
+    They must have the digest of the catalog. Where that has none, they must be those of the first download, whose
+    SHA-256 stay beside the folder (`digests_file`). `templates`: the user's folder of templates for a benchmark whose
+    source has none; by default the folder `templates` beside the target, if there is one.
+    """
     benchmark = known_benchmark(slug)
-    if not benchmark.archive:
+    if not benchmark.downloads:
         raise BadInput(f"The benchmark {slug} ships with this project.", "There is nothing to download.")
-    if target.is_dir() and any(target.iterdir()):
-        return _checked(benchmark, target)
+    there = target.is_dir() and any(target.iterdir())
+    _refuse_templates(benchmark, templates, there)
+    if there:
+        return _checked(benchmark, target, target)
     with new_folder(target) as folder:
-        fetch_archive(benchmark.archive, benchmark.paths, folder, _by_hand(benchmark))
-        content = _checked(benchmark, folder)
+        for part in benchmark.downloads:
+            part.fetch(folder, _by_hand(benchmark))
+        if benchmark.lacks_templates:
+            beside = target.parent / TEMPLATES_FOLDER
+            write_templates(folder / TEMPLATES_FOLDER, templates or (beside if beside.is_dir() else None))
+        content = _checked(benchmark, folder, target)
     return content
 
 
-def _checked(benchmark: KnownBenchmark, folder: Path) -> Benchmark:
-    """Read the downloaded benchmark; raise `DigestMismatch` if its files are not those of the catalog."""
+def how_checked(slug: str, target: Path) -> str:
+    """Return a sentence on what the files of a downloaded benchmark were compared with."""
+    benchmark = known_benchmark(slug)
+    if benchmark.digest:
+        return f"Its files have the digest that this project knows ({benchmark.digest[:12]})."
+    pinned = all(benchmark.commit in part.address for part in benchmark.downloads)
+    which = f"for commit {benchmark.commit[:12]}" if pinned else "at present"
+    return (
+        f"This project knows no digest of {benchmark.title} to compare with: these files are what its source gives "
+        f"{which}. Their SHA-256 are in {digests_file(target)}, and later downloads are compared with them."
+    )
+
+
+def _refuse_templates(benchmark: KnownBenchmark, templates: Path | None, there: bool) -> None:
+    """Raise `BadInput` if templates are given that would not be used."""
+    if templates and not benchmark.lacks_templates:
+        raise BadInput(f"{benchmark.title} has templates of its own.", "Leave out --templates.")
+    if templates and there:
+        step = f"Remove its folder first, or change the files in its folder {TEMPLATES_FOLDER}."
+        raise BadInput(f"{benchmark.title} is downloaded already, with other templates.", step)
+
+
+def _checked(benchmark: KnownBenchmark, folder: Path, target: Path) -> Benchmark:
+    """Read the downloaded benchmark in `folder`, which is or becomes `target`.
+
+    Raises `DigestMismatch` if its files are not those of the catalog, or not those of the first download.
+    """
     step = "Download it again into an empty folder; if it stays so, the source has changed."
     try:
         content = benchmark.read(folder)
     except BadBenchmark as error:
         raise DigestMismatch(f"This is not the expected {benchmark.title}. {error.message}", step) from error
-    if content.digest != benchmark.digest:
+    if not benchmark.digest:
+        added = (TEMPLATES_FOLDER,) if benchmark.lacks_templates else ()
+        compare_or_record(folder, digests_file(target), added)
+    elif content.digest != benchmark.digest:
         actual, expected = content.digest[:12], benchmark.digest[:12]
         raise DigestMismatch(f"The files of {benchmark.title} have the digest {actual}, expected {expected}.", step)
     return content
@@ -232,7 +376,8 @@ def _checked(benchmark: KnownBenchmark, folder: Path) -> Benchmark:
 
 def _by_hand(benchmark: KnownBenchmark) -> str:
     """Return the next step for people where the download fails."""
+    addresses = " and ".join(part.address for part in benchmark.downloads)
     return (
-        f"Try again later, or download commit {benchmark.commit[:12]} of {benchmark.source} by hand, unpack it, "
-        f"and use its folder (on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
+        f"Try again later, or download {addresses} by hand, unpack it, and use its folder "
+        f"(on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
     )

@@ -35,10 +35,29 @@ class BadBenchmark(BadInput):
     code = "bad-benchmark"
 
 
+class MissingPackage(BadInput):
+    """A task needs a package that is not installed; the next step names the extra that has it."""
+
+    code = "missing-package"
+
+
 class OtherQuestions(BadInput):
     """Stored rows answer other questions than the benchmark asks now, so that its tags cannot be joined to them."""
 
     code = "other-questions"
+
+
+class TooLong(BadInput):
+    """A text takes more tokens than the model; also a model's answer to a request that does not fit into its context.
+
+    `limit`: how many tokens the model takes.
+    """
+
+    code = "too-long"
+
+    def __init__(self, message: str, next_step: str = "", limit: int = 0) -> None:
+        super().__init__(message, next_step)
+        self.limit = limit
 
 
 class ModelNotFound(BadInput):

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from probing.arrays import Bools, Floats, Ints
+from probing.errors import TooLong
 from probing.kinds import Kind
 from probing.start_token import TokenizerFacts
 from probing.template import Prompt
@@ -20,6 +21,7 @@ Span = Literal["statement", "answer"]
 Verb = Literal["score", "fill", "generate", "embed"]
 Request = tuple[Prompt, Sequence[str]]
 Spans = tuple[tuple[int, int], ...]
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,10 @@ class ModelCard:
     """Identity of a model, recorded in every result.
 
     `files` maps weight and tokenizer files to their SHA-256. `tokenizer` is None for models without one. `adapter`: the
-    adapter that was merged into the weights, with its commit if it has one.
+    adapter that was merged into the weights, with its commit if it has one. `revision`: the branch, tag or step under
+    which these weights were chosen; empty where it was a commit, or the newest one.
+    `quantisation`: how the weights are quantised, such as `bitsandbytes, 4 bits`; empty where they are not.
+    `option_only`: whether of a statement only the option is scored, as by an encoder-decoder that fills sentinels.
     """
 
     id: str
@@ -125,6 +130,9 @@ class ModelCard:
     files: dict[str, str] = field(default_factory=dict)
     tokenizer: TokenizerFacts | None = None
     adapter: str = ""
+    revision: str = ""
+    quantisation: str = ""
+    option_only: bool = False
 
 
 @dataclass
@@ -158,7 +166,8 @@ class Usage:
 class LanguageModel(Protocol):
     """Protocol of a model: it answers streams of requests in their order and holds only a window of them in memory.
 
-    A model that does not support a verb raises `UnsupportedModel`.
+    A model that does not support a verb raises `UnsupportedModel`. A request that does not fit into its context is
+    answered by the error `TooLong`, so that the others are answered all the same; `fitting` raises it.
     """
 
     card: ModelCard
@@ -186,11 +195,13 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         """Yield the log-probabilities of the tokens of each option's statement."""
         ...
 
-    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+    def fill(
+        self, requests: Iterable[Request], k: int, words: Sequence[str] = ()
+    ) -> Iterator[BlankDistribution | TooLong]:
         """Yield the distribution at each prompt's scored blank, with its `k` best tokens.
 
         Equal prompts of a window are computed once. `words` restricts the ranking (not the probabilities) to those of
@@ -200,7 +211,7 @@ class LanguageModel(Protocol):
 
     def generate(
         self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
-    ) -> Iterator[Continuation]:
+    ) -> Iterator[Continuation | TooLong]:
         """Yield greedy continuations of at most `tokens` tokens.
 
         A prompt is continued at its scored blank, which only a model that reads the text to its right can be asked.
@@ -210,6 +221,13 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
+    def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32] | TooLong]:
         """Yield each text's vector: the last hidden layer averaged over its own tokens, shape (hidden size,)."""
         ...
+
+
+def fitting(answer: AnswerT | TooLong) -> AnswerT:
+    """Return an answer, or raise it if it is the error that the request does not fit into the model's context."""
+    if isinstance(answer, TooLong):
+        raise answer
+    return answer

@@ -1,25 +1,37 @@
 """What the caller of a run names as the model: checked before torch is imported, which takes seconds, then opened."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import probing
 from probing.errors import BadInput
+from probing.files.model_files import refuse_own_tokenizer
 from probing.language_model import LanguageModel
-from probing.settings import SETTINGS
+from probing.settings import Settings, refuse_pll, usual_spelling
+
+# The strategies by which accelerate spreads a model over devices.
+DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
+# Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
+ATTENTION = ("sdpa", "eager")
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """The arguments of `probing.run` that say which model is probed and how it is loaded."""
+    """The arguments of `probing.run` that say which model is probed and how it is loaded.
+
+    `shared`: a memory in which the models of a sweep share tokenized statements; None without one.
+    """
 
     model: Any
     tokenizer: Any = None
     commit: str = ""
     device: str = "auto"
     batch_tokens: int | None = None
+    device_map: Any = None
+    attn_implementation: str = ""
+    shared: dict[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     def refuse_bad(self) -> None:
         """Raise `BadInput` where an argument has the wrong type, or has no effect on this kind of source."""
@@ -30,12 +42,13 @@ class ModelSource:
                 f"{self.model!r:.80} is no model.",
                 "Give a hub id, a folder, a GGUF file, or a network of transformers with its tokenizer.",
             )
-        elif self.commit or self.device != "auto":
+        elif self.commit or self.device != "auto" or self.device_map is not None or self.attn_implementation:
             raise BadInput(
-                "commit and device are for models that are loaded by the run; this one is in memory.",
+                "commit, device, device_map and attn_implementation are for models that are loaded by the run; "
+                "this one is in memory.",
                 "Leave them out, and move the network to the device yourself.",
             )
-        if self.tokenizer is not None and (self._is_named or self._is_wrapped):
+        if self.tokenizer is not None and self._is_wrapped:
             raise BadInput("This model has its own tokenizer.", "Leave tokenizer out, or hand over the network itself.")
         refuse_bad_batch(self.batch_tokens)
 
@@ -43,17 +56,31 @@ class ModelSource:
         for name, value in (("commit", self.commit), ("device", self.device)):
             if not isinstance(value, str):
                 raise BadInput(f"{name} cannot be {value!r:.80}.", "Give it as text.")
+        if not isinstance(self.tokenizer, str | Path | None):
+            raise BadInput(
+                "Only a network in memory takes a tokenizer in memory.", "Give the folder or hub id of the tokenizer."
+            )
+        refuse_bad_device_map(self.device_map, self.device)
+        refuse_bad_attention(self.attn_implementation)
+        if self.tokenizer:
+            refuse_own_tokenizer(str(self.model))
 
-    def open(self, dtype: str) -> LanguageModel:
-        """Return the model; one that is named is loaded with weights of this number format."""
+    def open(self, dtype: str, quantization: str = "none") -> LanguageModel:
+        """Return the model; one that is named is loaded with its weights in this number format, or quantised."""
         if self._is_named:
             loaded = probing.load(
                 str(self.model),
                 commit=self.commit,
+                tokenizer=str(self.tokenizer or ""),
                 device=self.device,
+                device_map=self.device_map,
                 dtype=dtype,
+                quantization=quantization,
+                attn_implementation=self.attn_implementation,
                 batch_tokens=self.batch_tokens,
             )
+            if self.shared is not None:
+                loaded.share_tokens(self.shared)
             return cast(LanguageModel, loaded)
         if self._is_wrapped:
             return cast(LanguageModel, self.model)
@@ -75,13 +102,38 @@ def refuse_bad_batch(tokens: Any) -> None:
         raise BadInput(f"Batches cannot hold {tokens!r:.80} tokens.", "Give a whole number, 1 or more.")
 
 
+def refuse_bad_device_map(device_map: Any, device: str) -> None:
+    """Raise `BadInput` where this is no map of devices, or a device is named beside it."""
+    if device_map is None:
+        return
+    if device_map not in DEVICE_MAPS if isinstance(device_map, str) else not isinstance(device_map, Mapping):
+        names = ", ".join(DEVICE_MAPS)
+        raise BadInput(f"device_map cannot be {device_map!r:.80}.", f"Choose {names}, or map modules to devices.")
+    if device != "auto":
+        raise BadInput("device and device_map both say where the model goes.", "Leave out one of the two.")
+
+
+def refuse_bad_attention(name: Any) -> None:
+    """Raise `BadInput` where this is no implementation of attention that scoring can use."""
+    if name not in ("", *ATTENTION):
+        raise BadInput(
+            f"attn_implementation cannot be {name!r:.80}: scoring needs a mask for each pair of tokens.",
+            f"Choose from: {', '.join(ATTENTION)}; networks in memory with another one are scored with sdpa.",
+        )
+
+
 def refuse_without_effect(settings: Mapping[str, Any], model: LanguageModel) -> None:
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
+    settings = usual_spelling(settings)
     dtype = settings.get("dtype", model.dtype)
     if dtype != model.dtype:
         raise BadInput(
             f"{model.card.id} is in memory with weights of type {model.dtype}, not {dtype}.",
             "Leave dtype out, or hand over the network in that type.",
         )
-    if model.card.kind == "causal" and settings.get("pll", SETTINGS["pll"].default) != SETTINGS["pll"].default:
-        raise BadInput(f"{model.card.id} is a causal model, which hides no tokens: pll does nothing.", "Leave pll out.")
+    if settings.get("quantization", "none") != "none" and not model.card.quantisation:
+        raise BadInput(
+            f"{model.card.id} is in memory, and its weights are not quantised.",
+            "Leave quantization out, or hand over a network that was loaded with a quantisation config.",
+        )
+    refuse_pll(settings.get("pll", Settings.pll), model.card.kind, model.card.id)

@@ -6,21 +6,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from tqdm import tqdm
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.errors import BadInput, Incomplete
-from probing.estimate.work import BAR, WorkEstimate, estimate_work
+from probing.errors import BadInput, Incomplete, TooLong
+from probing.estimate.progress import progress_bar
+from probing.estimate.work import Estimates, WorkEstimate, estimate_work
 from probing.files.folders import alone
 from probing.language_model import DType, LanguageModel, Usage
 from probing.model_source import ModelSource, refuse_without_effect
@@ -29,8 +30,10 @@ from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, asked_relation, narrowed, parts, skipped
 from probing.results.checkpoint import Partial
+from probing.results.finished import finished_run, refuse_other_run
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
+from probing.results.skipped_items import count_left_out, no_rows, too_long_items
 from probing.results.tokens import write_tokens
 from probing.scoring.panics import without_panics
 from probing.settings import Settings
@@ -38,11 +41,38 @@ from probing.settings import Settings
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
 
+@dataclass(frozen=True)
+class Preparation:
+    """What a run needs beside its model, so that several models can be measured with one preparation.
+
+    `chosen`: the settings and options that the caller has named.
+    """
+
+    benchmark: Benchmark
+    settings: Settings
+    chosen: Mapping[str, Any]
+    keep_tokens: bool
+    estimates: Estimates
+
+    @classmethod
+    def of(cls, benchmark: str | Path | Benchmark, keep_tokens: bool, chosen: Mapping[str, Any]) -> "Preparation":
+        """Read the benchmark and check the settings; raise `BadInput` where they do not fit."""
+        content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
+        settings = chosen_settings(content, chosen)
+        return cls(content, settings, chosen, keep_tokens, Estimates(content, settings))
+
+
 class Start(NamedTuple):
     """When a process began with a run (UTC), and for how long it loaded the model."""
 
     time: datetime
     load_seconds: float
+
+
+class Opener(Protocol):
+    """Something that a model can be opened from, such as a `ModelSource`."""
+
+    def open(self, dtype: str, quantization: str) -> LanguageModel: ...
 
 
 def run(
@@ -53,6 +83,8 @@ def run(
     out: str | Path | None = None,
     commit: str = "",
     device: str = "auto",
+    device_map: Any = None,
+    attn_implementation: str = "",
     batch_tokens: int | None = None,
     progress: bool = True,
     keep_tokens: bool = False,
@@ -63,26 +95,53 @@ def run(
     `model`: a hub id, a folder, a GGUF file, what `probing.load` or `probing.wrap` returns, or a network in memory,
     which is left exactly as it is (`probing.wrap` says which networks are taken).
     `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
-    `commit` and `device`: for models that are loaded here. `batch_tokens`: token positions per batch, calibrated on
+    For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none.
+    `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
+    them. `batch_tokens`: token positions per batch, calibrated on
     the real work if not given.
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
-    same call goes on from there. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
+    same call goes on from there. A folder that holds this very run already is not measured again: its result is
+    returned. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
     `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the probe's own options, such as
     `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     Raises `BadInput` for bad arguments before torch is imported, and what `probing.load` or `probing.wrap` raises.
+
+    Examples:
+        >>> import probing
+        >>> chosen = {"relations": ["country_capital"], "templates": (0, 1)}
+        >>> result = probing.run("openai-community/gpt2", "starter", **chosen, progress=False)
+        >>> result.items.shape[0], len(result.items["scores"][0])  # 20 questions in 2 wordings, with 20 options each
+        (40, 20)
+        >>> result.by("template").index.tolist()
+        ['0', '1']
     """
-    content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-    settings = chosen_settings(content, settings_and_options)
-    source = ModelSource(model, tokenizer, commit, device, batch_tokens)
+    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options)
+    source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
     source.refuse_bad()
-    _refuse_bad_out(out, settings, keep_tokens)
+    refuse_bad_out(out, prepared)
+    return run_prepared(source, prepared, out, progress=progress)
+
+
+def run_prepared(
+    source: Opener, prepared: Preparation, out: str | Path | None, *, progress: bool, title: str = ""
+) -> Result:
+    """Probe a model with what `Preparation` has checked; the arguments are those of `run`.
+
+    `title`: what the progress bar is called.
+    """
+    content, settings = prepared.benchmark, prepared.settings
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
-        with alone(target):
-            model, start = _open_model(source, settings.dtype, settings_and_options)
+        refuse_other_run(target, content, settings, with_tokens=prepared.keep_tokens)
+        with alone(target, may_exist=True):
+            model, start = open_model(source, settings, prepared.chosen)
             settings = replace(settings, dtype=cast(DType, model.dtype))
-            partial = _open_partial(target, model, content, settings, keep_tokens)
-            _probe_missing(model, content, settings, start, partial, progress)
+            if earlier := finished_run(target, _provenance(model, content, settings)):
+                return earlier
+            partial = _open_partial(target, model, content, settings, prepared.keep_tokens)
+            work = prepared.estimates.of(model.card.kind)
+            bar = progress_bar(*_work_done(partial, work), shown=progress, title=title)
+            _probe_missing(model, content, settings, start, partial, work, bar)
             covered = parts(content, settings)
             finished = [PartResult(partial.rows(part), partial.record(part)) for part in covered]
             result = joined(finished, content, settings)
@@ -110,6 +169,7 @@ def probe_part(
     """
     start = start or Start(datetime.now(UTC), 0.0)
     settings.refuse_kind(model.card.kind)
+    probe_of(settings).refuse_kind(model.card.kind)
     model = model.starting(settings.start)
     relation = asked_relation(benchmark, settings, part.relation)
     probe, usage = probe_of(settings), model.usage
@@ -117,32 +177,36 @@ def probe_part(
     before, begin = replace(usage), time.perf_counter()
     with without_panics(model.card.id), model.scoring_state(), _reported(usage, estimate, on_share):
         if tokens and isinstance(probe, MultipleChoice):
-            rows = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
+            answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
         else:
-            rows = list(probe.rows(model, relation, part.template, settings))
-    if len(rows) != part.items:
+            answers = list(probe.rows(model, relation, part.template, settings))
+    if len(answers) != part.items:
         raise Incomplete(
-            f"The model answered {len(rows)} of {part.items} items of {part.relation}, template {part.template}.",
+            f"The model answered {len(answers)} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again, and report it if it happens again.",
         )
     on_share(1)
     cost = _cost(before, usage, start, time.perf_counter() - begin)
-    return PartResult(probe.frame(rows), _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)})
+    rows = [answer for answer in answers if not isinstance(answer, TooLong)]
+    record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
+    record["items_skipped"] += too_long_items(relation, part.template, answers)
+    return PartResult(probe.frame(rows) if rows else no_rows(), record)
 
 
-def _open_model(source: ModelSource, dtype: DType, chosen: Mapping[str, Any]) -> tuple[LanguageModel, Start]:
+def open_model(source: Opener, settings: Settings, chosen: Mapping[str, Any]) -> tuple[LanguageModel, Start]:
     """Open the model of a run, and refuse chosen settings that would do nothing on it."""
     begin, start_time = time.perf_counter(), datetime.now(UTC)
-    model = source.open(dtype)
+    model = source.open(settings.dtype, settings.quantization)
     refuse_without_effect(chosen, model)
     return model, Start(start_time, time.perf_counter() - begin)
 
 
-def _refuse_bad_out(out: Any, settings: Settings, keep_tokens: bool) -> None:
+def refuse_bad_out(out: Any, prepared: Preparation) -> None:
     """Raise `BadInput` where the result cannot be written there, or the scores of single tokens cannot be kept."""
+    settings = prepared.settings
     if out is not None and not isinstance(out, str | Path):
         raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
-    if not keep_tokens:
+    if not prepared.keep_tokens:
         return
     if out is None:
         raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
@@ -218,21 +282,20 @@ def peak_memory(device: str) -> dict[str, int]:
 
 
 def _probe_missing(
-    model: LanguageModel, benchmark: Benchmark, settings: Settings, start: Start, partial: Partial, progress: bool
+    model: LanguageModel,
+    benchmark: Benchmark,
+    settings: Settings,
+    start: Start,
+    partial: Partial,
+    work: Mapping[Part, WorkEstimate],
+    bar: tqdm,
 ) -> None:
     """Probe and store each part that is not stored yet, with a progress bar that goes by estimated work."""
-    work = {part: estimate_work(benchmark, settings, part, model.card.kind) for part in parts(benchmark, settings)}
     missing = {part: estimate for part, estimate in work.items() if not partial.has(part)}
-    bar = tqdm(
-        total=sum(estimate.positions for estimate in work.values()),
-        initial=sum(estimate.positions for part, estimate in work.items() if part not in missing),
-        bar_format=BAR,
-        smoothing=0,
-        disable=None if progress else True,
-    )
+    too_long = 0
     with bar:
         for part, estimate in missing.items():
-            bar.set_postfix_str(part.relation, refresh=False)
+            bar.set_postfix_str(f"{part.relation}, {too_long} too long" if too_long else part.relation, refresh=False)
             advance = _advance(bar, estimate.positions)
             done = probe_part(
                 model,
@@ -245,6 +308,13 @@ def _probe_missing(
                 on_share=advance,
             )
             partial.store(part, done.rows, done.record)
+            too_long += count_left_out(done.record)
+
+
+def _work_done(partial: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
+    """Return the work of all parts, and that of the parts that are stored already."""
+    done = sum(estimate.positions for part, estimate in work.items() if partial.has(part))
+    return sum(estimate.positions for estimate in work.values()), done
 
 
 def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from probing.errors import BadInput
 from probing.kinds import KINDS, Kind
@@ -13,6 +13,8 @@ from probing.options import Option, declared, option
 from probing.start_token import AUTO, normalised_start, refuse_start
 
 ScoringProtocol = Literal["usual", "lm-eval"]
+Quantization = Literal["none", "4bit", "8bit"]
+QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 LM_EVAL: ScoringProtocol = "lm-eval"
 
 
@@ -47,6 +49,7 @@ class Settings:
     reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)
     decide: bool = option(False, "score no further than the best option needs (multiple choice, ranking)")
     dtype: DType = option("float32", "number format of the model's weights", offered=True)
+    quantization: Quantization = option("none", "quantise the weights by bitsandbytes while they are loaded")
     start: str = option(
         AUTO,
         "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos",
@@ -97,6 +100,24 @@ class Settings:
             raise BadInput(f"Unknown setting {', '.join(sorted(unknown))}.")
         tuples = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         return cls(**{**values, **tuples})
+
+
+def refuse_pll(pll: PLL, kind: Kind, model: str) -> None:
+    """Raise `BadInput` where somebody chose how masked models hide tokens, and `model` is of another kind."""
+    if kind != "masked" and pll != Settings.pll:
+        noun = KINDS[kind].noun
+        raise BadInput(f"{model} is {noun}, which hides no tokens: pll does nothing.", "Leave pll out.")
+
+
+def dtype_name(dtype: Any) -> str:
+    """Return the name of a number format that is named, also as "torch.bfloat16", or given as a `torch.dtype`."""
+    return str(dtype).removeprefix("torch.")
+
+
+def usual_spelling(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values with the number format as settings write it; transformers called it `torch_dtype` before."""
+    usual = {"dtype" if name == "torch_dtype" else name: value for name, value in values.items()}
+    return usual | ({"dtype": dtype_name(usual["dtype"])} if "dtype" in usual else {})
 
 
 SETTINGS: Mapping[str, Option] = declared(Settings)

@@ -5,15 +5,22 @@ from dataclasses import dataclass
 
 SUBJECT_SLOT = "[X]"
 ANSWER_SLOT = "[Y]"
+BLANK_TEXT = "____"  # where people or chat models are shown a sentence with its blank
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A prompt with all blanks filled; `text[start:end]` is the option."""
+    """A prompt with all blanks filled; `text[start:end]` is the option.
+
+    `context`: the text before it, which a model reads and which is not scored. `begun`: whether the context has the
+    start token already, as what a chat template writes does.
+    """
 
     text: str
     start: int
     end: int
+    context: str = ""
+    begun: bool = False
 
 
 @dataclass(frozen=True)
@@ -23,11 +30,17 @@ class Prompt:
     `scored`: the index of the blank that takes the options; the kind of model determines what the other blanks hold
     (a mask token, an end-of-text token or nothing).
     `verbatim`: keep the case of the first letter, which otherwise becomes upper case.
+    `context` and `begun`: as in `Statement`.
+    `messages`: a chat whose next message is what the prompt says: the user's messages and the assistant's in turn, the
+    last of which is the user's. A model turns them into the context by its chat template; without one, they are lines.
     """
 
     pieces: tuple[str, ...]
     scored: int = 0
     verbatim: bool = False
+    context: str = ""
+    begun: bool = False
+    messages: tuple[str, ...] = ()
 
     def fill(self, option: str, other: str = "") -> Statement:
         """Put `option` into the scored blank and `other` into all other blanks."""
@@ -41,7 +54,8 @@ class Prompt:
             left = upper_first(left)
         elif not self.verbatim:
             option = upper_first(option)
-        return Statement(left + option + right, len(left), len(left) + len(option))
+        context = self.context or "".join(f"{message}\n" for message in self.messages)
+        return Statement(left + option + right, len(left), len(left) + len(option), context, self.begun)
 
 
 def upper_first(text: str) -> str:

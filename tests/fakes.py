@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.errors import TooLong
 from probing.language_model import BlankDistribution, Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.template import Statement
 
@@ -38,7 +39,7 @@ class FakeModel:
     def starting(self, start: str) -> Self:
         return self
 
-    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         for prompt, options in requests:
             if self.fails_after is not None and self.usage.statements >= self.fails_after:
                 raise KeyboardInterrupt
@@ -74,7 +75,23 @@ class FakeModel:
     def _tokens(self, statement: Statement) -> NDArray[np.float64]:
         if statement.text in self.knows:
             return np.full(len(statement.text.split()), -1e-6)
-        return np.array([-_number(statement.text[:end]) for end in _word_ends(statement.text)])
+        before = statement.context
+        return np.array([-_number(before + statement.text[:end]) for end in _word_ends(statement.text)])
+
+
+@dataclass
+class ShortSighted(FakeModel):
+    """A fake model that takes statements of at most `limit` letters, each of them a token."""
+
+    limit: int = 27
+
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores | TooLong]:
+        for prompt, options in requests:
+            longest = max(len(prompt.fill(option).text) for option in options)
+            if longest > self.limit:
+                yield TooLong(f"A text takes {longest} tokens, the model takes {self.limit}.", "", self.limit)
+            else:
+                yield from FakeModel.score(self, [(prompt, options)], scoring)
 
 
 @dataclass

@@ -4,15 +4,16 @@ Every probe then has pages with content, within seconds and without a network. T
 pages (tests/pictures.py) use the same site.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.stored import artefacts, benchmarks
-from leaderboard.worker import jobs
+from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG, EMBEDDED
 from probing.language_model import LanguageModel
@@ -29,17 +30,31 @@ ITEMS = 4  # of each relation, where a benchmark is large
 WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whose items are asked
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
+SHOWN_APART = 12  # revisions that were sent together, more than a page shows one by one
+# Addresses of submissions by what came of them; elsewhere the last part of such an address is a secret.
+SUBMISSIONS = {
+    f"submission-{name}": f"/submissions/made-up-{name}/"
+    for name in ("accepted", "waiting", "refused", "withdrawn", "revisions")
+}
 
 
 def fill() -> None:
-    """Install the benchmarks that ship, and measure the three models on each."""
-    shipped = [entry for entry in CATALOG.values() if not entry.archive]
+    """Install the benchmarks that ship, and measure the three models on each.
+
+    A third party has measured a training, whose three steps are the three models.
+    """
+    shipped = [entry for entry in CATALOG.values() if not entry.downloads]
     installed = [benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)[0] for entry in shipped]
     contents = [benchmarks.read(on) for on in installed]
     models = random_models([sentence for content in contents for sentence in sentences(content)])
     for on, content in zip(installed, contents, strict=True):
         for model in models:
-            store(on, content, model)
+            store(on, content, model, row_of(model))
+    for place, model in enumerate(models):
+        step = 1000 * place
+        of = make.model("random/checkpoints", step=step, tokens=4000 * step, revision=f"step{step}")
+        store(installed[0], contents[0], model, of, provenance=Run.Provenance.THIRD_PARTY, reference="A made-up source")
+    add_submissions(installed[0])
 
 
 def sentences(content: Content) -> Iterator[str]:
@@ -67,19 +82,19 @@ def random_models(texts: Sequence[str]) -> list[LanguageModel]:
     return models
 
 
-def store(on: Benchmark, content: Content, model: LanguageModel) -> None:
+def row_of(model: LanguageModel) -> Model:
+    card = model.card
+    facts = {"kind": card.kind, "parameters": card.parameters, "architecture": card.architecture}
+    return Model.objects.get_or_create(hub_id=card.id, commit=card.commit, defaults=facts)[0]
+
+
+def store(on: Benchmark, content: Content, model: LanguageModel, of: Model, **fields: str) -> None:
     """Store a finished run as a worker does."""
     limit = None if on.probe in WHOLE else ITEMS
     settings = normalised(replace(on.settings_with({}), limit=limit), content)
     now = datetime.now(UTC)
     finished = [probe_part(model, content, settings, part) for part in parts(content, settings)]
     result = joined(finished, content, settings)
-    card = model.card
-    of, _ = Model.objects.get_or_create(
-        hub_id=card.id,
-        commit=card.commit,
-        defaults={"kind": card.kind, "parameters": card.parameters, "architecture": card.architecture},
-    )
     run = Run.objects.create(
         model=of,
         benchmark=on,
@@ -87,8 +102,37 @@ def store(on: Benchmark, content: Content, model: LanguageModel) -> None:
         settings=settings.to_json(),
         settings_digest=settings.digest,
         started=now,
+        **fields,
     )
-    jobs.finish(run, result, artefacts.store_result(run, result))
+    finish(run, result, artefacts.store_result(run, result))
+
+
+def add_submissions(on: Benchmark) -> None:
+    """Add a submission in each state that lasts, and one of many revisions."""
+    state = Submission.State
+    passed = {"name": "well-formed id", "state": "ok", "message": "The id names a model."}
+    no_answer = {"name": "exists", "state": "warning", "message": "The hub did not answer.", "next_step": ""}
+    no_model = {
+        "name": "exists",
+        "state": "failed",
+        "message": "There is no model “org/missing” on the hub.",
+        "next_step": "Copy its id from the page of the model.",
+    }
+    run = Run.objects.filter(benchmark=on, state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).first()
+    submit("accepted", on, state.ACCEPTED, [passed], run=run)
+    submit("waiting", on, state.WAITING, [passed, no_answer])
+    submit("refused", on, state.REFUSED, [passed, no_model])
+    submit("withdrawn", on, state.WITHDRAWN, [])
+    for number in range(SHOWN_APART):
+        name = f"revision-{number}" if number else "revisions"
+        submit(name, on, state.REFUSED, [passed, no_model], group="made-up-revisions", revision=f"step{1000 * number}")
+    Submission.objects.filter(revision="step1000").update(state=state.ACCEPTED, run=run, checks=[passed])
+
+
+def submit(name: str, on: Benchmark, state: str, checks: Sequence[Mapping[str, str]], **fields: Any) -> None:
+    Submission.objects.create(
+        token=f"made-up-{name}", model_id="org/missing", benchmark=on, state=state, checks=list(checks), **fields
+    )
 
 
 def add_unfinished() -> None:

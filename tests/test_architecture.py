@@ -14,8 +14,15 @@ PACKAGES = ("probing", "leaderboard")
 
 # A module may import from lines above its own, and from its own package; a package's modules stand with it.
 LAYERS = [
-    {"probing", "probing.arrays", "probing.errors", "probing.kinds", "probing.redaction"},
-    {"probing.benchmark", "probing.options", "probing.start_token", "probing.template"},
+    {"probing", "probing.arrays", "probing.errors", "probing.kinds", "probing.redaction", "probing.revisions"},
+    {
+        "probing.benchmark",
+        "probing.chart_template",
+        "probing.extras",
+        "probing.options",
+        "probing.start_token",
+        "probing.template",
+    },
     {"probing.language_model", "probing.statements"},
     {"probing.files", "probing.uniform_model"},
     {"probing.formats", "probing.settings"},
@@ -24,9 +31,9 @@ LAYERS = [
     {"probing.estimate", "probing.model_source", "probing.results"},
     {"probing.scoring"},
     {"probing.runner"},
+    {"probing.dry_run", "probing.harness", "probing.measuring", "probing.sentences", "probing.studies"},
+    {"probing.remote", "probing.sweeps"},
     {"probing.monitor"},
-    {"probing.measuring"},
-    {"probing.remote"},
     {"probing.command_line"},
     {"probing.__main__"},
 ]
@@ -43,7 +50,8 @@ SITE_LAYERS = [
     {"leaderboard.urls", "leaderboard.wsgi"},
     {"leaderboard.management"},
 ]
-LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child")
+HARNESS = ("probing.harness.backend", "probing.harness.importing")
+LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child", *HARNESS)
 
 
 def modules() -> dict[str, ast.Module]:
@@ -52,7 +60,13 @@ def modules() -> dict[str, ast.Module]:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
             found[name] = ast.parse(path.read_text(encoding="utf-8"))
+    found["probing"].body = [node for node in found["probing"].body if not is_for_type_checkers(node)]
     return found
+
+
+def is_for_type_checkers(node: ast.stmt) -> bool:
+    """Whether Python skips the statement: the package's public names, which it imports on first use."""
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 MODULES = modules()
@@ -123,6 +137,11 @@ def test_importing_the_library_loads_no_torch() -> None:
 def test_a_measuring_process_loads_no_statistics() -> None:
     """They are needed where results are compared, and would take a tenth of the time that it needs to start."""
     assert "scipy.stats" not in loaded_by("import probing.probes, probing.results.joining")
+
+
+@pytest.mark.parametrize("code", ["import probing", "from probing.__main__ import parser; parser([]).format_help()"])
+def test_the_help_loads_nothing_that_takes_long_to_import(code: str) -> None:
+    assert not {"numpy", "pandas", "scipy", "torch", "transformers"} & set(loaded_by(code))
 
 
 def test_importing_the_sites_addresses_loads_no_torch() -> None:

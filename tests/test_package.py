@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,13 @@ import sys
 import probing
 from probing.catalog import CATALOG, open_benchmark
 assert probing.__file__.startswith(sys.argv[1]), probing.__file__
-print(sorted(slug for slug, entry in CATALOG.items() if not entry.archive and open_benchmark(slug).size))
+print(sorted(slug for slug, entry in CATALOG.items() if not entry.downloads and open_benchmark(slug).size))
 """
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 LIBRARY = PROJECT["dependencies"]
+HARNESS = PROJECT["optional-dependencies"]["harness"]
+BACKEND = ROOT / "probing" / "harness" / "backend.py"  # is loaded by the harness, or if that is installed
 SITE = PROJECT["optional-dependencies"]["site"] + PYPROJECT["dependency-groups"]["demo"]
 
 
@@ -79,15 +82,17 @@ def test_the_command_passes_its_exit_code_on(installed: Path) -> None:
 
 
 def test_the_library_declares_every_package_that_it_imports() -> None:
-    declared = {canonicalize_name(Requirement(requirement).name) for requirement in LIBRARY}
     distributions = packages_distributions()
-    for name in imported(ROOT / "probing") - sys.stdlib_module_names - {"probing"}:
-        assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, name
+    for path in (ROOT / "probing").rglob("*.py"):
+        requirements = LIBRARY + (HARNESS if path == BACKEND else [])
+        declared = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
+        for name in imported(path) - sys.stdlib_module_names - {"probing"}:
+            assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, (path, name)
 
 
-def imported(folder: Path) -> set[str]:
-    """Return the names of the top-level packages that the modules in a folder import."""
-    nodes = [node for path in folder.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+def imported(path: Path) -> set[str]:
+    """Return the names of the top-level packages that a module imports."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     return {name.partition(".")[0] for name in names}
@@ -98,7 +103,7 @@ def test_the_lock_file_of_the_site_pins_a_version_in_range(requirement: str) -> 
     assert is_pinned(requirement, "requirements.lock")
 
 
-@pytest.mark.parametrize("requirement", PROJECT["optional-dependencies"]["dev"])
+@pytest.mark.parametrize("requirement", sorted({*chain(*PROJECT["optional-dependencies"].values())}))
 def test_the_lock_file_of_the_tests_pins_a_version_in_range(requirement: str) -> None:
     assert is_pinned(requirement, "requirements-dev.lock")
 

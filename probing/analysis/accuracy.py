@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.breakdown import ALL, OVERALL, group_means
-from probing.analysis.clustered import NO_INTERVAL, with_clustered
+from probing.analysis.clustered import NO_INTERVAL, clustered_means
 from probing.analysis.intervals import wilson
 
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
@@ -39,7 +39,7 @@ def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
 
 def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the share of items for which `values` is true in each group of a dimension, with both intervals."""
-    table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
+    table = clustered_means(rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
     low, high = zip(*bounds, strict=True)
     return _scored(metric, dimension, table, low, high)
@@ -58,7 +58,7 @@ def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 def _scored(
     metric: str, dimension: str, table: pd.DataFrame, low: Sequence[float] = (), high: Sequence[float] = ()
 ) -> pd.DataFrame:
-    """Return a table of `group_means` or `with_clustered` as tidy scores; intervals that it lacks are empty."""
+    """Return a table of `group_means` or `clustered_means` as tidy scores; intervals that it lacks are empty."""
     empty = np.full(len(table), np.nan)
     scores = {
         "metric": metric,

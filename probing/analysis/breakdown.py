@@ -41,7 +41,11 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the weighted mean of `values` in each group: columns `group`, `value`, `n` (items, may be fractional)."""
-    table = members(rows, dimension)
+    return means_of(members(rows, dimension), values)
+
+
+def means_of(table: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Return what `group_means` does, given a table of `members`."""
     codes, groups = pd.factorize(table["group"])
     weights = table["weight"].to_numpy()
     sums = np.bincount(codes, weights, len(groups))

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from probing.analysis.breakdown import members
+from probing.analysis.breakdown import means_of, members
 from probing.analysis.intervals import independent_items, wilson
 from probing.arrays import Floats
 
@@ -59,19 +59,23 @@ def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
     return max(1.0, 1 / (1 / (relations - 1) + max(0.0, excess) / (2 * relations)))
 
 
-def with_clustered(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return a table of `group_means` with `cluster_low` and `cluster_high`, empty for groups of a single relation."""
+def clustered_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """Return `group_means` with `cluster_low` and `cluster_high`, which are empty for groups of a single relation."""
+    table = members(rows, dimension)
+    means = means_of(table, values)
     bounds = {
         group: cluster_interval(shares, weights, float(weights.sum()))
-        for group, shares, weights in _by_relation(rows, values, dimension)
+        for group, shares, weights in _by_relation(table, rows, values)
     }
-    low, high = zip(*(bounds[group] for group in table["group"]), strict=True)
-    return table.assign(cluster_low=low, cluster_high=high)
+    low, high = zip(*(bounds[group] for group in means["group"]), strict=True)
+    return means.assign(cluster_low=low, cluster_high=high)
 
 
-def _by_relation(rows: pd.DataFrame, values: pd.Series, dimension: str) -> Iterator[tuple[str, Floats, Floats]]:
-    """Yield for each group its name, and the share and the weight (items) of each of its relations."""
-    table = members(rows, dimension)
+def _by_relation(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield for each group its name, and the share and the weight (items) of each of its relations.
+
+    `table`: the `members` of the groups.
+    """
     groups, names = pd.factorize(table["group"])
     relations, labels = pd.factorize(rows["relation"])
     weights = table["weight"].to_numpy()

@@ -95,6 +95,20 @@ def compare(
     return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
 
 
+def overall_difference(
+    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT, seed: int = 0
+) -> dict[str, float]:
+    """Return the overall figures of two results on their common rows, and their difference with its paired interval.
+
+    `first`, `second`: rows with the columns of `ROW_KEY` and that of `correctness`. The figures are those of the
+    overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on.
+    """
+    shared = common_rows({"first": first, "second": second}, correctness.column)
+    right = shared["first"].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
+    items = _group_items(right, members(right, OVERALL), list(shared))
+    return _paired(items, correctness.macro, np.random.default_rng(seed))
+
+
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
     """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
     corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))

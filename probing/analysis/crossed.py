@@ -18,9 +18,11 @@ BY_CULTURE: Mapping[str, tuple[str, ...]] = {
     "culture_pair_language_relation": ("culture_pair", "language", "relation"),
     "culture_pair_language_relation_culture": ("culture_pair", "language", "relation", CULTURE),
 }
+# Of predicates that are asked in several languages about no cultures, as mLAMA's.
+BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {"language_relation": ("language", "relation")}
 # Shows what is left of each fact type without its leaky sentences.
 CELL = "fact_type_major_leak"
-CROSSED: Mapping[str, tuple[str, ...]] = {**BY_CULTURE, CELL: ("fact_type", "major", "leak")}
+CROSSED: Mapping[str, tuple[str, ...]] = {**BY_CULTURE, **BY_LANGUAGE, CELL: ("fact_type", "major", "leak")}
 
 
 def join_group(values: Iterable[str]) -> str:

@@ -12,8 +12,8 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion, tidy
 from probing.analysis.breakdown import OVERALL, group_means
-from probing.analysis.clustered import with_clustered
-from probing.analysis.crossed import BY_CULTURE, CULTURE, with_crossed
+from probing.analysis.clustered import clustered_means
+from probing.analysis.crossed import BY_CULTURE, BY_LANGUAGE, CULTURE, with_crossed
 from probing.analysis.intervals import independent_items, newcombe, wilson
 from probing.formats.dlama import WEST
 
@@ -38,6 +38,9 @@ def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFram
         rows = with_crossed(rows, BY_CULTURE)
         tables += _by_culture(rows, RANKING_METRICS)
         tables += [table for dimension in WITH_ORIGIN for table in _origins(rows, dimension)]
+    elif "language" in rows:
+        rows = with_crossed(rows, BY_LANGUAGE)
+        tables += [table for name in BY_LANGUAGE for table in _right_shares(rows, RANKING_METRICS, name)]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
@@ -82,7 +85,7 @@ def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
 
 def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean reciprocal rank; its interval is Wilson's for as many items as have a share of the same error."""
-    table = with_clustered(group_means(rows, values, dimension), rows, values, dimension)
+    table = clustered_means(rows, values, dimension)
     squares = group_means(rows, values**2, dimension)["value"]
     errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["n"] - 1).clip(lower=1))
     bounds = [

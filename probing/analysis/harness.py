@@ -39,6 +39,8 @@ def harness_command(record: Mapping[str, Any]) -> HarnessCommand | None:
         return HarnessCommand("", ("The task of lm-evaluation-harness takes causal models only.",))
     if settings.get("start", AUTO) == NONE:
         return HarnessCommand("", ("lm-evaluation-harness cannot leave out the start token.",))
+    if {"few_shot", "chat"} & settings.get("options", {}).keys():
+        return HarnessCommand("", ("The task of lm-evaluation-harness asks the statement alone, without examples.",))
     words = ["lm_eval", "--model", "hf", "--model_args", ",".join(_model_arguments(model, settings)), "--tasks", task]
     return HarnessCommand(shlex.join(words), tuple(_differences(settings)))
 

@@ -51,7 +51,17 @@ def mean_of_shares(shares: Floats, n: Floats) -> tuple[float, float]:
 
 def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:
     """Return Newcombe's interval for the difference of two independent proportions, from each one's Wilson interval."""
-    (low_1, high_1), (low_2, high_2) = wilson(first, n_first), wilson(second, n_second)
+    return recovered(first, wilson(first, n_first), second, wilson(second, n_second))
+
+
+def recovered(
+    first: float, bounds_first: tuple[float, float], second: float, bounds_second: tuple[float, float]
+) -> tuple[float, float]:
+    """Return the interval of `first` - `second`, two independent estimates, from each one's own interval.
+
+    It recovers the variances from the intervals, the MOVER method (Zou and Donner 2008).
+    """
+    (low_1, high_1), (low_2, high_2) = bounds_first, bounds_second
     difference = first - second
     return (
         difference - sqrt((first - low_1) ** 2 + (high_2 - second) ** 2),

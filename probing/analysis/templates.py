@@ -84,6 +84,8 @@ def variance_components(rows: pd.DataFrame) -> dict[str, float]:
     several items and several templates.
     """
     tables = list(_crossed_outcomes(rows))
+    if not tables:
+        return {}
     squares = [_squares(outcomes) for outcomes in tables]
     n, k = (np.array(sizes, dtype=float) for sizes in zip(*(table.shape for table in tables), strict=True))
     if not ((n > 1) & (k > 1)).any():
@@ -143,8 +145,10 @@ def _flips(rows: pd.DataFrame) -> pd.Series:
 
 def _ranges(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     table = by_wording(rows)
-    several = table.groupby("relation")["template"].transform("size") > 1
-    relations = table[several].groupby("relation", sort=False)
+    by_relation = table.groupby("relation")
+    several = by_relation["template"].transform("size") > 1
+    even = by_relation["items"].transform("nunique") == 1  # an item may be too long for the model with one template
+    relations = table[several & even].groupby("relation", sort=False)
     ranges = pd.DataFrame(
         {"value": relations["accuracy"].max() - relations["accuracy"].min(), "n": relations["items"].max()}
     )

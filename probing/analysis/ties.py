@@ -7,6 +7,10 @@ from probing.analysis.accuracy import proportion
 from probing.analysis.breakdown import OVERALL
 
 TIES = "ties"
+MOST_TIE = (
+    "Of most items several options share the best score, so that their order decides and the accuracy says "
+    "nothing: the tokenizer may not know the words, or the network may put out the same whatever it reads."
+)
 
 
 def with_ties(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -27,6 +31,12 @@ def tied(scores: pd.Series) -> pd.Series:
     values, starts = np.concatenate(scores.tolist()), np.cumsum(sizes) - sizes
     best = np.repeat(np.maximum.reduceat(values, starts), sizes)
     return pd.Series(np.add.reduceat((values == best).astype(int), starts) > 1, scores.index)
+
+
+def tie_warnings(scores: pd.DataFrame) -> list[str]:
+    """Return a warning if more than half of the items of a run tie."""
+    shares = scores.loc[scores["metric"] == TIES, "value"]
+    return [MOST_TIE] if (shares > 0.5).any() else []
 
 
 def ties_in_words(share: float, items: float) -> str:

@@ -13,11 +13,12 @@ from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, c
 from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
-from probing.command_line.program import print_by_dimension, print_table
+from probing.command_line.program import print_by_dimension, print_lines, print_table
 from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
+from probing.results.differences import differences
 from probing.results.result import Result
 
 MOST_DISPUTED = 10  # sentences that are printed
@@ -49,6 +50,7 @@ def compare_results(arguments: argparse.Namespace) -> None:
     table = probe.compare(rows)
     for (name, result), folder in zip(named.items(), folders, strict=True):
         print(f"{name}: {_name(result)}, in {folder}")
+    _print_run_differences(named)
     hidden = SIDE_BOUNDS if len(named) > 2 else ["result", *SIDE_BOUNDS]
     print_by_dimension(table.drop(columns=hidden))
     if probe is Perplexity:
@@ -57,6 +59,14 @@ def compare_results(arguments: argparse.Namespace) -> None:
     if smallest:
         print(f"\n{sentence(smallest)}")
     _write_csv(table, folders, arguments.csv)
+
+
+def _print_run_differences(results: Mapping[str, Result]) -> None:
+    """Print in what each further run differs from the first, so that a difference of scores can be put down to it."""
+    first, *others = results.values()
+    for name, other in zip(list(results)[1:], others, strict=True):
+        lines = [str(difference) for difference in differences(first.record, other.record)]
+        print_lines(f"What differs between the first and the {name} run", lines or ["nothing that is recorded"])
 
 
 def _check_number(number: int, unified: bool) -> None:

@@ -9,6 +9,7 @@ import probing
 from probing.command_line.program import add_model
 from probing.errors import BadInput
 from probing.formats.files import text_lines
+from probing.language_model import fitting
 from probing.probes.perplexity import By, Perplexity
 
 
@@ -34,6 +35,6 @@ def perplexity(arguments: argparse.Namespace) -> None:
         dtype=arguments.dtype,
         batch_tokens=arguments.batch_tokens,
     )
-    for sentence in probe.measure(model, sentences):
+    for sentence in map(fitting, probe.measure(model, sentences)):
         line = {"text": sentence.text, "tokens": sentence.tokens, "perplexity": sentence.perplexity}
         print(json.dumps(line, ensure_ascii=False), flush=True)

@@ -4,9 +4,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import pandas as pd
+if TYPE_CHECKING:  # pandas takes longer to import than the help takes to print
+    import pandas as pd
 
 
 def program() -> str:
@@ -22,10 +23,15 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
 
 
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that choose the model, its device and the size of batches."""
+def add_model(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the arguments that choose the model, its device and the size of batches.
+
+    `several`: the argument is a list, which argparse leaves empty where none is named.
+    """
     add = parser.add_argument
-    add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file")
+    many: dict[str, Any] = {"nargs": "+", "default": []} if several else {}
+    model = add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file", **many)
+    model.required = not several
     add("--commit", default="", help="commit of a hub model; default: the newest")
     add("--device", default="auto", help="cpu or cuda; default: a GPU where there is one")
     add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
@@ -37,13 +43,13 @@ def print_lines(title: str, lines: Sequence[str]) -> None:
         print("", title, *lines, sep="\n")
 
 
-def print_by_dimension(table: pd.DataFrame) -> None:
+def print_by_dimension(table: "pd.DataFrame") -> None:
     for dimension, rows in table.groupby("dimension", sort=False):
         print(f"\n{dimension}")
         print_table(rows.drop(columns="dimension"))
 
 
-def print_scores(scores: pd.DataFrame) -> None:
+def print_scores(scores: "pd.DataFrame") -> None:
     """Print tidy scores by dimension; several metrics without intervals stand side by side, in one row per group."""
     for dimension, rows in scores.groupby("dimension", sort=False):
         print(f"\n{dimension}")
@@ -53,11 +59,11 @@ def print_scores(scores: pd.DataFrame) -> None:
             print_table(rows.drop(columns="dimension"))
 
 
-def _side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
+def _side_by_side(rows: "pd.DataFrame") -> "pd.DataFrame":
     values = rows.pivot(index=["group", "n"], columns="metric", values="value")
     groups = rows[["group", "n"]].drop_duplicates()
     return values.loc[list(groups.itertuples(index=False)), rows["metric"].unique()].reset_index()
 
 
-def print_table(rows: pd.DataFrame) -> None:
+def print_table(rows: "pd.DataFrame") -> None:
     print(rows.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))

@@ -1,26 +1,36 @@
 """A run's settings as words on the command line: the flags that are offered, read and written here."""
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
-from probing.options import Option
+from probing.options import Option, declared
 from probing.probes import PROBES
+from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import SETTINGS, Settings
+
+# Options of probes that have a flag as well; other probes may have an option of the same name.
+FLAGGED: Mapping[str, Option] = {name: declared(MultipleChoice)[name] for name in ("few_shot", "chat")}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add a flag for each setting, and `--set` for the probe's own options."""
-    for name, setting in SETTINGS.items():
-        action = _action(setting)
-        parser.add_argument(_flag(setting), dest=name, default=argparse.SUPPRESS, help=_help(setting), **action)
+    """Add a flag for each setting and some options, and `--set` for all of the probe's own options."""
+    add_flags(parser, {**SETTINGS, **FLAGGED})
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the probe; may be repeated"
     )
 
 
+def add_flags(parser: argparse.ArgumentParser, options: Mapping[str, Option]) -> None:
+    """Add a flag for each of the options; those that are not given are absent from the parsed arguments."""
+    for name, declaration in options.items():
+        flag, action = _flag(declaration), _action(declaration)
+        parser.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=_help(declaration), **action)
+
+
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were given on the command line, by name."""
-    return {name: value for name, value in vars(arguments).items() if name in SETTINGS}
+    """Return the settings and the options with a flag that were given on the command line, by name."""
+    return {name: value for name, value in vars(arguments).items() if name in SETTINGS or name in FLAGGED}
 
 
 def settings_words(settings: Settings) -> list[str]:

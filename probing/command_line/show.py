@@ -12,6 +12,7 @@ from probing.analysis.tokens_in_words import tokens_in_words
 from probing.command_line.program import print_lines, print_scores, print_table
 from probing.probes import probe_named, probe_of
 from probing.results.result import Result
+from probing.results.skipped_items import skipped_in_words
 from probing.results.tokens import TOKENS_FILE, read_tokens
 from probing.settings import Settings
 
@@ -28,7 +29,7 @@ def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
-    for remark in [*probe_named(result.record["probe"]).remarks, *result.record.get("benchmark_notes", [])]:
+    for remark in [*probe_named(result.record["probe"]).remarks, *result.notes, *skipped_in_words(result.record)]:
         print(remark)
     ties = result.scores[result.scores["metric"] == TIES]
     for share, items in zip(ties["value"], ties["n"], strict=True):

@@ -6,18 +6,15 @@ import signal
 import sys
 from pathlib import Path
 
-from probing.errors import BadInput
+from probing.command_line.token import add_token, token_of
 from probing.remote.client import Site
 from probing.remote.worker import Plan, RemoteWorker
-
-TOKEN_VARIABLE = "CLOZEBOARD_TOKEN"
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("site", metavar="SITE", help="address of the site, such as https://site.example")
-    add("--token", help=f"token of the site; better in the variable {TOKEN_VARIABLE}: all users see the command line")
-    add("--token-file", type=Path, metavar="FILE", help="a file that holds the token")
+    add_token(parser)
     add("--lanes", default="default", metavar="A,B", help="take runs of these queues; default: default")
     add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
     add("--memory-gb", type=_positive, metavar="N", help="memory that a model may take; default: nine tenths of all")
@@ -53,20 +50,6 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
         hub=os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co",
         hub_token=os.environ.get("HF_TOKEN", ""),
     )
-
-
-def token_of(arguments: argparse.Namespace) -> str:
-    """Return the token from the command line, a file, or the environment."""
-    if arguments.token:
-        return str(arguments.token)
-    if arguments.token_file:
-        try:
-            return str(arguments.token_file.read_text(encoding="utf-8").strip())
-        except (OSError, ValueError) as error:
-            raise BadInput(f"{arguments.token_file} cannot be read as a token.", "Check the path.") from error
-    if token := os.environ.get(TOKEN_VARIABLE):
-        return token
-    raise BadInput("There is no token.", f"Set {TOKEN_VARIABLE}, or give --token-file.")
 
 
 def _say(text: str) -> None:

@@ -2,7 +2,8 @@
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -53,8 +54,15 @@ def add_options(curating: argparse.ArgumentParser) -> None:
 
 
 def _add_common_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
+    add_endpoint_options(parser)
+    print_help = "only print the queries, without sending them"
+    parser.add_argument("--print-query", action="store_true", help=print_help)
+
+
+def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that `open_endpoint` reads."""
     add = parser.add_argument
-    add("--out", type=Path, metavar="DIR", help="the folder to write")
     add("--endpoint", default=WIKIDATA, metavar="URL", help=f"the SPARQL endpoint; default: {WIKIDATA}")
     cache_help = "the file in which answers are kept; default: curation/answers.sqlite in CLOZEBOARD_DATA"
     add("--cache", type=Path, metavar="FILE", help=cache_help)
@@ -62,7 +70,15 @@ def _add_common_options(parser: argparse.ArgumentParser) -> None:
     add("--interval", type=float, default=REQUEST_INTERVAL, metavar="SECONDS", help=interval_help)
     timeout_help = f"seconds to wait for an answer; default: {ANSWER_TIMEOUT:g}"
     add("--timeout", type=float, default=ANSWER_TIMEOUT, metavar="SECONDS", help=timeout_help)
-    add("--print-query", action="store_true", help="only print the queries, without sending them")
+
+
+@contextmanager
+def open_endpoint(options: argparse.Namespace) -> Iterator[Endpoint]:
+    """Yield the endpoint that the user chose, with its cache."""
+    if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
+        raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
+    with HttpCache(_cache_file(options), interval=options.interval, timeout=options.timeout) as cache:
+        yield Endpoint(cache, options.endpoint)
 
 
 def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
@@ -72,11 +88,9 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
         return print("\n".join(query.text for query in queries))
     if options.out is None:
         raise BadInput("There is no folder for the benchmark.", "Give --out DIR.")
-    if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
-        raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
     folder = options.out.resolve()
-    with alone(folder), HttpCache(_cache_file(options), interval=options.interval, timeout=options.timeout) as cache:
-        task.write(Endpoint(cache, options.endpoint), folder)
+    with alone(folder), open_endpoint(options) as endpoint:
+        task.write(endpoint, folder)
     print(f"The benchmark is in {options.out}; how it was made is in its manifest.json.")
     print(f"To add it to the site: python manage.py import_benchmark {kind.format} {options.out}")
 

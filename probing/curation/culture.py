@@ -31,7 +31,8 @@ from probing.curation.query import EXAMPLE_ITEM, Query, articles, chunks
 from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.dlama import TEMPLATE_FILE, TEMPLATES_FOLDER
+from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_templates import TEMPLATE_FILE
 
 NO_ARTICLE = "the subject has no article on the sites"
 BEYOND_FIRST_SUBJECTS = "beyond the first subjects"

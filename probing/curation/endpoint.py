@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from email.message import Message
 from typing import IO, Any
 
-from SPARQLWrapper import JSON, POST, SPARQLWrapper
-from SPARQLWrapper.SPARQLExceptions import SPARQLWrapperException
 from tqdm import tqdm
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from probing.curation.http_cache import AGENT, HttpCache, OverTimeLimit, QueryTimedOut
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
+from probing.extras import extra_package
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 ITEM_ADDRESS = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
@@ -119,8 +118,9 @@ class Endpoint:
 
     def _send(self, text: str) -> HTTPResponse:
         """Send a query with SPARQLWrapper, whose transport is urllib; return its answer or error as urllib3 has it."""
-        wrapper = SPARQLWrapper(self.url, returnFormat=JSON, agent=AGENT)
-        wrapper.setMethod(POST)
+        library = extra_package("SPARQLWrapper", "curation", "Asking Wikidata")
+        wrapper = library.SPARQLWrapper(self.url, returnFormat=library.JSON, agent=AGENT)
+        wrapper.setMethod(library.POST)
         wrapper.setTimeout(int(self.cache.timeout) or 1)
         wrapper.setQuery(text)
         try:
@@ -128,7 +128,7 @@ class Endpoint:
             return _response(answer.status, answer.headers, answer)
         except urllib.error.HTTPError as error:
             return _response(error.code, error.headers, error)
-        except SPARQLWrapperException as error:
+        except library.SPARQLExceptions.SPARQLWrapperException as error:
             # SPARQLWrapper replaces some HTTP errors by its own, which lack status and headers; the context has them.
             original = error.__context__
             assert isinstance(original, urllib.error.HTTPError)

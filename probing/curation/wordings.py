@@ -1,19 +1,15 @@
 """Sentence templates of predicates: those of this project, or those of a folder in mLAMA's form."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 
 from probing.curation.endpoint import Endpoint
 from probing.curation.facts import ENGLISH
 from probing.errors import BadInput
-from probing.formats.dlama import TEMPLATE_FILE
 from probing.formats.files import read_lines
+from probing.formats.own_templates import TEMPLATE_FILE, own_templates
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
-
-OWN_TEMPLATES = Path(__file__).parent / "templates.toml"
 
 
 def templates(predicates: Sequence[str], language: str, folder: Path | None = None) -> dict[str, str]:
@@ -21,7 +17,7 @@ def templates(predicates: Sequence[str], language: str, folder: Path | None = No
 
     Raises `BadInput` if a predicate has none.
     """
-    available = _in_folder(folder, language) if folder else _own_templates(language)
+    available = _in_folder(folder, language) if folder else own_templates(language)
     missing = [predicate for predicate in predicates if predicate not in available]
     if missing:
         source = folder or "Clozeboard's own templates"
@@ -43,7 +39,7 @@ def property_templates(
 ) -> dict[str, list[str]]:
     """Return property -> templates: the user's, else this project's, else one made of the property's English name."""
     checked = {id: [checked_template(text, id) for text in texts] for id, texts in user_templates.items()}
-    own = _own_templates(language)
+    own = own_templates(language)
     unworded = [id for id in properties if id not in checked and id not in own]
     if unworded and language != ENGLISH:
         raise BadInput(f"No template for {', '.join(unworded)} in {language!r}.", "Give one by --template.")
@@ -66,15 +62,6 @@ def check_languages(codes: Iterable[str]) -> None:
     for code in codes:
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
             raise BadInput(f"{code!r} is not a language code.", "Write it such as ar or zh-hant.")
-
-
-@lru_cache
-def _read_own_templates() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(OWN_TEMPLATES.read_text(encoding="utf-8"))
-
-
-def _own_templates(language: str) -> dict[str, str]:
-    return {predicate: texts[language] for predicate, texts in _read_own_templates().items() if language in texts}
 
 
 def _in_folder(folder: Path, language: str) -> dict[str, str]:

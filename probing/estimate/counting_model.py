@@ -100,7 +100,7 @@ class CountingModel:
 
     def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> int:
         """Return the number of distinct prefixes; with pruning, of the shared ones and an estimate of the rest."""
-        texts = [s.text[: s.end] if scoring.span == "answer" else s.text for s in statements]
+        texts = [s.context + (s.text[: s.end] if scoring.span == "answer" else s.text) for s in statements]
         before = len(self._prefixes)
         passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > before)
         if not scoring.decide:
@@ -116,9 +116,9 @@ class CountingModel:
         """
         whole = scoring.pll == "whole_answer" and scoring.span == "answer"
         if not whole and not scoring.decide:
-            return sum(self._new_inputs(_hidden(one, scoring.span), len(pieces(one.text))) for one in statements)
-        first = sum(self._new_inputs([_without_option(one)], len(pieces(one.text))) for one in statements)
-        inputs = sum(len(pieces(one.text)) ** 2 for one in statements) / len(statements)
+            return sum(self._new_inputs(_hidden(one, scoring.span), _length(one)) for one in statements)
+        first = sum(self._new_inputs([_without_option(one)], _length(one)) for one in statements)
+        inputs = sum(len(pieces(one.text)) * _length(one) for one in statements) / len(statements)
         return first if whole else first + round(_rivals(len(statements)) * inputs)
 
     def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> int:
@@ -158,15 +158,20 @@ def pieces(text: str) -> list[str]:
     return PIECE.findall(text)
 
 
+def _length(statement: Statement) -> int:
+    """Return the length of a statement with its context, in pieces."""
+    return len(pieces(statement.context + statement.text))
+
+
 def _without_option(statement: Statement) -> tuple[str, str, str]:
     """Return the input that options of one length share: the text with the option hidden."""
-    text, start, end = statement.text, statement.start, statement.end
-    return text[:start], str(len(pieces(text[start:end]))), text[end:]
+    left, right = _context(statement)
+    return left, str(len(pieces(statement.text[statement.start : statement.end]))), right
 
 
 def _context(statement: Statement) -> tuple[str, str]:
     """Return the text on both sides of the option."""
-    return statement.text[: statement.start], statement.text[statement.end :]
+    return statement.context + statement.text[: statement.start], statement.text[statement.end :]
 
 
 def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:
@@ -174,4 +179,4 @@ def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:
     text = statement.text
     for start, end in (match.span() for match in PIECE.finditer(text)):
         if span == "statement" or (start < statement.end and end > statement.start):
-            yield text[:start], text[end:]
+            yield statement.context + text[:start], text[end:]

@@ -5,7 +5,7 @@ is how parts compare.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from random import Random
 
 from probing.benchmark import Benchmark, Item
@@ -14,7 +14,7 @@ from probing.estimate.counting_model import CountingModel, VerbLoad
 from probing.kinds import Kind
 from probing.language_model import Verb
 from probing.probes import probe_of
-from probing.probes.parts import Part, asked_relation
+from probing.probes.parts import Part, asked_relation, parts
 from probing.settings import Settings
 
 # The size of half a sample: so many items, or as many as make so many statements.
@@ -41,6 +41,21 @@ class WorkEstimate:
         return sum(positions) / max(self.positions, 1)
 
 
+class Estimates:
+    """The work of all parts of a run, estimated once for each kind of model, as it does not depend on the weights."""
+
+    def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
+        self._benchmark, self._settings = benchmark, settings
+        self._by_kind: dict[Kind, dict[Part, WorkEstimate]] = {}
+
+    def of(self, kind: Kind) -> Mapping[Part, WorkEstimate]:
+        """Return the work of each part, in the order in which they are probed."""
+        if kind not in self._by_kind:
+            covered = parts(self._benchmark, self._settings)
+            self._by_kind[kind] = {part: estimate_work(self._benchmark, self._settings, part, kind) for part in covered}
+        return self._by_kind[kind]
+
+
 def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind) -> WorkEstimate:
     """Estimate the work of a part on a model of this kind.
 
@@ -56,7 +71,7 @@ def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Ki
         A probe that asks all items before it yields its first row asks all of them.
         """
         count, most = 0, 0.0
-        for _ in probe.rows(counter, replace(relation, items=tuple(some)), part.template, settings):
+        for _ in probe.rows(counter, relation.asking(some), part.template, settings):
             count += 1
             most = most or counter.usage.statements + STATEMENTS
             if counter.usage.statements >= most:

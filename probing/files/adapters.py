@@ -18,7 +18,7 @@ from probing.files.headers import read_header
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
 from probing.files.model_files import environment_client
 
-CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
+FILES = CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # Keys that peft's LoraConfig takes, each with the types that are accepted.
 TAKEN: Mapping[str, tuple[type, ...]] = {
     "r": (int,),
@@ -31,9 +31,10 @@ TAKEN: Mapping[str, tuple[type, ...]] = {
 # Keys that say how an adapter was trained, or where peft should look for what the user names.
 IGNORED = {
     "peft_type", "peft_version", "task_type", "inference_mode", "init_lora_weights", "lora_dropout", "revision",
-    "base_model_name_or_path", "auto_mapping", "megatron_core", "ensure_weight_tying",
+    "base_model_name_or_path", "auto_mapping", "megatron_core", "ensure_weight_tying", "qalora_group_size",
 }  # fmt: skip
 LARGEST_RANK = 4_096
+HUB_NAME = re.compile(r"[\w][\w.-]{0,95}(/[\w][\w.-]{0,95})?", re.ASCII)
 MODULE = re.compile(r"[\w.]{1,200}")
 TENSOR = re.compile(r"base_model\.model\.[\w.]+\.lora_(A|B|magnitude_vector)(\.weight)?")
 MERGE = "Merge it into its model with peft, save the result with save_pretrained, and probe that."
@@ -60,7 +61,7 @@ class Adapter:
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that is read."""
-        paths = {name: file_in(self.folder, name) for name in (CONFIG, WEIGHTS)}
+        paths = {name: file_in(self.folder, name) for name in FILES}
         return {f"adapter/{name}": hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
 
 
@@ -84,10 +85,36 @@ def locate_adapter(name: str) -> Adapter:
     if not hub_id:
         raise ModelNotFound("No adapter is named after the plus.", "Write it as model+adapter.")
     listing = hub_listing(environment_client(), hub_id, commit)
-    config = checked_config(listing)
-    assert listing.client is not None, "a listing of a hub has a client"
-    sizes = {file: listing.files[file] for file in (CONFIG, WEIGHTS)}
-    return Adapter(listing.hub_id, listing.commit, listing.client.download(hub_id, listing.commit, sizes), config)
+    folder = download_adapter(listing)
+    return Adapter(listing.hub_id, listing.commit, folder, checked_config(listing))
+
+
+def download_adapter(listing: Listing) -> Path:
+    """Check an adapter of a hub and download the two files that are read; return their folder."""
+    checked_config(listing)
+    assert listing.client is not None, "only adapters of a hub are downloaded"
+    return listing.client.download(listing.hub_id, listing.commit, sizes_of(listing))
+
+
+def sizes_of(listing: Listing) -> dict[str, int]:
+    """Return the sizes in bytes of the two files that are read."""
+    return {file: listing.files[file] for file in FILES}
+
+
+def refuse_other_base(listing: Listing, base: str) -> str:
+    """Raise `BadConfig` if an adapter's config names another model of the hub than `base`; else say what it names.
+
+    Where it names a folder of whoever trained it, nothing can be compared before the adapter is merged.
+    """
+    stated = str(listing.read_json(CONFIG).get("base_model_name_or_path") or "")
+    if not HUB_NAME.fullmatch(stated):
+        return "Its config names no model of the hub as its base."
+    if stated.lower() not in (base.lower(), base.rpartition("/")[-1].lower()):
+        raise BadConfig(
+            f"The adapter {listing.hub_id} was made for {stated}, not for {base}.",
+            f"Name it with its own model: {stated}+{listing.hub_id}.",
+        )
+    return f"It was made for {stated}."
 
 
 def checked_config(listing: Listing) -> dict[str, Any]:
@@ -102,7 +129,7 @@ def checked_config(listing: Listing) -> dict[str, Any]:
             f"The adapter {where} has no {WEIGHTS}; pickled weights could run code and are never loaded.",
             "Save it with save_pretrained and safe_serialization=True.",
         )
-    listing.refuse_sizes([CONFIG, WEIGHTS])
+    listing.refuse_sizes(list(FILES))
     config = _lora(where, listing.read_json(CONFIG))
     tensors = read_header(WEIGHTS, listing.files[WEIGHTS], partial(listing.read, WEIGHTS))
     if other := next((name for name in tensors if not TENSOR.fullmatch(name)), None):

@@ -1,61 +1,113 @@
-"""Downloading an archive from an official source and unpacking it, never outside its folder."""
+"""Downloading files and archives from an official source and unpacking them, never outside their folder."""
 
 import http.client
 import shutil
 import tarfile
 import urllib.request
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
 from typing import IO
 
 from probing.errors import SourceUnavailable
 from probing.files.folders import space
 
-LARGEST_ARCHIVE = 500_000_000  # bytes when unpacked
+LARGEST_ARCHIVE = 500_000_000  # bytes, as they are sent and when unpacked
 READ_TIMEOUT = 60  # seconds without a byte
+CHUNK = 1_000_000  # bytes
 
 
 def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
-    """Unpack the plain files below `paths` of the .tar.gz at `address`, without the archive's top folder.
+    """Unpack the plain files below `paths` of the .tar.gz or .zip at `address`, without the archive's top folder.
 
     `by_hand`: the next step for people if the network fails.
     """
+    with _answer(address, folder, by_hand) as answer:
+        if address.endswith(".zip"):
+            with TemporaryFile(dir=folder) as copy:  # the contents of a .zip are listed at its end
+                _copy(answer, copy)
+                unpack_zip(copy, paths, folder)
+        else:
+            unpack(answer, paths, folder)
+
+
+def fetch_file(address: str, folder: Path, by_hand: str) -> None:
+    """Download the file at `address` into the folder, under the last part of its address."""
+    with _answer(address, folder, by_hand) as answer, (folder / PurePosixPath(address).name).open("wb") as file:
+        _copy(answer, file)
+
+
+@contextmanager
+def _answer(address: str, folder: Path, by_hand: str) -> Iterator[http.client.HTTPResponse]:
+    """Yield what the source sends; whatever is wrong with that becomes `SourceUnavailable`."""
     request = urllib.request.Request(address, headers={"User-Agent": "clozeboard"})
     try:
         with (
             space(folder),
             urllib.request.urlopen(request, timeout=READ_TIMEOUT) as answer,
         ):
-            unpack(answer, paths, folder)
-    except (OSError, EOFError, http.client.HTTPException, tarfile.TarError) as error:
+            yield answer
+    except (OSError, EOFError, http.client.HTTPException, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
         raise SourceUnavailable(
             f"{address} could not be fetched ({getattr(error, 'reason', error)}).", by_hand
         ) from error
 
 
+def _copy(answer: http.client.HTTPResponse, target: IO[bytes]) -> None:
+    total = 0
+    while chunk := answer.read(CHUNK):
+        total += len(chunk)
+        _refuse_larger(total)
+        target.write(chunk)
+    if answer.length:  # bytes that were announced and did not come
+        raise EOFError(f"broken off after {total:,} bytes")
+
+
+def _refuse_larger(size: int) -> None:
+    if size > LARGEST_ARCHIVE:
+        raise tarfile.ReadError(f"larger than {LARGEST_ARCHIVE:,} bytes")
+
+
 def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
     """Unpack the plain files below `paths` of a .tar.gz as `fetch_archive` does, while it is read."""
-    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
-        for path, content in _selected(archive, paths):
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with content, target.open("wb") as file:
-                shutil.copyfileobj(content, file)
-
-
-def _selected(archive: tarfile.TarFile, paths: Sequence[str]) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
-    """Yield the plain files below `paths`, each with its path; sizes are added up before anything is unpacked.
-
-    The filters of `tarfile` would check the paths as well, but Python 3.11 has them only from 3.11.4 on.
-    """
     total = 0
-    for member in archive:
-        total += member.size
-        if total > LARGEST_ARCHIVE:
-            raise tarfile.ReadError(f"larger than {LARGEST_ARCHIVE:,} bytes")
-        path = PurePosixPath(*PurePosixPath(member.name).parts[1:])
-        content = archive.extractfile(member) if member.isreg() else None
-        if content and any(path.is_relative_to(folder) for folder in paths):
-            if ".." in path.parts:
-                raise tarfile.ReadError(f"{member.name!r} would be unpacked outside its folder")
-            yield path, content
+    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+        for member in archive:
+            total += member.size
+            _refuse_larger(total)
+            content = archive.extractfile(member) if member.isreg() else None
+            if content and (path := _wanted_path(member.name, paths)):
+                _write(content, folder / path)
+
+
+def unpack_zip(file: IO[bytes], paths: Sequence[str], folder: Path) -> None:
+    """Unpack the files below `paths` of a .zip as `fetch_archive` does."""
+    with zipfile.ZipFile(file) as archive:
+        _refuse_larger(sum(member.file_size for member in archive.infolist()))
+        for member in archive.infolist():
+            path = None if member.is_dir() else _wanted_path(member.filename, paths)
+            if path:
+                with archive.open(member) as content:
+                    _write(content, folder / path)
+
+
+def _wanted_path(name: str, paths: Sequence[str]) -> PurePosixPath | None:
+    """Return a member's path without the top folder if it lies below one of `paths`, else None.
+
+    The filters of `tarfile` would check paths as well, but Python 3.11 has them only from 3.11.4 on.
+    """
+    path = PurePosixPath(*PurePosixPath(name).parts[1:])
+    if not any(path.is_relative_to(folder) for folder in paths):
+        return None
+    if ".." in path.parts:
+        raise tarfile.ReadError(f"{name!r} would be unpacked outside its folder")
+    return path
+
+
+def _write(content: IO[bytes], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with content, target.open("wb") as file:
+        shutil.copyfileobj(content, file)

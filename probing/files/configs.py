@@ -7,7 +7,7 @@ from typing import Any
 
 from probing.errors import BadConfig, UnsafeModel
 from probing.files.architectures import known_model_types, module_of, transformers_folder
-from probing.files.headers import Tensors
+from probing.files.headers import PACKED, Tensors
 
 # Keys of a config, at any depth, that make loaders download or run something.
 CODE_KEYS = re.compile(
@@ -123,7 +123,8 @@ def refuse_absurd(where: str, config: Mapping[str, Any], tensors: Tensors) -> No
 
     Only names and numbers are compared, so nothing has to be built; `load` compares every weight with the network.
     """
-    largest = max((size for tensor in tensors.values() if tensor.elements for size in tensor.shape), default=0)
+    whole = [tensor for tensor in tensors.values() if tensor.elements and tensor.dtype not in PACKED]
+    largest = max((size for tensor in whole for size in tensor.shape), default=0)
     limits = (
         (BASES, LARGEST_BASE, "more than any model has"),
         (LAYERS, min(len(tensors), MOST_LAYERS), f"but the weights are {len(tensors):,} tensors"),

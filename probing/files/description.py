@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from probing.errors import NoFastTokenizer, QuantisedWeights
+from probing.errors import NoFastTokenizer
 from probing.files.architectures import architecture_of, known_model_types, require_kind, require_known_type
 from probing.files.configs import filtered, refuse_absurd, refuse_code
 from probing.files.headers import Tensor, WeightSummary, joined_headers, read_header, summarise
-from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing, file_in
+from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing
+from probing.files.quantisation import KEY, Quantisation, read_quantisation, require_library
 from probing.files.wanted import vocabulary, wanted, weight_files
 
 NAMED_KEYS = 8  # a note names no more keys than this
@@ -24,12 +25,14 @@ class Description:
     """What the checks have found out about a model in Hugging Face format.
 
     `config` has only keys that the model's family knows. `notes` are sentences for people about what was ignored.
+    `quantisation`: how the weights are quantised, None where they are not.
     """
 
     config: Mapping[str, Any]
     weights: WeightSummary
     tensors: Mapping[str, Tensor]
     notes: tuple[str, ...]
+    quantisation: Quantisation | None = None
 
     @property
     def architecture(self) -> str:
@@ -50,11 +53,14 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     if not any_head:
         require_kind(architecture_of(config))
     require_fast_tokenizer(listing)
-    refuse_quantised(listing.hub_id, config)
+    if quantisation := read_quantisation(listing.hub_id, config):
+        require_library(quantisation)
     tensors = read_tensors(listing, names)
-    weights = summarise(listing.hub_id, tensors)
+    weights = summarise(listing.hub_id, tensors, quantisation)
     kept, more_notes = usable_config(listing.hub_id, config, tensors)
-    return Description(kept, weights, tensors, (*notes, *more_notes))
+    if quantisation:
+        kept[KEY] = quantisation.config
+    return Description(kept, weights, tensors, (*notes, *more_notes), quantisation)
 
 
 def refuse_unsafe_files(listing: Listing) -> None:
@@ -62,7 +68,7 @@ def refuse_unsafe_files(listing: Listing) -> None:
     names = wanted(listing.files) + ([listing.gguf.name] if listing.gguf else [])
     if listing.folder:
         for name in names:
-            file_in(listing.folder, name)
+            listing.path(name)
     listing.refuse_sizes(names)
 
 
@@ -90,18 +96,10 @@ def refuse_custom_code(listing: Listing, config: Mapping[str, Any]) -> list[str]
 def require_fast_tokenizer(listing: Listing) -> None:
     """Raise `NoFastTokenizer` if there is neither a tokenizer.json nor anything from which one can be made."""
     if TOKENIZER not in listing.files and not vocabulary(listing.files):
+        elsewhere = " Or name the folder or hub id that has it: --tokenizer." if listing.folder else ""
         raise NoFastTokenizer(
             f"{listing.hub_id} has no fast tokenizer (tokenizer.json).",
-            "Load it with AutoTokenizer, save it with save_pretrained and add tokenizer.json.",
-        )
-
-
-def refuse_quantised(where: str, config: Mapping[str, Any]) -> None:
-    """Raise `QuantisedWeights` if the config says that the weights are quantised."""
-    if config.get("quantization_config"):
-        raise QuantisedWeights(
-            f"The config of {where} says that its weights are quantised (quantization_config).",
-            "Use the model in float32, bfloat16 or float16 from which it was made.",
+            f"Load it with AutoTokenizer, save it with save_pretrained and add tokenizer.json.{elsewhere}",
         )
 
 

@@ -76,12 +76,13 @@ def _exchange(first: Path, second: Path) -> None:
 
 
 @contextmanager
-def alone(target: Path) -> Iterator[None]:
-    """Hold a lock, so that only one process at a time prepares `target`, which does not exist yet.
+def alone(target: Path, *, may_exist: bool = False) -> Iterator[None]:
+    """Hold a lock, so that only one process at a time prepares `target`; it is refused if it exists and may not.
 
     The system releases the lock of a process that dies.
     """
-    refuse_occupied(target)
+    if not may_exist:
+        refuse_occupied(target)
     with _writable(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         path = target.with_name(f".{target.name}.lock")
@@ -93,7 +94,8 @@ def alone(target: Path) -> Iterator[None]:
                 f"Another process is writing {target}.", "Wait until it has ended, or choose another place."
             ) from error
     try:
-        refuse_occupied(target)
+        if not may_exist:
+            refuse_occupied(target)
         yield
     finally:
         path.unlink(missing_ok=True)

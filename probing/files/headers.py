@@ -1,6 +1,7 @@
 """Headers of safetensors files: which tensors a file holds, checked before any number is read or downloaded."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from probing.errors import BadWeights, QuantisedWeights
+from probing.files.quantisation import USE_ORIGINAL, Quantisation
 
 LENGTH_BYTES = 8  # a file starts with the length of its header, an unsigned little-endian number
 LARGEST_HEADER = 25 * 10**6  # bytes
@@ -22,6 +24,9 @@ BITS = {
 # The formats in which weights are stored as they are; all others hold masks and positions, or quantised weights.
 FORMATS = {"F32": "float32", "BF16": "bfloat16", "F16": "float16"}
 EXACT = {*FORMATS, "F64"}
+PACKED = {"U8", "I8", "I32"}
+# Numbers with which the weights of a quantised layer are computed from the stored ones; they are no parameters.
+STATISTICS = re.compile(r".*\.(absmax|nested_absmax|quant_map|nested_quant_map|SCB|scales)")
 
 ReadRange = Callable[[int, int], bytes]
 
@@ -107,22 +112,42 @@ def joined_headers(headers: Iterable[tuple[str, Tensors]]) -> dict[str, Tensor]:
     return tensors
 
 
-def summarise(where: str, tensors: Tensors) -> WeightSummary:
-    """Return the summary of all tensors of a model; raise `QuantisedWeights` if most bytes are quantised numbers."""
+def summarise(where: str, tensors: Tensors, quantisation: Quantisation | None = None) -> WeightSummary:
+    """Return the summary of all tensors of a model, which are quantised as its config says.
+
+    Raises `QuantisedWeights` if most bytes are quantised numbers and the config does not say so.
+    """
     sizes: Counter[str] = Counter()
     for tensor in tensors.values():
         sizes[tensor.dtype] += tensor.bytes
-    quantised = sum(size for dtype, size in sizes.items() if dtype not in EXACT and BITS[dtype] < 64)
-    if quantised * 2 > sum(sizes.values()) or any(dtype.startswith("F8") for dtype in sizes):
-        raise QuantisedWeights(
-            f"The weights of {where} are quantised ({max(sizes.keys() - EXACT, key=sizes.__getitem__)}).",
-            "Use the model in float32, bfloat16 or float16 from which it was made.",
-        )
-    parameters = {dtype: size * 8 // BITS[dtype] for dtype, size in sizes.items() if dtype in EXACT}
+    _refuse_unstated(where, sizes, quantisation)
+    exact = {name: tensor for name, tensor in tensors.items() if not (quantisation and STATISTICS.fullmatch(name))}
+    parameters = {dtype: sum(t.elements for t in exact.values() if t.dtype == dtype) for dtype in sizes.keys() & EXACT}
     if not any(parameters.values()):
         raise BadWeights(f"The weight files of {where} hold no weights.", "Save the model again.")
     most = max(parameters, key=parameters.__getitem__)
-    return WeightSummary(sum(parameters.values()), sum(sizes.values()), FORMATS.get(most, "float32"))
+    packed = sum(tensor.elements for name, tensor in tensors.items() if quantisation and _is_packed(name, tensor))
+    total = sum(parameters.values()) + packed * (quantisation.packs if quantisation else 0)
+    return WeightSummary(total, sum(sizes.values()), FORMATS.get(most, "float32"))
+
+
+def _is_packed(name: str, tensor: Tensor) -> bool:
+    """Tell whether a tensor of a quantised model holds quantised weights."""
+    return tensor.dtype in PACKED and name.endswith(("weight", "qweight"))
+
+
+def _refuse_unstated(where: str, sizes: Mapping[str, int], quantisation: Quantisation | None) -> None:
+    """Raise `QuantisedWeights` if most bytes are quantised in another way than the config says.
+
+    `sizes`: bytes by the type of the numbers.
+    """
+    stated = quantisation.packed_dtype if quantisation else ""
+    others = {dtype: size for dtype, size in sizes.items() if dtype not in EXACT and BITS[dtype] < 64}
+    quantised = sum(size for dtype, size in others.items() if dtype != stated)
+    if quantised * 2 > sum(sizes.values()) or any(dtype.startswith("F8") for dtype in sizes):
+        raise QuantisedWeights(
+            f"The weights of {where} are quantised ({max(others, key=others.__getitem__)}).", USE_ORIGINAL
+        )
 
 
 def broken(name: str, reason: str) -> BadWeights:

@@ -1,7 +1,7 @@
 """Access to a model hub over HTTP. Errors of the hub become `ProbingError`s."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,9 +41,12 @@ class HubClient:
     token: str = ""
     cache: Path | None = None
 
+    def _errors(self, hub_id: str) -> AbstractContextManager[None]:
+        return hub_errors(hub_id, self.endpoint, bool(self.token))
+
     def describe(self, hub_id: str, commit: str = "") -> ModelInfo:
         """Return the hub's description of a model, with the sizes of its files."""
-        with hub_errors(hub_id, self.endpoint), allowance(TIMEOUT, LARGEST_DESCRIPTION):
+        with self._errors(hub_id), allowance(TIMEOUT, LARGEST_DESCRIPTION):
             api = HfApi(endpoint=self.endpoint, token=self.token or False)
             try:
                 info = api.model_info(hub_id, revision=commit or None, files_metadata=True, timeout=TIMEOUT)
@@ -56,12 +59,19 @@ class HubClient:
                     raise
                 raise SourceUnavailable(f"{self.endpoint} does not answer as a hub does.", AGAIN) from error
 
+    def revisions(self, hub_id: str) -> list[str]:
+        """Return the names of a model's branches and tags, each once and in order."""
+        with self._errors(hub_id), allowance(TIMEOUT, LARGEST_DESCRIPTION):
+            refs = HfApi(endpoint=self.endpoint, token=self.token or False).list_repo_refs(hub_id)
+            names = {ref.name for ref in (*refs.branches, *refs.tags)}
+        return sorted(name for name in names if isinstance(name, str))
+
     def read(self, hub_id: str, commit: str, name: str, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop` of a file, fewer if the file ends before."""
         url = hf_hub_url(hub_id, name, revision=commit or None, endpoint=self.endpoint)
         headers = build_hf_headers(token=self.token or False) | {"Range": f"bytes={start}-{stop - 1}"}
         limits = allowance(TIMEOUT + stop / SLOWEST, stop + ENVELOPE)
-        with hub_errors(hub_id, self.endpoint), limits, get_session().stream("GET", url, headers=headers) as answer:
+        with self._errors(hub_id), limits, get_session().stream("GET", url, headers=headers) as answer:
             if answer.status_code == 416:  # the file ends before `start`
                 return b""
             hf_raise_for_status(answer)
@@ -81,7 +91,7 @@ class HubClient:
         total = sum(sizes.values())
         limits = allowance(60 + total / SLOWEST, total + total // 10 + ENVELOPE)
         paths = []
-        with hub_errors(hub_id, self.endpoint), space(self.cache or Path.home()), limits:
+        with self._errors(hub_id), space(self.cache or Path.home()), limits:
             for name, size in sizes.items():
                 path = Path(
                     hf_hub_download(
@@ -124,14 +134,12 @@ def _compare_size(path: Path, size: int) -> None:
 
 
 @contextmanager
-def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
+def hub_errors(hub_id: str, endpoint: str, has_token: bool = False) -> Iterator[None]:
     """Turn errors of the hub into `ProbingError`s; only a hub that does not answer is worth another try."""
     try:
         yield
     except GatedRepoError as error:
-        raise Gated(
-            f"{hub_id} is gated: its files need an agreement.", "Choose a model that anyone can download."
-        ) from error
+        raise _gated(hub_id, endpoint, has_token) from error
     except (RepositoryNotFoundError, RevisionNotFoundError, DisabledRepoError, HFValidationError) as error:
         raise ModelNotFound(
             f"There is no public model {hub_id} at {endpoint}, and no such file or folder here.",
@@ -143,6 +151,15 @@ def hub_errors(hub_id: str, endpoint: str) -> Iterator[None]:
         raise BadConfig(f"A file of {hub_id} is missing at the hub.", "Check the repository.") from error
     except (HfHubHTTPError, HTTPError, ConnectionError) as error:
         raise _unavailable(endpoint) from error
+
+
+def _gated(hub_id: str, endpoint: str, has_token: bool) -> Gated:
+    page = f"{endpoint}/{hub_id}"
+    if has_token:
+        problem = f"{hub_id} is gated, and the account of your token may not read it."
+        return Gated(problem, f"Accept its conditions at {page}, and wait until access is granted.")
+    problem = f"{hub_id} is gated: its files need an agreement, and there is no token that says who you are."
+    return Gated(problem, f"Accept its conditions at {page}, then log in: hf auth login, or set HF_TOKEN.")
 
 
 def _unavailable(endpoint: str) -> SourceUnavailable:

@@ -35,6 +35,8 @@ LARGEST = {
     INDEX: 64 * 10**6,
     **{name: 64 * 10**6 for names in VOCABULARIES for name in names},
 }
+# The files of a tokenizer; those of a checkpoint may lie in another folder.
+TOKENIZER_FILES = frozenset(LARGEST) - {CONFIG, "generation_config.json", INDEX}
 JSON_DEPTH = 20
 JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred times its size when it is read
 REPAIR = "Repair the file, or save the model again."
@@ -45,12 +47,14 @@ class Listing:
     """A model as a hub or a local folder describes it; nothing is downloaded for it.
 
     `files` maps names to sizes in bytes. `folder` is the folder of a local model, None for one at the hub of `client`.
+    `tokenizer`: the folder that a local model's tokenizer lies in, if it is another one.
     """
 
     hub_id: str
     commit: str
     files: Mapping[str, int] = field(default_factory=dict)
     folder: Path | None = None
+    tokenizer: Path | None = None
     public: bool = True
     licence: str = ""
     client: HubClient | None = field(default=None, repr=False, compare=False)
@@ -68,9 +72,14 @@ class Listing:
             raise BadConfig(f"{self.hub_id} has no {name}.", "Save the model with save_pretrained.")
         if self.client:
             return self.client.read(self.hub_id, self.commit, name, start, stop)
-        with file_in(self.folder or Path(), name).open("rb") as file:
+        with self.path(name).open("rb") as file:
             file.seek(start)
             return file.read(stop - start)
+
+    def path(self, name: str) -> Path:
+        """Return where a file of a local model is, links followed; raise `UnsafeLink` if that is elsewhere."""
+        is_elsewhere = self.tokenizer is not None and name in TOKENIZER_FILES
+        return file_in((self.tokenizer if is_elsewhere else self.folder) or Path(), name)
 
     def read_json(self, name: str) -> dict[str, Any]:
         """Return the JSON object in one of the model's files, which is read once."""
@@ -108,10 +117,22 @@ def hub_listing(client: HubClient, hub_id: str, commit: str = "") -> Listing:
     )
 
 
-def folder_listing(folder: Path, name: str = "", commit: str = "") -> Listing:
-    """Return the listing of a local folder; `name`: for messages, the folder's path if empty."""
+def folder_listing(folder: Path, name: str = "", commit: str = "", tokenizer: Path | None = None) -> Listing:
+    """Return the listing of a local folder; `name`: for messages, the folder's path if empty.
+
+    `tokenizer`: a folder whose tokenizer takes the place of this one's.
+    """
+    sizes = _sizes(folder)
+    if tokenizer:
+        sizes = {file: size for file, size in sizes.items() if file not in TOKENIZER_FILES}
+        sizes |= {file: size for file, size in _sizes(tokenizer).items() if file in TOKENIZER_FILES}
+    return Listing(name or str(folder), commit, sizes, folder, tokenizer)
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """Return the size in bytes of each file of a folder."""
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return Listing(name or str(folder), commit, {path.name: path.stat().st_size for path in paths}, folder)
+    return {path.name: path.stat().st_size for path in paths}
 
 
 def file_in(folder: Path, name: str) -> Path:

@@ -9,34 +9,41 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from huggingface_hub import get_token
+
 from probing.errors import BadInput, ModelNotFound, SourceUnavailable
-from probing.files.description import describe
+from probing.files.description import describe, require_fast_tokenizer
 from probing.files.hub_client import HubClient
-from probing.files.listing import Listing, file_in, folder_listing, hub_listing
-from probing.files.wanted import wanted
+from probing.files.listing import TOKENIZER, TOKENIZER_FILES, Listing, folder_listing, hub_listing
+from probing.files.wanted import vocabulary, wanted
+from probing.revisions import position
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A model's files on this disk: a folder in Hugging Face format, or one GGUF file in it."""
+    """A model's files on this disk: a folder in Hugging Face format, or one GGUF file in it.
+
+    `tokenizer`: the folder that the tokenizer's files lie in, if it is another one.
+    """
 
     folder: Path
     source: Literal["hub", "folder", "gguf"]
     gguf: str = ""
     commit: str = ""
+    tokenizer: Path | None = None
 
     @property
     def names(self) -> list[str]:
         """The names of the files that are loaded; no other file of the folder is read."""
-        return [self.gguf] if self.gguf else wanted(path.name for path in self.folder.iterdir())
+        return [self.gguf] if self.gguf else wanted(self.listing().files)
 
     def path(self, name: str) -> Path:
         """Return where a file is, links followed; raise `UnsafeLink` if that is elsewhere."""
-        return file_in(self.folder, name)
+        return self.listing().path(name)
 
     def listing(self) -> Listing:
         """Return the listing of the files as they are now."""
-        return folder_listing(self.folder, commit=self.commit)
+        return folder_listing(self.folder, commit=self.commit, tokenizer=self.tokenizer)
 
     def digests(self) -> dict[str, str]:
         """Return the SHA-256 of each file that is loaded."""
@@ -47,13 +54,17 @@ class ModelFiles:
         return digests
 
 
-def locate(model: str, commit: str = "", any_head: bool = False) -> ModelFiles:
+def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str = "") -> ModelFiles:
     """Find the model's GGUF file or folder, else download the model of that id from the hub.
 
     The hub's files are checked by `describe` before they are downloaded; those on this disk are checked by `load`.
-    `commit`: of a hub model; the newest if empty. `any_head`: as `describe` takes it.
+    `commit`: of a hub model; the newest if empty. `any_head`: as `describe` takes it. `tokenizer`: the folder or hub id
+    whose tokenizer a folder is read with, in place of its own. A checkpoint without one, such as `checkpoint-500`, is
+    read with that of the folder around it.
     """
     path = Path(model)
+    if tokenizer:
+        refuse_own_tokenizer(model)
     if commit and path.exists():
         raise BadInput(f"{model} is on this disk, where it has no commits.", "Leave the commit out.")
     if path.suffix == ".gguf":
@@ -64,11 +75,46 @@ def locate(model: str, commit: str = "", any_head: bool = False) -> ModelFiles:
         files = sorted(path.glob("*.gguf"))
         if len(files) == 1 and not (path / "config.json").exists():
             return ModelFiles(path, "gguf", files[0].name)
-        return ModelFiles(path, "folder")
+        return ModelFiles(path, "folder", tokenizer=_tokenizer_folder(tokenizer) if tokenizer else _around(path))
     if path.is_file():
         raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
     folder = _download(model, commit, any_head)
     return ModelFiles(folder, "hub", commit=folder.name)
+
+
+def refuse_own_tokenizer(model: str) -> None:
+    """Raise `BadInput` where a model cannot be read with a tokenizer from elsewhere, because it is no folder."""
+    if not Path(model).is_dir():
+        raise BadInput("This model has its own tokenizer.", "Leave tokenizer out: it is for folders and networks.")
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Tell whether a folder holds the files of a fast tokenizer."""
+    names = [path.name for path in folder.iterdir()]
+    return TOKENIZER in names or bool(vocabulary(names))
+
+
+def _around(folder: Path) -> Path | None:
+    """Return the folder around a checkpoint that has no tokenizer, if there is one in it."""
+    around = folder.resolve().parent
+    if has_tokenizer(folder) or position(folder.resolve().name) is None or not has_tokenizer(around):
+        return None
+    return around
+
+
+def _tokenizer_folder(name: str) -> Path:
+    """Return a folder with the tokenizer of a folder, or of a model of the hub, of which nothing else is downloaded."""
+    folder = Path(name)
+    if not folder.is_dir():
+        listing = hub_listing(environment_client(), name)
+        names = [file for file in wanted(listing.files) if file in TOKENIZER_FILES]
+        listing.refuse_sizes(names)
+        assert listing.client is not None, "it was listed with one"
+        require_fast_tokenizer(listing)
+        return listing.client.download(listing.hub_id, listing.commit, {file: listing.files[file] for file in names})
+    if not has_tokenizer(folder):
+        raise BadInput(f"{name} has no fast tokenizer (tokenizer.json).", "Give the folder that it was saved in.")
+    return folder
 
 
 def _download(hub_id: str, commit: str, any_head: bool) -> Path:
@@ -86,8 +132,8 @@ def _download(hub_id: str, commit: str, any_head: bool) -> Path:
 
 
 def environment_client() -> HubClient:
-    """Return a client of the hub that the environment names."""
-    return HubClient(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), os.environ.get("HF_TOKEN", ""))
+    """Return a client of the hub that the environment names, with the token in HF_TOKEN or of `hf auth login`."""
+    return HubClient(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), get_token() or "")
 
 
 def download(listing: Listing, any_head: bool = False) -> Path:

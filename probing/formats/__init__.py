@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from probing.benchmark import Benchmark
-from probing.formats import bear, dlama, geography, knowledge_graph, lama, stest
+from probing.formats import bear, dlama, geography, knowledge_graph, lama, mlama, stest
 from probing.formats.verbatim import with_upper_case
 
 
@@ -26,6 +26,7 @@ READERS: dict[str, Reader] = {
     "dlama": dlama,
     "stest": stest,
     "lama": lama,
+    "mlama": mlama,
     "geography": geography,
     "knowledge_graph": knowledge_graph,
     "bear": bear,

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
@@ -12,6 +13,10 @@ from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 METADATA = "metadata_relations.json"
 DOMAINS = "relation_info.json"
+# The keys that are read: of a relation in either file of metadata, and of an item.
+RELATION_KEYS = frozenset({"templates", "answer_space_labels", "answer_space_ids", "answer_space", "cardinality"})
+DOMAIN_KEYS = frozenset({"domains"})
+ITEM_KEYS = frozenset({"sub_id", "sub_label", "obj_id", "obj_label", "answer_idx"})
 # Cardinalities, as BEAR names them.
 SINGLE = "single instance per answer"
 MULTIPLE = "multiple instances per answer"
@@ -36,12 +41,31 @@ def read(folder: Path) -> Benchmark:
     metadata = read_object(inner / METADATA)
     domains = [place / DOMAINS for place in (inner, inner.resolve().parent) if (place / DOMAINS).is_file()][:1]
     info = read_object(domains[0]).values if domains else {}
-    lists = [inner / f"{name}.jsonl" for name in _relation_ids(metadata)]
+    empty = _relations_of_one_file(metadata, inner, info)
+    lists = [inner / f"{name}.jsonl" for name in _relation_ids(metadata) if name not in empty]
     _refuse_strays(inner, lists)
-    relations = tuple(_relation(path, metadata, info) for path in lists)
+    _refuse_other_relations(info, [path.stem for path in lists])
+    unlabelled: list[str] = []
+    relations = tuple(_relation(path, metadata, info, unlabelled) for path in lists)
     files = (inner / METADATA, *lists, *domains)
     sha = digest(files)
-    return Benchmark(inner.resolve().name.lower(), sha[:12], sha, relations, files=files)
+    notes = _notes(empty, unlabelled)
+    return Benchmark(inner.resolve().name.lower(), sha[:12], sha, relations, files=files, notes=notes)
+
+
+def _relations_of_one_file(metadata: JsonObject, folder: Path, info: Mapping[str, object]) -> list[str]:
+    """Return the relations that have neither items nor domains although others have domains, as one of BEAR-big."""
+    return [name for name in metadata.values if info and name not in info and not (folder / f"{name}.jsonl").is_file()]
+
+
+def _notes(empty: list[str], unlabelled: list[str]) -> tuple[str, ...]:
+    """Return what was left out in sentences: relations by id, and items by the place of the first."""
+    relations = (f"Relations left out, as they have neither items nor domains: {', '.join(empty)}.",) if empty else ()
+    items = tuple(
+        f"Items left out, as their subject has no label: {len(unlabelled):,} (first: {place})."
+        for place in unlabelled[:1]
+    )
+    return relations + items
 
 
 def _relations_folder(folder: Path) -> Path:
@@ -71,27 +95,56 @@ def _refuse_strays(folder: Path, lists: list[Path]) -> None:
             raise BadBenchmark(f"The relation of {path.name} is missing in {METADATA}.", step)
 
 
-def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object]) -> Relation:
-    description = _relation_metadata(metadata.values, path.stem, METADATA)
-    lines = read_lines(path)
+def _refuse_other_relations(info: Mapping[str, object], relations: list[str]) -> None:
+    """Raise `BadBenchmark` if domains of an unknown relation may be meant for a relation that has none.
+
+    BEAR's own file also has the domains of relations that only its larger edition has.
+    """
+    without = [name for name in relations if name not in info]
+    others = [name for name in info if name not in relations]
+    if without and others:
+        near = get_close_matches(others[0][:100], without, 1, 0.0)[0]
+        raise BadBenchmark(
+            f"{DOMAINS}: the relation {others[0]!r:.80} is not in {METADATA}, and {near!r:.80} has no domains.",
+            "Correct its name, add the relation, or give every relation its domains.",
+        )
+
+
+def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object], unlabelled: list[str]) -> Relation:
+    """Read the relation of a list; the places of lines that are left out are added to `unlabelled`."""
+    description = _relation_metadata(metadata.values, path.stem, METADATA, RELATION_KEYS)
+    numbered = list(enumerate(read_lines(path)))
+    for _, line in numbered:
+        line.refuse_misspelt_keys(ITEM_KEYS)
+    unlabelled += [line.place for _, line in numbered if _has_no_label(line)]
+    numbered = [(index, line) for index, line in numbered if not _has_no_label(line)]
+    lines = [line for _, line in numbered]
     declared = _declared_space(description)
     space = declared or _derived_space(lines)
     _refuse_duplicates(space.labels, description)
     answers = [_answer(line, declared) if declared else space.ids.index(_object_key(line)) for line in lines]
     items = (
         Item(index, line.text("sub_label"), (answer,), line.optional_text("sub_id"))
-        for index, (line, answer) in enumerate(zip(lines, answers, strict=True))
+        for (index, line), answer in zip(numbered, answers, strict=True)
     )
-    tags = _tags(description, answers, _relation_metadata(info, path.stem, DOMAINS) if path.stem in info else None)
+    stated = _relation_metadata(info, path.stem, DOMAINS, DOMAIN_KEYS) if path.stem in info else None
+    tags = _tags(description, answers, stated)
     return Relation(path.stem, _templates(description), space.labels, tuple(items), space.ids, tags=tags)
 
 
-def _relation_metadata(values: Mapping[str, object], name: str, file: str) -> JsonObject:
-    """Return the JSON object of a relation in one of the two files of metadata."""
+def _has_no_label(line: JsonObject) -> bool:
+    """Return whether the subject is an entity that has an id but no label in the language, as one of BEAR-big."""
+    return line.values.get("sub_label") == "" and bool(line.optional_text("sub_id"))
+
+
+def _relation_metadata(values: Mapping[str, object], name: str, file: str, read: frozenset[str]) -> JsonObject:
+    """Return the JSON object of a relation in one of the two files of metadata, which may have only keys to be read."""
     value, place = values[name], f"{file}, relation {name}"
     if not isinstance(value, dict):
         raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
-    return JsonObject(value, place)
+    relation = JsonObject(value, place)
+    relation.refuse_other_keys(read)
+    return relation
 
 
 def _templates(description: JsonObject) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.own_templates import SOURCE_KEY, TEMPLATE_FILE
 from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
 
@@ -25,12 +26,16 @@ FACTS_PATH = re.compile(
     r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
 )
 FACTS_GLOB = "*/*lama*/*/P*.jsonl"
+# The keys that are read: of the file of questions, and of a fact.
+QUESTIONS_KEYS = frozenset({"questions", "system_message"})
+FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture", "uuid"})
 # The region in capitals that ends a file's name or, before a running number, a line's uuid.
 REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
 ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES_FOLDER, TEMPLATE_FILE, QUESTIONS_FILE = "templates", "templates.jsonl", "questions.json"
+TEMPLATES_FOLDER, QUESTIONS_FILE = "templates", "questions.json"
 LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
 QUESTION_SLOT = "{}"
+WORDING_MATTERS = "Compare figures only with those of the same templates."
 # Reasons why items are left out.
 WITHOUT_TEMPLATE = "no template in"
 WITHOUT_LABEL_OR_CULTURE = "a label or the culture is missing"
@@ -97,9 +102,12 @@ def read(path: Path) -> Benchmark:
     if not relations:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
-    notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
+    notes = [f"Items left out, {reason}: {items:,}." for reason, items in left_out.items()]
+    notes += _source_notes(_templates_lines(texts), relations)
     return verbatim(
-        Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes, usual_tags=USUAL_TAGS)
+        Benchmark(
+            name, sha[:12], sha, relations, files=files, probe="ranking", notes=tuple(notes), usual_tags=USUAL_TAGS
+        )
     )
 
 
@@ -161,15 +169,32 @@ def _templates_folder(path: Path) -> Path:
     return near[0]
 
 
-def _wordings(files: Mapping[str, bytes]) -> Wordings:
-    templates = {
-        (PurePosixPath(name).parent.name, line.text("relation")): template_text(line)
+def _templates_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
+    """Return the line of each template by language and predicate."""
+    return {
+        (PurePosixPath(name).parent.name, line.text("relation")): line
         for name, content in files.items()
         if name != QUESTIONS_FILE
         for line in parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")
     }
+
+
+def _source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Sequence[Relation]) -> list[str]:
+    """Return a sentence for each source that lines of templates name: figures depend on who worded the templates."""
+    used = sorted({(str(relation.tags["language"]), relation.label) for relation in relations})
+    sources = Counter((templates[key].optional_text(SOURCE_KEY), key[0]) for key in used)
+    counts: dict[str, list[str]] = defaultdict(list)
+    for (source, language), count in sources.items():
+        if source:
+            counts[source].append(f"{count} in {language}")
+    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
+
+
+def _wordings(files: Mapping[str, bytes]) -> Wordings:
+    templates = {key: template_text(line) for key, line in _templates_lines(files).items()}
     content = files.get(QUESTIONS_FILE, b"{}")
     whole = parse_object(content, QUESTIONS_FILE)
+    whole.refuse_misspelt_keys(QUESTIONS_KEYS)
     questions = {
         (language, predicate): text
         for predicate, by_language in _object_field(whole, "questions").items()
@@ -246,6 +271,7 @@ def _read_facts(content: bytes, name: str) -> Iterator[DlamaFact | None]:
     match = FACTS_PATH.fullmatch(name)
     file_region = _region((match and match["region"]) or "")
     for line in parse_lines(content, name):
+        line.refuse_misspelt_keys(FACT_KEYS)
         labels = _as_list(line, "obj_label")
         has_labels = labels and not any(map(_is_blank, (line.values.get("sub_label"), *labels)))
         culture = _culture_of(line, file_region)

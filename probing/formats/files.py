@@ -7,6 +7,8 @@ import re
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,9 @@ from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 # The relations of a LAMA or S-TEST folder, with a template each.
 RELATIONS_FILE = "relations.jsonl"
 RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
+# Keys that may stand beside those that are read, as they do in published files: remarks for people.
+REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence"})
+NEARNESS = 0.8  # from 0 to 1: how alike two keys must be for one to be taken for a misspelling of the other
 LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 3 million
 
 
@@ -46,12 +51,33 @@ class JsonObject:
             raise self.fault(f"{name!r} is not a list", "Write it as a JSON list of texts.")
         return tuple(self._checked(value, name) for value in values)
 
+    def refuse_other_keys(self, read: frozenset[str]) -> None:
+        """Raise for a key that is neither read nor a remark: what it holds would be left out without a word."""
+        for key in self.values:
+            if key not in read and key not in REMARKS:
+                near = _nearest(key, read)
+                step = f"Did you mean {near!r}?" if near else f"Choose from: {', '.join(sorted(read))}."
+                raise self.fault(f"the key {key!r:.80} is not known", step)
+
+    def refuse_misspelt_keys(self, read: frozenset[str]) -> None:
+        """Raise for a key that is nearly one of those that are read and that the object lacks; others are remarks."""
+        missing = frozenset(read - self.values.keys())
+        for key in self.values.keys() - read if missing else ():
+            if near := _nearest(key, missing):
+                raise self.fault(f"the key {key!r:.80} is not known", f"Did you mean {near!r}?")
+
     def _checked(self, value: Any, name: str) -> str:
         if not isinstance(value, str) or not value.strip():
             raise self.fault(f"{name!r} holds {value!r:.80}", "Give it a text that is not empty.")
         if any("\ud800" <= letter <= "\udfff" for letter in value):
             raise self.fault(f"{name!r} holds half a character (a lone surrogate)", "Write it as valid Unicode.")
         return value
+
+
+@lru_cache(maxsize=1024)  # the lines of a file have the same keys
+def _nearest(key: str, names: frozenset[str]) -> str:
+    """Return the name of which the key is probably a misspelling, or an empty text."""
+    return next(iter(get_close_matches(key, sorted(names), 1, NEARNESS)), "")
 
 
 def relation_id(name: str, place: JsonObject) -> str:

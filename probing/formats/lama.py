@@ -11,6 +11,9 @@ from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines
 from probing.formats.verbatim import verbatim
 
 LISTS_FOLDER = "TREx"
+# The keys that are read: of a relation, and of an item.
+RELATION_KEYS = frozenset({"relation", "template", "type", "label"})
+ITEM_KEYS = frozenset({"sub_uri", "sub_label", "obj_label"})
 
 
 def fits(folder: Path) -> bool:
@@ -23,6 +26,8 @@ def read(folder: Path) -> Benchmark:
     """Read one relation from each list, one item from each line; the answer space is all objects of the relation."""
     inner = folder / LISTS_FOLDER if (folder / LISTS_FOLDER).is_dir() else folder
     lines = read_lines(folder / RELATIONS_FILE)
+    for line in lines:
+        line.refuse_other_keys(RELATION_KEYS)
     lists = [(line, inner / f"{relation_id(line.text('relation'), line)}.jsonl") for line in lines]
     lists = [(line, path) for line, path in lists if path.is_file()]
     if not lists:
@@ -36,6 +41,8 @@ def read(folder: Path) -> Benchmark:
 def _relation(description: JsonObject, path: Path) -> Relation:
     """Read a relation: its line of `relations.jsonl` and the list of its items."""
     lines = read_lines(path)
+    for line in lines:
+        line.refuse_misspelt_keys(ITEM_KEYS)
     objects = [line.text("obj_label") for line in lines]
     answers = tuple(dict.fromkeys(objects))
     items = (

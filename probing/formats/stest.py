@@ -14,6 +14,7 @@ from probing.formats.verbatim import verbatim
 PAIRS_FOLDER = "S-TEST"
 OFFICIAL_FOLDER = "data"  # where the official repository keeps templates and pairs
 LONGEST_LINE = 100_000  # bytes
+RELATION_KEYS = frozenset({"relation", "template", "label"})  # that are read
 CASCADE, FEW_SHOT = "-cp", "-fp"
 
 
@@ -52,6 +53,7 @@ def _descriptions(path: Path) -> dict[str, JsonObject]:
     """Return the lines of `relations.jsonl` by relation id."""
     descriptions: dict[str, JsonObject] = {}
     for line in read_lines(path):
+        line.refuse_other_keys(RELATION_KEYS)
         name = line.text("relation")
         if name in descriptions:
             raise line.fault(f"relation {name!r:.80} occurs twice", "Keep one of the two lines.")

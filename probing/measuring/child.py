@@ -77,10 +77,12 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
         str(task.model),
         device=task.device,
         dtype=task.settings.dtype,
+        quantization=task.settings.quantization,
         batch_tokens=task.batch_tokens,
+        adapter=str(task.adapter or ""),
         on_phase=lambda phase: report("phase", name=phase),
     )
-    model.card = replace(model.card, id=task.hub_id, commit=task.commit)
+    model.card = replace(model.card, id=task.hub_id, commit=task.commit, adapter=task.adapter_identity)
     start = Start(start_time, time.perf_counter() - begin)
     report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
     while order := receive(orders):

@@ -16,7 +16,7 @@ from probing.measuring.failures import DiskLimit, MemoryLimit, Silent, TooSlow
 # seconds; a forward pass of eight tokens takes far less than a second for each billion of parameters.
 PHASES: Mapping[str, float] = MappingProxyType({"start": 120, "tokenizer": 10, "trial": 60})
 CLOCK = 10  # seconds on the clock that a phase may take for each processor second: the machine may be shared
-FAMILY_KEPT = 1.0  # seconds for which the list of a process's children is used again
+FAMILY_KEPT = 2.0  # seconds for which the list of a process's children is used again
 SPEED = 1e9  # operations per processor second of the slowest machine that is expected to measure
 
 

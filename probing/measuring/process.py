@@ -26,6 +26,7 @@ import pandas as pd
 import psutil
 
 from probing.errors import NoSpace, ProbingError
+from probing.files.adapters import FILES
 from probing.files.wanted import wanted
 from probing.kinds import KINDS
 from probing.language_model import ModelCard
@@ -37,6 +38,7 @@ from probing.measuring.protocol import Task, receive, send
 from probing.measuring.rows import UnfitRows, read_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
+from probing.results.skipped_items import left_out
 from probing.start_token import TokenizerFacts
 
 START, CHILD = "probing.measuring.start", "probing.measuring.child"
@@ -125,7 +127,8 @@ class MeasuringProcess:
         message = self._until("part", lambda: on_share(shares[-1]), shares)
         on_share(1)
         with self._well_formed():
-            return PartResult(self._read_rows(part), dict(message["record"]))
+            record = dict(message["record"])
+            return PartResult(self._read_rows(part, left_out(record, part)), record)
 
     def processor_seconds(self) -> float:
         """Return the processor time that the process and all that it has started have taken so far."""
@@ -135,6 +138,7 @@ class MeasuringProcess:
         """Return the card of the loaded model; which model it is, is known from the task."""
         tokenizer = TokenizerFacts.from_json(values.get("tokenizer"))
         stated = {**values, "id": self.task.hub_id, "commit": self.task.commit, "tokenizer": tokenizer}
+        stated["adapter"] = self.task.adapter_identity
         card = ModelCard(**stated)
         named = card.kind in KINDS and isinstance(card.architecture, str)
         if not (named and len(card.architecture) <= 100 and 0 <= operator.index(card.parameters) < MOST_PARAMETERS):
@@ -148,7 +152,10 @@ class MeasuringProcess:
         """Return the model's files and the benchmark's folder. Of the model, only files that loading needs."""
         model = self.task.model
         names = wanted(path.name for path in model.iterdir()) if model.is_dir() else []
-        return [*(model / name for name in names), *([] if names else [model]), self.task.benchmark.folder]
+        files = [model / name for name in names] or [model]
+        if self.task.adapter:
+            files += [self.task.adapter / name for name in FILES]
+        return [*files, self.task.benchmark.folder]
 
     def _until(self, event: str, on_tick: Callable[[], None], shares: list[float] | None = None) -> Message:
         """Wait for an event; meanwhile check the limits, note phases and progress, and call `on_tick`."""
@@ -218,10 +225,10 @@ class MeasuringProcess:
             message = f"The measuring process sent rows or a message of the wrong form ({reason})."
             raise self._failed(BrokenProtocol(message, "Report it.")) from error
 
-    def _read_rows(self, part: Part) -> pd.DataFrame:
+    def _read_rows(self, part: Part, skipped: frozenset[int]) -> pd.DataFrame:
         """Return the rows of the part that has just been measured, and remove their file."""
         path = self._rows / "rows.parquet"
-        rows = read_part(path, part)
+        rows = read_part(path, part, skipped)
         path.unlink()
         return rows
 

@@ -30,7 +30,9 @@ class BenchmarkFiles:
 class Task:
     """What is to be measured. `model`: a folder in Hugging Face format or a GGUF file, already checked.
 
-    `hub_id` and `commit` are recorded as the model's identity. `device` and `batch_tokens`: as of `scoring.load`.
+    `adapter`: the folder of a LoRA adapter that is merged into it, checked as well, None without one. `hub_id`,
+    `commit` and `adapter_commit` are recorded as the model's identity; with an adapter, `hub_id` is `model+adapter`.
+    `device` and `batch_tokens`: as of `scoring.load`.
     """
 
     model: Path
@@ -40,11 +42,19 @@ class Task:
     settings: Settings = field(default_factory=Settings)
     device: str = "auto"
     batch_tokens: int | None = None
+    adapter: Path | None = None
+    adapter_commit: str = ""
+
+    @property
+    def adapter_identity(self) -> str:
+        """The id of the adapter with its commit, as a model's card has it; empty without one."""
+        return f"{self.hub_id.partition('+')[2]}@{self.adapter_commit}" if self.adapter else ""
 
     def to_json(self) -> dict[str, Any]:
         return {
-            **{name: getattr(self, name) for name in ("hub_id", "commit", "device", "batch_tokens")},
+            **{name: getattr(self, name) for name in ("hub_id", "commit", "device", "batch_tokens", "adapter_commit")},
             "model": str(self.model),
+            "adapter": str(self.adapter) if self.adapter else None,
             "benchmark": asdict(self.benchmark) | {"folder": str(self.benchmark.folder)},
             "settings": self.settings.to_json(),
         }
@@ -57,6 +67,7 @@ class Task:
             **{
                 **values,
                 "model": Path(values["model"]),
+                "adapter": Path(values["adapter"]) if values["adapter"] else None,
                 "benchmark": BenchmarkFiles(**{**benchmark, "folder": Path(benchmark["folder"])}),
                 "settings": Settings.from_json(values["settings"]),
             }

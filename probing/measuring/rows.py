@@ -40,11 +40,16 @@ def read_table(file: IO[bytes], count: int) -> pa.Table:
         raise UnfitRows("they are not a readable Parquet file") from error
 
 
-def read_part(path: Path, part: Part) -> pd.DataFrame:
-    """Return the rows of `part` in a file whose writer may still run; raise `UnfitRows` or `OSError`."""
-    rows: pd.DataFrame = read_table(BytesIO(_content(path)), part.items).to_pandas()
+def read_part(path: Path, part: Part, skipped: frozenset[int] = frozenset()) -> pd.DataFrame:
+    """Return the rows of `part` in a file whose writer may still run; raise `UnfitRows` or `OSError`.
+
+    `skipped`: the indices of its items that are too long for the model and have no row.
+    """
+    rows: pd.DataFrame = read_table(BytesIO(_content(path)), part.items - len(skipped)).to_pandas()
     if not {*ROW_KEY} <= set(rows.columns):
         raise UnfitRows(f"the columns {', '.join(ROW_KEY)} are missing")
+    if rows["index"].isin(skipped).any():
+        raise UnfitRows("an item that was left out has a row")
     of_part = (rows["relation"] == part.relation) & (rows["template"] == part.template)
     if not of_part.all() or rows.duplicated(ROW_KEY).any():
         raise UnfitRows("they are of another part, or some of them are there twice")

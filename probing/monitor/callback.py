@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from transformers.utils import logging
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores
 from probing.monitor.measuring import Measurement, Monitor
+from probing.monitor.pushing import Publisher
 from probing.monitor.sharing import agreed
 
 logger = logging.get_logger(__name__)
@@ -51,10 +53,18 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     `at_start`, `at_end`: probe before the first step and after the last one as well.
     `tokenizer`: by default the Trainer's `processing_class`, else the one that the model was loaded with.
     `save_to`: a folder in which each measurement becomes a result folder `step-<number>`, as `probing.run` writes it.
+    `push_to`: a site to which each measurement is pushed as revision `step<number>` of the `model` (its id at the hub):
+    its address, with the token in the variable CLOZEBOARD_TOKEN, or address and token. A site that does not answer
+    leaves a warning, and gets the result at the end of the training once more.
     The other arguments are those of `Monitor`: any setting of a run and option of its probe, such as `sample=20`.
 
     The training itself is not changed: weights, gradients, modes and random states are the same as without the
     callback. Where several processes train together (DistributedDataParallel), they share the work.
+    Raises `BadInput` for bad arguments, when the callback is made.
+
+    Examples:
+        >>> from probing.monitor import KnowledgeCallback
+        >>> trainer.add_callback(KnowledgeCallback(trainer, "starter", every_steps=100, sample=5))
     """
 
     def __init__(
@@ -70,6 +80,8 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         at_end: bool = True,
         tokenizer: Any = None,
         save_to: str | Path | None = None,
+        push_to: str | tuple[str, str] | None = None,
+        model: str = "",
         metrics: Sequence[str] = (),
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
@@ -84,6 +96,8 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         self.at_start, self.at_end = at_start, at_end
         self.tokenizer = tokenizer or trainer.processing_class
         self.save_to = Path(save_to) if save_to is not None else None
+        self.publisher = Publisher(push_to, model) if push_to else None
+        self._unsaved = TemporaryDirectory() if self.publisher and not self.save_to else None
         self._trainer = trainer
         self._begin = self._last_time = time.perf_counter()
         self._seconds = 0.0
@@ -126,6 +140,13 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         if self.cadence.evaluations and self._evaluations % self.cadence.evaluations == 0:
             self._probe(state, control)
 
+    def on_train_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
+    ) -> None:
+        """Push the results that the site has not taken so far."""
+        if self.publisher and state.is_world_process_zero:
+            self.publisher.finish()
+
     def _ends(self, control: TrainerControl) -> bool:
         """Tell whether to probe because the training ends; at its very end the loggers are closed already."""
         return bool(self.at_end and control.should_training_stop)
@@ -153,14 +174,17 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         control.should_log = should_log
 
     def _save(self, measured: Measurement, state: TrainerState) -> None:
-        """Write the result folder of this step, in place of one that an earlier attempt has written."""
-        if self.save_to is None or not state.is_world_process_zero:
+        """Write the result folder of this step, in place of one that an earlier attempt has written, and push it."""
+        place = self.save_to or (Path(self._unsaved.name) if self._unsaved else None)
+        if place is None or not state.is_world_process_zero:
             return
-        folder = self.save_to / f"step-{state.global_step}"
+        folder = place / f"step-{state.global_step}"
         if folder.exists():
             measured.result.replace(folder)
         else:
             measured.result.save(folder)
+        if self.publisher:
+            self.publisher.push(folder)
 
     def _name(self, figure: str) -> str:
         return f"{PREFIX}{self.monitor.benchmark.slug}_{figure}"

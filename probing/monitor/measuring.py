@@ -11,15 +11,14 @@ from probing.analysis.breakdown import OVERALL
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.estimate.work import WorkEstimate, estimate_work
-from probing.kinds import Kind
+from probing.estimate.work import Estimates
 from probing.language_model import DType, LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.monitor.sharing import shared
 from probing.probes import probe_of
 from probing.probes.columns import tag_cells
 from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, narrowed, parts
+from probing.probes.parts import Part, narrowed
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
 from probing.runner import Start, probe_part
@@ -44,6 +43,13 @@ class Monitor:
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `settings_and_options`: as `probing.run` takes them, such as `sample=20` or `decide=True`.
     Raises `BadInput` for bad arguments at once, before any training.
+
+    Examples:
+        >>> from probing.monitor import Monitor
+        >>> monitor = Monitor("starter", relations=["country_capital"])
+        >>> measured = monitor.measure(network, tokenizer, step=500)
+        >>> list(measured.figures), measured.result.record["training"]
+        (['starter_accuracy'], {'step': 500})
     """
 
     def __init__(
@@ -63,7 +69,7 @@ class Monitor:
         self._batch_tokens = batch_tokens
         self._model: LanguageModel | None = None
         self._source: tuple[Any, ...] = ()
-        self._work: dict[Kind, dict[Part, WorkEstimate]] = {}
+        self._estimates = Estimates(self.benchmark, self.settings)
         refuse_bad_batch(batch_tokens)
         self._refuse_unknown_breakdowns()
 
@@ -72,12 +78,12 @@ class Monitor:
 
         Where several processes train together, all of them must call this; each probes a share of the parts, and all
         return the same. `network` and `tokenizer` are as `probing.run` takes them. `progress`: facts about the
-        training, such as `step=500`, which are recorded in the result under "training".
+        training, such as `step=500`, which are recorded in the result under "training"; a step is the revision as well.
         """
         begin, start = time.perf_counter(), Start(datetime.now(UTC), 0.0)
         model = self._prepared(network, tokenizer)
         settings = replace(self.settings, dtype=cast(DType, model.dtype))
-        work = self._estimates(model.card.kind)
+        work = self._estimates.of(model.card.kind)
         results: dict[Part, PartResult] = shared(
             {part: estimate.positions for part, estimate in work.items()},
             lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),
@@ -85,6 +91,8 @@ class Monitor:
         result = joined([results[part] for part in work], self.benchmark, settings)
         if progress:
             result.record["training"] = progress
+        if "step" in progress:
+            result.record["model"]["revision"] = f"step{progress['step']}"
         return Measurement(result, self._figures(result), time.perf_counter() - begin)
 
     def _prepared(self, network: Any, tokenizer: Any) -> LanguageModel:
@@ -97,15 +105,6 @@ class Monitor:
             self._model, self._source = named.open(self.settings.dtype), source
             refuse_without_effect(self._chosen, self._model)
         return self._model
-
-    def _estimates(self, kind: Kind) -> dict[Part, WorkEstimate]:
-        """Return the work of each part, which does not depend on the weights."""
-        if kind not in self._work:
-            self._work[kind] = {
-                part: estimate_work(self.benchmark, self.settings, part, kind)
-                for part in parts(self.benchmark, self.settings)
-            }
-        return self._work[kind]
 
     def _figures(self, result: Result) -> dict[str, float]:
         """Return the scores to report by names such as `bear_accuracy` and `bear_domain_Arts`."""
@@ -150,8 +149,11 @@ def measure(
 
     The arguments are those of `Monitor`, which a loop that measures often should make once, and of `probing.wrap`.
 
-    >>> measure(network, "bear", tokenizer=tokenizer, breakdowns=["domain"], sample=20)  # doctest: +SKIP
-    {'bear_accuracy': 0.21, 'bear_domain_Arts': 0.11, …}
+    Examples:
+        >>> from probing.monitor import measure
+        >>> figures = measure(network, "starter", tokenizer=tokenizer, relations=["country_capital"])
+        >>> list(figures)
+        ['starter_accuracy']
     """
     monitor = Monitor(
         benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, **settings_and_options

@@ -9,12 +9,12 @@ import pandas as pd
 
 from probing.analysis.culture import answering_scores
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput
+from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
-from probing.language_model import LanguageModel
+from probing.language_model import Continuation, LanguageModel
 from probing.options import option
 from probing.probes.columns import VERSION_TAGS, RowColumns, tag_cells
-from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 
@@ -65,12 +65,17 @@ class Answering(Probe):
         """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
         return "" if relation.questions else f"no question in {relation.tags.get('language', 'any language')}"
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        def row(item: Item, question: str, response: Continuation) -> Row:
+            columns = response_row(relation, item, question, str(response))
+            return {"relation": relation.label, "template": template} | columns
+
         questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
         responses = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
         for item, question, response in zip(relation.items, questions, responses, strict=False):
-            columns = response_row(relation, item, question, str(response))
-            yield {"relation": relation.label, "template": template} | columns
+            yield unless_too_long(row, item, question, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})

@@ -15,16 +15,15 @@ import pandas as pd
 from probing.analysis.cloze import cloze_scores
 from probing.analysis.comparison import Correctness
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput, NonFiniteScores
+from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
-from probing.template import Prompt, prompt, upper_first
+from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
 
-BLANK_TEXT = "____"  # in the statement of a row
 KEPT_PREDICTIONS = 10  # the largest k of in-top-k
 # From the paper's Table 8; number 0 is the sentence alone.
 INSTRUCTIONS = (
@@ -86,7 +85,9 @@ class Cloze(Probe):
                 f"Choose k from 1 to {KEPT_PREDICTIONS}, and no fewer tokens.",
             )
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
         prompts = [
             (item, prompt(relation.template_of(item, template), item.subject, relation.verbatim))
             for item in relation.items
@@ -99,7 +100,8 @@ class Cloze(Probe):
             columns = next(answers, None) if facts.reads_right or ends_in_blank(text) else {}
             if columns is None:  # The check that the result is complete reports the missing answers.
                 return
-            yield {"relation": relation.label, "template": template} | self._row(relation, item, text, columns)
+            place = {"relation": relation.label, "template": template}
+            yield columns if isinstance(columns, TooLong) else place | self._row(relation, item, text, columns)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype(
@@ -111,15 +113,14 @@ class Cloze(Probe):
 
     def _filled(
         self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Row | TooLong]:
         """Yield, for each prompt, the columns that hold the ranking of tokens at its blank."""
-        words = relation.answer_space if self.closed else ()
-        pairs = ((text, answer_spellings(text, answer_of(relation, item))) for item, text in prompts)
-        for (item, _), blank in zip(prompts, model.fill(pairs, KEPT_PREDICTIONS, words), strict=False):
+
+        def columns(item: Item, blank: BlankDistribution) -> Row:
             if not np.isfinite(blank.log_probs).all():
                 raise NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}")
             rank = answer_rank(blank, answer_of(relation, item))
-            yield {
+            return {
                 "method": "top",
                 "rank": rank,
                 "one_token": rank is not None,
@@ -128,23 +129,32 @@ class Cloze(Probe):
                 "log_probs": blank.log_probs.tolist(),
             }
 
+        words = relation.answer_space if self.closed else ()
+        pairs = ((text, answer_spellings(text, answer_of(relation, item))) for item, text in prompts)
+        for (item, _), blank in zip(prompts, model.fill(pairs, KEPT_PREDICTIONS, words), strict=False):
+            yield unless_too_long(columns, item, blank)
+
     def _written(
         self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[Row | TooLong]:
         """Yield, for each prompt, the columns that hold its continuation."""
-        in_place = KINDS[model.card.kind].reads_right
-        texts = (text if in_place else INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in prompts)
-        # One more token than counts tells whether the last word is complete.
-        continuations = model.generate(texts, self.tokens + 1, chat=self.chat)
-        for (item, _), text in zip(prompts, continuations, strict=False):
+
+        def columns(item: Item, text: Continuation) -> Row:
             rank = tokens_to_answer(text, answer_of(relation, item))
             counted = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
-            yield {
+            return {
                 "method": "near",
                 "rank": rank if rank is not None and rank <= self.tokens else None,
                 "prediction_label": counted.strip(),
                 "continuation": counted,
             }
+
+        in_place = KINDS[model.card.kind].reads_right
+        texts = (text if in_place else INSTRUCTIONS[self.instruction].format(beginning(text)) for _, text in prompts)
+        # One more token than counts tells whether the last word is complete.
+        continuations = model.generate(texts, self.tokens + 1, chat=self.chat)
+        for (item, _), text in zip(prompts, continuations, strict=False):
+            yield unless_too_long(columns, item, text)
 
     def _row(self, relation: Relation, item: Item, text: Prompt, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of a row but relation and template; `columns`: the answer's, {} if there is none."""

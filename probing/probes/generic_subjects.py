@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 
 from probing.analysis.answer_spaces import softmax
 from probing.benchmark import Relation
+from probing.errors import TooLong
 from probing.language_model import Request
 from probing.template import prompt
 
 Options = tuple[str, ...]
-ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64]]]
+ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
 
 
 def subjects_of(text: str, relation: Relation) -> list[str]:
@@ -32,10 +33,10 @@ def subjects_of(text: str, relation: Relation) -> list[str]:
 
 def generic_shares(
     relation: Relation, template: int, subjects: Sequence[str], score_options: ScoreOptions
-) -> dict[Options, list[float]]:
+) -> dict[Options, list[float] | TooLong]:
     """Return for each list of options in the relation its shares: the mean over the subjects of the softmax of scores.
 
-    They are NaN where the relation has no generic subject.
+    They are NaN where the relation has no generic subject, and an error where one of its sentences is too long.
     """
     spaces = list(dict.fromkeys(relation.options_of(item) for item in relation.items))
     texts = [prompt(relation.templates[template], subject, relation.verbatim) for subject in subjects]
@@ -43,6 +44,11 @@ def generic_shares(
     return {options: _mean_softmax([next(scores) for _ in texts], len(options)) for options in spaces}
 
 
-def _mean_softmax(scores: Sequence[NDArray[np.float64]], options: int) -> list[float]:
+def _mean_softmax(answers: Sequence[NDArray[np.float64] | TooLong], options: int) -> list[float] | TooLong:
+    scores: list[NDArray[np.float64]] = []
+    for answer in answers:
+        if isinstance(answer, TooLong):
+            return answer
+        scores.append(answer)
     shares = softmax(np.stack(scores).astype(float)).mean(axis=0) if scores else np.full(options, np.nan)
     return [float(share) for share in shares]

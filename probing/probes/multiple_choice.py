@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import repeat
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,18 +14,21 @@ from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.baselines import baseline_scores
 from probing.analysis.details import detail_scores
 from probing.analysis.normalisations import missing_normalisations, normalisation_scores
-from probing.analysis.text_lengths import TextLengths, statement_lengths
+from probing.analysis.text_lengths import TextLengths, statement_lengths, text_lengths
 from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Benchmark, Item, Relation
-from probing.errors import BadInput, NonFiniteScores
+from probing.errors import BadInput, NonFiniteScores, TooLong
+from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.generic_subjects import generic_shares, subjects_of
-from probing.probes.probe import Probe, Row, tag_columns
-from probing.probes.roles import SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
+from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
+from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
 from probing.settings import Settings
+from probing.start_token import AUTO
+from probing.statements.examples import Examples, as_context, as_messages
 from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 
 OTHER_BLANK = "…"  # stands for a blank that is not scored
@@ -53,12 +57,14 @@ class MultipleChoiceColumns(ChoiceColumns):
 
     `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
     option's text with the subject hidden. `generic`: with the option `generic_subjects`, each option's share of
-    probability with them.
+    probability with them. `demonstrations`: with the option `few_shot`, the indices of the items that stand before this
+    one with their answers.
     """
 
     tokens: list[int]
     unconditional: list[float]
     generic: list[float]
+    demonstrations: list[int]
 
 
 class RankedOptions(NamedTuple):
@@ -83,6 +89,7 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
+    measures_statements: ClassVar[bool] = True
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
     pmi: bool = option(False, "score the options with the subject hidden as well, for PMI", adds_figures=True)
@@ -91,35 +98,62 @@ class MultipleChoice(Probe):
         "also ask with subjects that say nothing, to see which answers the model favours: it, the region",
         adds_figures=True,
     )
+    few_shot: int = option(0, "show so many other items with their answers before each")
+    chat: bool = option(False, "causal models: score the options as answers in a chat, by the model's chat template")
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        return (row for row, _, _ in self._answered(model, relation, template, settings))
+    def __post_init__(self) -> None:
+        if self.few_shot < 0:
+            raise BadInput(f"{self.few_shot} examples cannot be shown.", "Give few_shot=1 or more, or 0 for none.")
+        if (self.few_shot or self.chat) and (self.pmi or self.generic_subjects):
+            raise BadInput(
+                "PMI and generic subjects are about the statement alone, without examples or a chat.",
+                "Leave out pmi and generic_subjects, or few_shot and chat.",
+            )
+
+    def refuse_settings(self, settings: Settings) -> None:
+        super().refuse_settings(settings)
+        if self.pmi and settings.decide:
+            raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
+        if self.chat and settings.start != AUTO:
+            raise BadInput("The chat template decides how a text begins.", "Leave out --start, or chat.")
+
+    def why_not_kind(self, kind: Kind) -> str:
+        only = f"The options of a chat are scored by causal models only, and this is {KINDS[kind].noun}."
+        return only if self.chat and kind != "causal" else ""
+
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        for answered in self._answered(model, relation, template, settings):
+            yield answered if isinstance(answered, TooLong) else answered[0]
 
     def rows_with_tokens(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[tuple[Row, ItemTokens]]:
-        """Yield each row with the tokens by which its options were ranked."""
-        for row, item, scored in self._answered(model, relation, template, settings):
+    ) -> Iterator[tuple[Row, ItemTokens] | TooLong]:
+        """Yield each row with the tokens by which its options were ranked, or the error that its item is too long."""
+        for answered in self._answered(model, relation, template, settings):
+            if isinstance(answered, TooLong):
+                yield answered
+                continue
+            row, item, scored = answered
             options = zip(relation.options_of(item), scored.texts, strict=False)
             sentence = slotted(relation, item, template)
             yield row, item_tokens(scored, (self.marks(sentence, item.subject, *option) for option in options))
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
         """Return the scored statement with marks in place of subject and option (`roles`)."""
+        if self.chat:
+            return ANSWER_MARK * len(statement)
         return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)
 
     def _answered(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[tuple[Row, Item, OptionScores]]:
+    ) -> Iterator[tuple[Row, Item, OptionScores] | TooLong]:
         """Yield the row of each item, and the scores of the texts by which its options were ranked."""
-        if self.pmi and settings.decide:
-            raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
-        prompts = [item_prompt(relation, item, template) for item in relation.items]
-        requests = ((text, relation.options_of(item)) for text, item in zip(prompts, relation.items, strict=True))
-        extra = self._extra_columns(model, relation, template, settings)
-        answers = self.answers(model, requests, settings)
-        # Not strict: the check that the result is complete reports a model that answers too few prompts.
-        for item, text, columns, answer in zip(relation.items, prompts, extra, answers, strict=False):
+
+        examples = Examples(relation, self.few_shot, settings.seed)
+
+        def answered(item: Item, text: Prompt, columns: Row, answer: RankedOptions) -> tuple[Row, Item, OptionScores]:
             if not np.isfinite(answer.scores).all():
                 raise non_finite(model, relation, item, template)
             row = {
@@ -130,24 +164,54 @@ class MultipleChoice(Probe):
                 **columns,
                 **self.more(relation, item, answer),
             }
-            yield row, item, answer.scored
+            shown = examples.before(item)
+            if shown:
+                row["statement"] = as_context(relation, shown, template) + row["statement"]
+                row["demonstrations"] = [example.index for example in shown]
+            return row, item, answer.scored
 
-    def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
+        self.refuse_settings(settings)
+        prompts = [item_prompt(relation, item, template) for item in relation.items]
+        requests = (
+            (self._asked(relation, item, template, text, examples.before(item)), relation.options_of(item))
+            for item, text in zip(relation.items, prompts, strict=True)
+        )
+        extra = self._extra_columns(model, relation, template, settings)
+        answers = self.answers(model, requests, settings)
+        # Not strict: the check that the result is complete reports a model that answers too few prompts.
+        for item, text, columns, answer in zip(relation.items, prompts, extra, answers, strict=False):
+            yield unless_too_long(answered, item, text, columns, answer)
+
+    def _asked(self, relation: Relation, item: Item, template: int, text: Prompt, examples: Sequence[Item]) -> Prompt:
+        """Return the prompt by which an item is asked behind examples: its statement, or the answer of a chat."""
+        if self.chat:
+            return Prompt(("", ""), verbatim=True, messages=as_messages(relation, examples, item, template))
+        return replace(text, context=as_context(relation, examples, template))
+
+    def answers(
+        self, model: LanguageModel, requests: Iterable[Request], settings: Settings
+    ) -> Iterator[RankedOptions | TooLong]:
         """Yield the scores by which each prompt's options are ranked."""
-        for scores in model.score(requests, settings.scoring):
-            yield RankedOptions(scores.reduce(settings.reduction), scores)
 
-    def hidden_sums(self, model: LanguageModel, requests: Sequence[Request], settings: Settings) -> Iterator[Floats]:
+        def ranked_by(scores: OptionScores) -> RankedOptions:
+            return RankedOptions(scores.reduce(settings.reduction), scores)
+
+        return (unless_too_long(ranked_by, scores) for scores in model.score(requests, settings.scoring))
+
+    def hidden_sums(
+        self, model: LanguageModel, requests: Sequence[Request], settings: Settings
+    ) -> Iterator[Floats | TooLong]:
         """Yield the sums of the texts by which options are ranked, of prompts with hidden subjects.
 
         What the model puts in the place of a subject does not count.
         """
         answers = model.score(requests, settings.scoring)
-        return (sums_outside_blanks(*request, scores) for request, scores in zip(requests, answers, strict=False))
+        pairs = zip(requests, answers, strict=False)
+        return (unless_too_long(partial(sums_outside_blanks, *request), scores) for request, scores in pairs)
 
     def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
-        """Return the lengths of the texts by which a prompt's options are ranked: of the whole statements."""
-        return statement_lengths(text, options)
+        """Return the lengths of the texts by which a prompt's options are ranked: of whole statements, or answers."""
+        return text_lengths(tuple(options)) if self.chat else statement_lengths(text, options)
 
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return further columns of the row; presets of this probe override it."""
@@ -156,39 +220,49 @@ class MultipleChoice(Probe):
     def why_not(self, relation: Relation) -> str:
         if self.generic_subjects and any(item.wording for item in relation.items):
             return NO_TEMPLATES
+        examples = Examples(relation, self.few_shot, 0)
+        if self.few_shot and not all(map(examples.are_enough, relation.items)):
+            return f"too few items to show {self.few_shot} others before each"
         numbers = range(len(relation.templates))
         sentences = (slotted(relation, item, number) for item in relation.items for number in numbers)
         return NO_SUBJECT if self.pmi and any(SUBJECT_SLOT not in text for text in sentences) else ""
 
     def _extra_columns(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[Row]:
+    ) -> Iterator[Row | TooLong]:
         """Yield for each item the columns of the further passes that the options ask for."""
-        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
-        generic = self._generic(model, relation, template, settings) if self.generic_subjects else {}
-        for item, sums in zip(relation.items, unconditional, strict=False):
+
+        def columns(item: Item, sums: Floats | None, shares: list[float] | None) -> Row:
             if sums is not None and not np.isfinite(sums).all():
                 raise non_finite(model, relation, item, template)
             hidden = {} if sums is None else {"unconditional": sums.tolist()}
-            yield hidden | ({"generic": generic[relation.options_of(item)]} if generic else {})
+            return hidden | ({} if shares is None else {"generic": shares})
+
+        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
+        generic = self._generic(model, relation, template, settings) if self.generic_subjects else {}
+        for item, sums in zip(relation.items, unconditional, strict=False):
+            yield unless_too_long(columns, item, sums, generic.get(relation.options_of(item)))
 
     def _generic(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> dict[tuple[str, ...], list[float]]:
+    ) -> dict[tuple[str, ...], list[float] | TooLong]:
         """Return the shares of options with generic subjects, which are scored to the end even with `decide`."""
 
-        def scores(requests: Sequence[Request]) -> Iterator[Floats]:
-            for answer in self.answers(model, requests, replace(settings, decide=False)):
-                if not np.isfinite(answer.scores).all():
-                    place = f"on {relation.id}, a generic subject, template {template}"
-                    raise NonFiniteScores.of(model.card.id, place)
-                yield answer.scores
+        def finite(answer: RankedOptions) -> Floats:
+            if not np.isfinite(answer.scores).all():
+                place = f"on {relation.id}, a generic subject, template {template}"
+                raise NonFiniteScores.of(model.card.id, place)
+            return answer.scores
+
+        def scores(requests: Sequence[Request]) -> Iterator[Floats | TooLong]:
+            answers = self.answers(model, requests, replace(settings, decide=False))
+            return (unless_too_long(finite, answer) for answer in answers)
 
         return generic_shares(relation, template, subjects_of(self.generic_subjects, relation), scores)
 
     def _unconditional(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[Floats]:
+    ) -> Iterator[Floats | TooLong]:
         """Yield the sums of each item's options with its subject hidden; items with equal requests share them."""
         requests: list[Request] = []
         for item in relation.items:

@@ -9,10 +9,11 @@ from probing.errors import BadInput
 from probing.probes import probe_named, probe_of
 from probing.probes.parts import narrowed, parts, relation_tags, template_counts
 from probing.probes.probe import changed_options, declared_options
-from probing.settings import LM_EVAL, SETTINGS, Settings
+from probing.settings import LM_EVAL, SETTINGS, Settings, usual_spelling
 from probing.start_token import NONE
 
 # The values of settings with which the protocol of lm-evaluation-harness goes together.
+UNLIKE_HARNESS = frozenset({"few_shot", "chat"})
 HARNESS_CHOICES: Mapping[str, tuple[Any, ...]] = {"reduction": ("sum",), "dtype": ("float32",)}
 
 
@@ -21,6 +22,7 @@ def chosen_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings
 
     What is not named takes its default value, the probe that of the benchmark.
     """
+    values = usual_spelling(values)
     probe = probe_named(values.get("probe") or benchmark.probe)
     own = declared_options(probe)
     for name in values.keys() - SETTINGS.keys() - own.keys():
@@ -36,7 +38,7 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
     for name, setting in SETTINGS.items():
         setting.check(getattr(settings, name))
     settings = replace(settings, options=changed_options(probe_of(settings)))
-    _refuse_fixed(settings)
+    probe_of(settings).refuse_settings(settings)
     _refuse_missing_tags(settings, benchmark)
     if settings.protocol == LM_EVAL:
         settings = _with_harness_protocol(settings, benchmark)
@@ -70,16 +72,11 @@ def _with_harness_protocol(settings: Settings, benchmark: Benchmark) -> Settings
     for name, values in allowed.items():
         if getattr(settings, name) not in values:
             raise BadInput(f"The protocol {LM_EVAL} leaves no choice of {name}.", "Leave it out.")
+    for name in UNLIKE_HARNESS & settings.options.keys():
+        raise BadInput(f"The protocol {LM_EVAL} asks the statement alone.", f"Leave out {name}.")
     if settings.start == NONE:
         raise BadInput(f"The protocol {LM_EVAL} always has a start token.", "Choose bos, eos or the id of a token.")
     return replace(settings, templates=everything)
-
-
-def _refuse_fixed(settings: Settings) -> None:
-    """Raise `BadInput` where a setting is chosen that the probe does not use, so that no record names it."""
-    for name, value in probe_named(settings.probe).fixed.items():
-        if getattr(settings, name) not in (value, SETTINGS[name].default):
-            raise BadInput(f"The probe {settings.probe} leaves no choice of {name}: it is {value}.", "Leave it out.")
 
 
 def _refuse_missing_tags(settings: Settings, benchmark: Benchmark) -> None:

@@ -1,8 +1,8 @@
 """Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -14,19 +14,17 @@ from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
 from probing.analysis.perplexity import TOKENIZER_NOTE, perplexity_scores, sentence_figures
 from probing.analysis.perplexity_comparison import compare_perplexities
 from probing.benchmark import ASKED_TAGS, Item, Relation
-from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
-from probing.kinds import KINDS, Kind
-from probing.language_model import LanguageModel, Scoring
+from probing.errors import BadInput, NonFiniteScores, TooLong
+from probing.kinds import Kind
+from probing.language_model import LanguageModel, OptionScores, Scoring
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import Probe, Row, shared_tags
+from probing.probes.probe import Probe, Row, shared_tags, unless_too_long
+from probing.probes.whole_sentences import scored_sentences, without_probability
 from probing.settings import Settings
 from probing.start_token import AUTO, NONE
-from probing.template import Prompt
 
 By = Literal["token", "word"]
-# The statement itself is the option, and stays as it is.
-WHOLE_STATEMENT = Prompt(("", ""), verbatim=True)
 
 
 class PerplexityColumns(RowColumns):
@@ -71,20 +69,20 @@ class Perplexity(Probe):
         if self.public_code and self.by != "token":
             raise BadInput("The public code divides by tokens.", "Leave out by=word, or public_code.")
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        if not all("truth" in item.tags for item in relation.items):
-            raise BadInput(
-                f"Relation {relation.id} does not say which of its statements are true.",
-                "Choose a benchmark made from a knowledge graph, or another probe.",
-            )
+    def why_not_kind(self, kind: Kind) -> str:
+        return without_probability(kind, "Perplexity")
+
+    def refuse_settings(self, settings: Settings) -> None:
+        super().refuse_settings(settings)
         if self.public_code and settings.start not in (AUTO, NONE):
             raise BadInput("The public code reads sentences without a start token.", "Leave out --start.")
-        self.refuse_kind(model.card.kind)
-        measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
-        # Not strict: the check that the result is complete reports a model that answers too few prompts.
-        for item, sentence in zip(relation.items, measured, strict=False):
+
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        def row(item: Item, sentence: Measured) -> Row:
             tags = relation.tags_of(item)
-            row = {
+            cells = {
                 "relation": relation.label,
                 "template": template,
                 "index": item.index,
@@ -99,34 +97,32 @@ class Perplexity(Probe):
                 "words": len(sentence.text.split()),
                 "perplexity": sentence.perplexity,
             }
-            yield row | self.tag_cells(relation, item, row)
+            return cells | self.tag_cells(relation, item, cells)
 
-    def refuse_kind(self, kind: Kind) -> None:
-        """Raise `UnsupportedModel` for models to which a sentence by itself has no probability."""
-        if not KINDS[kind].has_perplexity:
-            raise UnsupportedModel(
-                "Perplexity is not defined for an encoder-decoder: it writes a text only after having read another.",
-                "Choose another probe, or a causal or masked model.",
+        if not all("truth" in item.tags for item in relation.items):
+            raise BadInput(
+                f"Relation {relation.id} does not say which of its statements are true.",
+                "Choose a benchmark made from a knowledge graph, or another probe.",
             )
+        self.refuse_settings(settings)
+        measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
+        # Not strict: the check that the result is complete reports a model that answers too few prompts.
+        for item, sentence in zip(relation.items, measured, strict=False):
+            yield unless_too_long(row, item, sentence)
 
     def tag_cells(self, relation: Relation, item: Item, row: Mapping[str, Any]) -> Row:
         """Return all tags but those that are columns of their own."""
         return {tag: value for tag, value in tag_cells(relation, item).items() if tag not in ASKED_TAGS}
 
-    def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured]:
-        """Yield the figures of the sentences, in their order."""
-        texts: deque[str] = deque()
-
-        def requests() -> Iterator[tuple[Prompt, tuple[str]]]:
-            for text in sentences:
-                texts.append(text)
-                yield WHOLE_STATEMENT, (text,)
-
+    def measure(self, model: LanguageModel, sentences: Iterable[str]) -> Iterator[Measured | TooLong]:
+        """Yield the figures of the sentences, in their order, or the error that one is too long."""
+        self.refuse_kind(model.card.kind)
         scoring = Scoring(**self.fixed, start=not self.public_code)
-        for scores in model.score(requests(), scoring):
-            yield self._measured(texts.popleft(), scores.log_probs[0], model)
+        for text, scores in scored_sentences(model, sentences, scoring):
+            yield unless_too_long(partial(self._measured, model, text), scores)
 
-    def _measured(self, text: str, log_probs: NDArray[np.float64], model: LanguageModel) -> Measured:
+    def _measured(self, model: LanguageModel, text: str, scores: OptionScores) -> Measured:
+        log_probs = scores.log_probs[0]
         perplexity = self._perplexity(text, log_probs, model.card.kind)
         if not isfinite(perplexity):
             raise NonFiniteScores.of(model.card.id, f"for {text[:80]!r}", "perplexity")

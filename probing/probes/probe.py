@@ -1,8 +1,8 @@
 """The base class of probes: options, rows, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
@@ -10,13 +10,15 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Benchmark, Item, Relation
-from probing.errors import BadInput
+from probing.errors import BadInput, TooLong, UnsupportedModel
+from probing.kinds import Kind
 from probing.language_model import LanguageModel
 from probing.options import Option, declared
 from probing.probes.columns import tag_cells
 from probing.settings import SETTINGS, Settings
 
 Row = dict[str, Any]
+MadeT = TypeVar("MadeT")
 # Fixed by a probe that never scores statements.
 UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
 
@@ -29,6 +31,7 @@ class Probe(ABC):
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
+    `measures_statements`: whether scores per byte and per word divide by the length of whole statements.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
 
@@ -38,12 +41,18 @@ class Probe(ABC):
     correctness: ClassVar[Correctness] = CORRECT
     fixed: ClassVar[Mapping[str, Any]] = {}
     harness_protocol: ClassVar[bool] = False
+    measures_statements: ClassVar[bool] = False
     remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        """Yield one row per item, in the items' order, as the model answers."""
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        """Yield one row per item, in the items' order, as the model answers.
+
+        In place of the row of an item that is too long for the model, yield that error.
+        """
 
     @abstractmethod
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -90,9 +99,32 @@ class Probe(ABC):
         """Return the tags by which options choose among versions of a relation; an empty value stands for any."""
         return {}
 
+    def refuse_settings(self, settings: Settings) -> None:
+        """Raise `BadInput` where a setting is chosen that the probe does not use, so that no record names it.
+
+        Probes add the settings that their options exclude.
+        """
+        for name, value in self.fixed.items():
+            if getattr(settings, name) not in (value, SETTINGS[name].default):
+                raise BadInput(f"The probe {self.name} leaves no choice of {name}: it is {value}.", "Leave it out.")
+
+    def refuse_kind(self, kind: Kind) -> None:
+        """Raise `UnsupportedModel` where the probe cannot ask models of this kind."""
+        if why := self.why_not_kind(kind):
+            raise UnsupportedModel(why, "Choose another probe or other options, or a model of another kind.")
+
+    def why_not_kind(self, kind: Kind) -> str:
+        """Return why models of this kind cannot be asked, or an empty text if they can."""
+        return ""
+
     def why_not(self, relation: Relation) -> str:
         """Return why this relation cannot be asked, or an empty text if it can."""
         return ""
+
+
+def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLong:
+    """Return what is made of answers, or the first of them that is the error that an item is too long."""
+    return next((answer for answer in answers if isinstance(answer, TooLong)), None) or make(*answers)
 
 
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:

@@ -17,14 +17,14 @@ from probing.analysis.culture import ranking_scores
 from probing.analysis.text_lengths import TextLengths, text_lengths
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
-from probing.errors import UnsupportedModel
+from probing.errors import TooLong, UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
 from probing.probes.columns import VERSION_TAGS, tag_cells
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, choice_scores, ranked
-from probing.probes.probe import Row, tag_columns
+from probing.probes.probe import Row, tag_columns, unless_too_long
 from probing.probes.roles import ANSWER_MARK
 from probing.settings import Settings
 from probing.template import Prompt
@@ -57,28 +57,38 @@ class Ranking(MultipleChoice):
     main_metric: ClassVar[str] = "p_at_1"
     columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
     harness_protocol: ClassVar[bool] = False
+    measures_statements: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
     pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)
     objects: str = option("augmented", "augmented, or raw: before superclasses were added", chooses_items=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "pair", pair_named(self.pair))
 
     def relation_tags(self) -> Mapping[str, str]:
         return {"culture_pair": self.pair, "objects": self.objects}
 
-    def answers(self, model: LanguageModel, requests: Iterable[Request], settings: Settings) -> Iterator[RankedOptions]:
+    def answers(
+        self, model: LanguageModel, requests: Iterable[Request], settings: Settings
+    ) -> Iterator[RankedOptions | TooLong]:
         facts = KINDS[model.card.kind]
         if facts.writes and not settings.decide:
             return statement_rules(model, requests) if facts.reads_right else both_rules(model, requests)
         scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
         answers = model.score(candidate_requests(model, requests), scoring)
-        return (RankedOptions(scores.reduce(scoring.reduction), scores) for scores in answers)
 
-    def hidden_sums(self, model: LanguageModel, requests: Sequence[Request], settings: Settings) -> Iterator[Floats]:
-        scoring = Scoring(**self.fixed, span="answer")
-        return (scores.reduce("sum") for scores in model.score(candidate_requests(model, requests), scoring))
+        def by_mean(scores: OptionScores) -> RankedOptions:
+            return RankedOptions(scores.reduce(scoring.reduction), scores)
+
+        return (unless_too_long(by_mean, scores) for scores in answers)
+
+    def hidden_sums(
+        self, model: LanguageModel, requests: Sequence[Request], settings: Settings
+    ) -> Iterator[Floats | TooLong]:
+        answers = model.score(candidate_requests(model, requests), Scoring(**self.fixed, span="answer"))
+        return (unless_too_long(OptionScores.reduce, scores) for scores in answers)
 
     def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
         """Return the lengths of the candidates, without the space before the blank."""
@@ -120,23 +130,25 @@ def cultures_of(relation: Relation, candidate: int) -> list[str]:
     return list(tags.get("culture", ()))
 
 
-def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:
+def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions | TooLong]:
     """Yield the scores of both rules: those of each prompt up to its blank, and those of the whole prompt.
 
     The two requests of a prompt stand side by side, so that their common beginning is computed once.
     """
     twice = (request for text, options in requests for request in (before(text, options), (text, options)))
     scores = model.score(twice, Scoring())
-    for cut, whole in zip(scores, scores, strict=False):
-        own = candidate_scores(cut)
-        yield RankedOptions(own.reduce("mean"), own, whole.reduce("sum"))
+    return (unless_too_long(_by_both, cut, whole) for cut, whole in zip(scores, scores, strict=False))
 
 
-def statement_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions]:
+def statement_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions | TooLong]:
     """Yield the scores of both rules from one pass, by a model whose candidates score alike in either."""
-    for scores in model.score(requests, Scoring()):
-        own = candidate_scores(scores)
-        yield RankedOptions(own.reduce("mean"), own, scores.reduce("sum"))
+    return (unless_too_long(_by_both, scores, scores) for scores in model.score(requests, Scoring()))
+
+
+def _by_both(cut: OptionScores, whole: OptionScores) -> RankedOptions:
+    """Return the scores of both rules, given those of the prompt up to its blank and those of the whole prompt."""
+    own = candidate_scores(cut)
+    return RankedOptions(own.reduce("mean"), own, whole.reduce("sum"))
 
 
 def candidate_requests(model: LanguageModel, requests: Iterable[Request]) -> Iterable[Request]:

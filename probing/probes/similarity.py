@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.baselines import baseline_scores
 from probing.analysis.ties import with_ties
-from probing.benchmark import Relation
+from probing.benchmark import Item, Relation
+from probing.errors import TooLong
 from probing.language_model import LanguageModel
 from probing.probes.multiple_choice import ChoiceColumns, choice_frame, choice_row, non_finite
-from probing.probes.probe import UNSCORED, Probe, Row, tag_columns
+from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import prompt
 
@@ -28,15 +29,20 @@ class Similarity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(ChoiceColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
-        texts = [(item.subject, relation.options_of(item)) for item in relation.items]
-        for item, scores in zip(relation.items, cosines(model, texts), strict=True):
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        def row(item: Item, scores: NDArray[np.float64]) -> Row:
             if not np.isfinite(scores).all():
                 raise non_finite(model, relation, item, template)
             statement = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
             exact = np.ones(len(scores), dtype=bool)
             columns = choice_row(relation, statement, item, scores, exact)
-            yield {"relation": relation.label, "template": template} | columns
+            return {"relation": relation.label, "template": template} | columns
+
+        texts = [(item.subject, relation.options_of(item)) for item in relation.items]
+        for item, scores in zip(relation.items, cosines(model, texts), strict=True):
+            yield unless_too_long(row, item, scores)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return choice_frame(rows)
@@ -47,15 +53,22 @@ class Similarity(Probe):
         return with_ties(scores, rows).replace({"metric": {"accuracy": self.main_metric}})
 
 
-def cosines(model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]) -> Iterator[NDArray[np.float64]]:
+def cosines(
+    model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]
+) -> Iterator[NDArray[np.float64] | TooLong]:
     """Yield, for each subject and its options, the cosine of the subject's vector to that of each option.
 
     Every distinct text is embedded once.
     """
     distinct = list(dict.fromkeys(text for subject, options in texts for text in (subject, *options)))
-    vectors = {text: _unit_vector(vector) for text, vector in zip(distinct, model.embed(distinct), strict=True)}
+    answers = zip(distinct, model.embed(distinct), strict=True)
+    vectors = {text: unless_too_long(_unit_vector, vector) for text, vector in answers}
     for subject, options in texts:
-        yield np.array([float(vectors[subject] @ vectors[option]) for option in options])
+        yield unless_too_long(_cosines, vectors[subject], *(vectors[option] for option in options))
+
+
+def _cosines(subject: NDArray[np.float64], *options: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([float(subject @ option) for option in options])
 
 
 def _unit_vector(vector: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -17,11 +17,11 @@ from probing.analysis.ranks import item_values
 from probing.analysis.specificity import pair_hits, specificity_scores
 from probing.analysis.ties import with_ties
 from probing.benchmark import Relation
-from probing.errors import BadInput
-from probing.language_model import BlankDistribution, LanguageModel, Request, Scoring
+from probing.errors import BadInput, TooLong
+from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
 from probing.probes.multiple_choice import ChoiceColumns, choice_row, non_finite
-from probing.probes.probe import Probe, Row
+from probing.probes.probe import Probe, Row, unless_too_long
 from probing.probes.similarity import cosines
 from probing.settings import Settings
 from probing.statements.prompting import PROMPTINGS, PromptingName, Question
@@ -78,7 +78,27 @@ class Specificity(Probe):
         if self.shots < 1:
             raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
 
-    def rows(self, model: LanguageModel, relation: Relation, template: int, settings: Settings) -> Iterator[Row]:
+    def rows(
+        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
+    ) -> Iterator[Row | TooLong]:
+        def row(
+            question: Question,
+            blank: BlankDistribution,
+            hidden: BlankDistribution,
+            cosine: PairValues,
+            scores: PairValues,
+            clause: PairValues | None,
+        ) -> Row:
+            if not _all_finite(blank, hidden, cosine, scores, clause):
+                raise non_finite(model, relation, question.item, template)
+            return {
+                "relation": relation.label,
+                "template": template,
+                "prompting": self.prompting,
+                **choice_row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
+                **_pair_columns(question, blank, hidden, cosine, clause),
+            }
+
         questions = list(PROMPTINGS[self.prompting](relation, template, self.shots, settings.seed))
         pairs = [_two_options(relation, question) for question in questions]
         requests = list(zip([question.prompt for question in questions], pairs, strict=True))
@@ -91,18 +111,10 @@ class Specificity(Probe):
             self._clauses(model, requests),
             strict=True,
         )
-        for question, (blank, hidden), cosine, scores, clause in parts:
-            if not _all_finite(blank, hidden, cosine, scores, clause):
-                raise non_finite(model, relation, question.item, template)
-            yield {
-                "relation": relation.label,
-                "template": template,
-                "prompting": self.prompting,
-                **choice_row(relation, question.prompt, question.item, scores, np.ones(2, dtype=bool)),
-                **_pair_columns(question, blank, hidden, cosine, clause),
-            }
+        for question, pair_of_blanks, cosine, scores, clause in parts:
+            yield unless_too_long(row, question, *pair_of_blanks, cosine, scores, clause)
 
-    def _clauses(self, model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | None]:
+    def _clauses(self, model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong | None]:
         """Yield the clause scores of each pair, or None where the probe has none.
 
         At its first blank a causal model does not see a cascade's clause, so the clause is scored after each option.
@@ -133,7 +145,7 @@ def _two_options(relation: Relation, question: Question) -> tuple[str, ...]:
 
 def _blanks(
     model: LanguageModel, questions: Sequence[Question], pairs: Sequence[tuple[str, ...]]
-) -> Iterator[tuple[BlankDistribution, BlankDistribution]]:
+) -> Iterator[tuple[BlankDistribution | TooLong, BlankDistribution | TooLong]]:
     """Yield the distribution at each item's blank, and the one with its subject hidden.
 
     The two requests of an item stand side by side, so that the demonstrations before them are computed once.
@@ -144,28 +156,41 @@ def _blanks(
     return zip(blanks, blanks, strict=True)
 
 
+def _several_tokens(blank: BlankDistribution | TooLong) -> bool:
+    """Return whether an option of a prompt that fits is not a single token."""
+    return not (isinstance(blank, TooLong) or _both_single(blank))
+
+
 def _both_single(blank: BlankDistribution) -> bool:
     """Return whether both options are single tokens."""
     return bool(np.isfinite(blank.options).all())
 
 
 def _whole_answers(
-    model: LanguageModel, requests: Sequence[Request], blanks: Sequence[BlankDistribution], settings: Settings
-) -> Iterator[PairValues]:
+    model: LanguageModel, requests: Sequence[Request], blanks: Sequence[BlankDistribution | TooLong], settings: Settings
+) -> Iterator[PairValues | TooLong]:
     """Yield each option's score by all of its tokens; for single tokens this is the log-probability at the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
-    several_tokens = (request for request, blank in zip(requests, blanks, strict=True) if not _both_single(blank))
-    rest = model.score(several_tokens, scoring)
-    for blank in blanks:
-        yield blank.options if _both_single(blank) else next(rest).reduce(settings.reduction)
+    rest = model.score((r for r, blank in zip(requests, blanks, strict=True) if _several_tokens(blank)), scoring)
+
+    def whole(blank: BlankDistribution) -> PairValues | TooLong:
+        if _both_single(blank):
+            return blank.options
+        return unless_too_long(lambda scores: scores.reduce(settings.reduction), next(rest))
+
+    return (unless_too_long(whole, blank) for blank in blanks)
 
 
-def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues]:
+def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong]:
     """Yield the log-probability of each option together with the clause after it, up to the second blank."""
     clauses = ((Prompt((prompt.pieces[0], prompt.pieces[1].rstrip())), pair) for prompt, pair in requests)
-    for scores in model.score(clauses, Scoring()):
-        starts = [answer.start for answer in scores.answers]
-        yield np.array([tokens[start:].sum() for tokens, start in zip(scores.log_probs, starts, strict=True)])
+    return (unless_too_long(_from_answer_on, scores) for scores in model.score(clauses, Scoring()))
+
+
+def _from_answer_on(scores: OptionScores) -> PairValues:
+    """Return the sum over each option's tokens and those after them."""
+    starts = [answer.start for answer in scores.answers]
+    return np.array([tokens[start:].sum() for tokens, start in zip(scores.log_probs, starts, strict=True)])
 
 
 def _all_finite(

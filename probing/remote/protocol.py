@@ -11,7 +11,7 @@ from typing import Any
 from probing.probes.parts import Part
 from probing.settings import Settings
 
-PROTOCOL = 2  # a worker and a site work together only if theirs is the same
+PROTOCOL = 3  # a worker and a site work together only if theirs is the same
 ROUTE = "api/v1/work/"
 
 
@@ -29,6 +29,7 @@ class BenchmarkOffer:
 class Handout:
     """One part of a run that the site has handed out under a lease.
 
+    `hub_id` is `model+adapter` for a model with a LoRA adapter, and `adapter_commit` then the adapter's; else empty.
     `lease` is opaque to the worker. `positions`: the expected number of token positions. `lease_seconds`: how long the
     part stays with a worker that gives no sign of life.
     """
@@ -42,6 +43,7 @@ class Handout:
     part: Part
     positions: float
     lease_seconds: float
+    adapter_commit: str
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"settings": self.settings.to_json(), "part": self.part._asdict()}

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
@@ -19,7 +20,8 @@ from uuid import uuid4
 
 import psutil
 
-from probing.errors import NoSpace, ProbingError
+from probing.errors import BadInput, MissingPackage, NoSpace, ProbingError
+from probing.files.adapters import download_adapter
 from probing.files.hub_client import HubClient
 from probing.files.listing import hub_listing
 from probing.files.model_files import download
@@ -27,14 +29,17 @@ from probing.files.wanted import wanted
 from probing.measuring.limits import Limits
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.remote.client import NotWelcome, Site, SiteRefused, SiteUnavailable, cached_benchmark
+from probing.remote.client import Site, cached_benchmark
+from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.outbox import Delivery, Outbox
 from probing.remote.protocol import Handout
 
 POLL = 10.0  # seconds between two questions for work
 SPARE_DISK = 10**9  # bytes that a download leaves free
 RENEWALS = 3  # per length of a lease
-OWN_FAULTS = frozenset({"bad-input"})  # of a measuring process: a device that this machine lacks
+# Faults of this machine and not of the model: a device or a package that it lacks.
+OWN_FAULTS = frozenset({BadInput.code, MissingPackage.code})
+PACKAGES = ("peft", "bitsandbytes", "gptqmodel")  # without which some models cannot be measured
 
 
 class LeaseEnded(Exception):
@@ -73,6 +78,7 @@ class RemoteWorker:
             "lanes": list(plan.lanes),
             "device": plan.device,
             "memory_gb": memory_of(plan) / 1e9,
+            "packages": [name for name in PACKAGES if find_spec(name)],
         }
 
     def work(self) -> None:
@@ -155,7 +161,11 @@ class RemoteWorker:
 
     def _task(self, handout: Handout, benchmark: Path) -> Task:
         """Check and download the model's files, and return what the measuring process has to do."""
-        listing = hub_listing(self.hub, handout.hub_id, handout.commit)
+        base, _, adapter_id = handout.hub_id.partition("+")
+        if adapter_id and find_spec("peft") is None:
+            raise MissingPackage("This worker cannot measure adapters: peft is missing.", "Install clozeboard[peft].")
+        listing = hub_listing(self.hub, base, handout.commit)
+        adapter = hub_listing(self.hub, adapter_id, handout.adapter_commit) if adapter_id else None
         self.plan.cache.mkdir(parents=True, exist_ok=True)
         needed = sum(listing.files[name] for name in wanted(listing.files))
         if shutil.disk_usage(self.plan.cache).free < needed + SPARE_DISK:
@@ -168,6 +178,8 @@ class RemoteWorker:
             BenchmarkFiles(offer.format, benchmark, offer.slug, offer.digest),
             handout.settings,
             device=self.plan.device,
+            adapter=download_adapter(adapter) if adapter else None,
+            adapter_commit=handout.adapter_commit,
         )
 
     def _report(self, lease: "Lease", error: ProbingError) -> None:

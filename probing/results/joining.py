@@ -10,8 +10,10 @@ import pandas as pd
 
 from probing.benchmark import Benchmark
 from probing.probes import probe_of
-from probing.results.rescoring import all_scores, digests, with_tags
+from probing.results.option_labels import option_ranges
+from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
 from probing.results.result import Result, check_complete, join
+from probing.results.skipped_items import all_skipped, refuse_nothing_left
 from probing.settings import Settings
 
 
@@ -25,10 +27,13 @@ class PartResult(NamedTuple):
 def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
     """Return the result that all parts make; raise `Incomplete` where rows are missing."""
     rows = join(part.rows for part in finished)
-    check_complete(rows, benchmark, settings)
+    skipped = {"items_skipped": all_skipped(part.record for part in finished)}
+    check_complete(rows, benchmark, settings, skipped)
+    refuse_nothing_left(rows, skipped)
     rows = with_tags(rows, benchmark, probe_of(settings))
-    record = merged(part.record for part in finished) | digests(benchmark, settings)
-    return Result(rows, all_scores(rows, benchmark, settings), record)
+    record = merged(part.record for part in finished) | skipped | digests(benchmark, settings)
+    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
+    return Result(rows, scores, record, option_ranges(benchmark, settings))
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

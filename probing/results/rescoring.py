@@ -13,17 +13,24 @@ from typing import Any
 
 import pandas as pd
 
+from probing.analysis.normalisations import PER_BYTE, PER_WORD
 from probing.analysis.score_changes import score_changes
 from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import Incomplete, OtherQuestions
 from probing.probes import probe_of
 from probing.probes.parts import narrowed
 from probing.probes.probe import Probe
+from probing.results.option_labels import option_ranges
 from probing.results.result import Result, check_complete
 from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.
-UNASKED = frozenset({"name", "tags", "answer_tags"})
+UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
+
+
+def is_option_only(record: Mapping[str, Any]) -> bool:
+    """Tell whether the record is of a model that scores nothing but the option; records of old results do not say."""
+    return bool(record.get("model", {}).get("option_only"))
 
 
 def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
@@ -43,10 +50,19 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
 
 
-def all_scores(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-    """Return the tidy scores of a run: those by the rule of its probe, then those by other rules."""
+def all_scores(
+    rows: pd.DataFrame, benchmark: Benchmark, settings: Settings, *, option_only: bool = False
+) -> pd.DataFrame:
+    """Return the tidy scores of a run: those by the rule of its probe, then those by other rules.
+
+    `option_only`: whether the model has scored the options alone (`ModelCard`); scores per byte or word of the whole
+    statement are then left out, as they would divide by a text that was not scored.
+    """
     probe = probe_of(settings)
-    tables = [probe.scores(rows), probe.alternatives(rows, benchmark, settings)]
+    alternatives = probe.alternatives(rows, benchmark, settings)
+    if option_only and probe.measures_statements:
+        alternatives = alternatives[~alternatives["group"].isin((PER_BYTE, PER_WORD))]
+    tables = [probe.scores(rows), alternatives]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
@@ -88,7 +104,7 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     refuse_other_questions(result, benchmark, settings)
     probe = probe_of(settings)
     rows = with_tags(result.items, benchmark, probe)
-    scores = all_scores(rows, benchmark, settings)
+    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(result.record))
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
     record = {**result.record, "benchmark": {**measured_on, **version}, **digests(benchmark, settings)}
@@ -96,7 +112,7 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
         return result
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
     record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
-    return Result(rows, scores, record)
+    return Result(rows, scores, record, option_ranges(benchmark, settings))
 
 
 def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Settings) -> None:
@@ -111,7 +127,7 @@ def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Setti
         return OtherQuestions(f"The rows do not belong to {benchmark.slug} {benchmark.version}: {difference}.", step)
 
     try:
-        check_complete(result.items, benchmark, settings)
+        check_complete(result.items, benchmark, settings, result.record)
     except Incomplete as error:
         raise other(error.message.removesuffix(".")) from error
     items = benchmark.items_by_key()

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probing.benchmark import ROW_KEY
-from probing.errors import BadInput
+from probing.errors import BadInput, TooLong
 from probing.files.folders import new_file
 from probing.probes.probe import Row
 from probing.probes.roles import ItemTokens
@@ -32,12 +32,19 @@ SCHEMA = pa.schema(
 TOKENS_PER_PIECE = 2**16
 
 
-def write_tokens(target: Path, answers: Iterable[tuple[Row, ItemTokens]]) -> list[Row]:
-    """Write the tokens of all items of a part as they come, and return the rows; the file is whole or absent."""
-    rows: list[Row] = []
+def write_tokens(target: Path, answers: Iterable[tuple[Row, ItemTokens] | TooLong]) -> list[Row | TooLong]:
+    """Write the tokens of all items of a part as they come, and return the rows; the file is whole or absent.
+
+    The error that an item is too long is returned in place of its row.
+    """
+    rows: list[Row | TooLong] = []
     waiting: list[pa.Table] = []
     with new_file(target) as path, pq.ParquetWriter(path, SCHEMA) as writer:
-        for row, tokens in answers:
+        for answer in answers:
+            if isinstance(answer, TooLong):
+                rows.append(answer)
+                continue
+            row, tokens = answer
             rows.append(row)
             waiting.append(_table(row, tokens))
             if sum(map(len, waiting)) >= TOKENS_PER_PIECE:

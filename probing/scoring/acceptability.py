@@ -23,9 +23,16 @@ SENTENCES_PER_BATCH = 32
 
 @dataclass(frozen=True)
 class Judge:
-    """`about`: a description of the model. `chances`: maps a few sentences to the probability that each is acceptable.
+    """A model that judges how acceptable sentences are as language (methods 5.4).
 
-    `chances` returns shape (sentences,).
+    `about`: a description of the model. `chances`: maps a few sentences to the probability that each is acceptable, in
+    a tensor of shape (sentences,).
+
+    Examples:
+        >>> import probing
+        >>> judge = probing.Judge.load("judge-model")
+        >>> [0 <= chance <= 1 for chance in judge.acceptability(["Oslo is in Norway.", "In is Norway Oslo."])]
+        [True, True]
     """
 
     about: str
@@ -33,7 +40,7 @@ class Judge:
 
     @classmethod
     def load(cls, model: str, commit: str = "") -> "Judge":
-        """Load a hub id or a folder in Hugging Face format."""
+        """Load a hub id, at a `commit`, or a folder in Hugging Face format; raise what `probing.load` raises."""
         auxiliary = load_auxiliary(model, "a judge of acceptability", _auto_class, commit)
         config = auxiliary.network.config
         if _auto_class(config) is AutoModelForSeq2SeqLM:

@@ -1,30 +1,30 @@
 """LoRA adapters merged into the weights of a network, by peft if it is installed."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from safetensors.torch import load_file
 from transformers import PreTrainedModel
 
-from probing.errors import BadConfig, UnsupportedModel
+from probing.errors import BadConfig
+from probing.extras import extra_package
 from probing.files.adapters import MERGE, Adapter
+from probing.scoring.quantised import stated_quantisation
 
 
-def require_peft() -> None:
-    """Raise `UnsupportedModel` if peft is not installed."""
-    if find_spec("peft") is None:
-        raise UnsupportedModel("Adapters need the library peft, which is not installed.", "Install clozeboard[peft].")
+def require_peft() -> Any:
+    """Return the library peft; raise `MissingPackage` if it is not installed."""
+    return extra_package("peft", "peft", "Merging an adapter")
 
 
 def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
-    """Return the network with the adapter added to its weights, in the network's own number format.
+    """Return the network with the adapter merged into its weights, in the network's own number format.
+
+    Beside quantised weights the adapter's layers stay, as the sum would have to be rounded to their few bits again.
 
     Raises `BadConfig` if the adapter was made for another network.
     """
-    require_peft()
-    peft: Any = import_module("peft")
+    peft = require_peft()
     try:
         wrapped = peft.get_peft_model(network, peft.LoraConfig(**adapter.config))
         outcome = peft.set_peft_model_state_dict(wrapped, load_file(adapter.weights))
@@ -35,8 +35,7 @@ def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
     unused = [*outcome.unexpected_keys, *(name for name in outcome.missing_keys if "lora_" in name)]
     if unused:
         raise _unfit(adapter, f"{min(unused)[:100]} fits nothing")
-    network = wrapped.merge_and_unload()
-    return network
+    return wrapped.get_base_model() if stated_quantisation(network) else wrapped.merge_and_unload()
 
 
 def _unfit(adapter: Adapter, reason: str) -> BadConfig:

@@ -34,6 +34,13 @@ NODES_PER_ROW = 256
 MIN_STATEMENTS_SHARING = 6
 
 
+class ContinuationScore(NamedTuple):
+    """The natural log-probability of a continuation, and whether each of its tokens is the likeliest one."""
+
+    log_prob: float
+    likeliest: bool
+
+
 class PackedRow(NamedTuple):
     """Nodes to compute in one row of a batch.
 
@@ -122,6 +129,29 @@ class CausalModel(AnsweringModel):
         for children, log_probs in list(self._passes("score", work, tree, nodes, statements, cache)):
             values[children] = computed_values(log_probs)
 
+    def continuations(self, sequences: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[ContinuationScore]:
+        """Score the last `lengths` tokens of each sequence of token ids, given all tokens before them.
+
+        Every distinct prefix of the sequences is computed once. They must not be longer than `longest_shared`, and have
+        a token or more before those that are scored; the last token of each is never computed.
+        """
+        scored = np.zeros((len(sequences), max(map(len, sequences))), bool)
+        for row, sequence, length in zip(scored, sequences, lengths, strict=True):
+            row[len(sequence) - length : len(sequence)] = True
+        tree = PrefixTree.of(sequences, scored)
+        values, likeliest = np.full(len(tree.token), np.nan), np.zeros(len(tree.token), bool)
+
+        def work(rows: Sequence[PackedRow]) -> tuple[Ints, torch.Tensor, torch.Tensor]:
+            children, parent, logits = self._children_logits(tree, rows)
+            tokens = self.to_device(tree.token[children])
+            return children, _token_log_probs(logits, parent, tokens), logits.argmax(dim=-1)[parent] == tokens
+
+        with self.scoring_state():
+            for children, log_probs, best in self._passes("score", work, tree, tree.before_scored, len(sequences)):
+                values[children], likeliest[children] = computed_values(log_probs), best.cpu().numpy()
+        paths = [path[use] for path, use in zip(tree.paths, scored, strict=True)]
+        return [ContinuationScore(float(values[path].sum()), bool(likeliest[path].all())) for path in paths]
+
     def _passes(
         self,
         verb: Verb,
@@ -149,13 +179,17 @@ class CausalModel(AnsweringModel):
 
     def _forward(self, tree: PrefixTree, rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor]:
         """Compute rows in one pass; return the children of the rows' own nodes, and their log-probabilities."""
+        children, parent, logits = self._children_logits(tree, rows, cache)
+        return children, _token_log_probs(logits, parent, self.to_device(tree.token[children]))
+
+    def _children_logits(
+        self, tree: PrefixTree, rows: Sequence[PackedRow], cache: KVCache | None = None
+    ) -> tuple[Ints, torch.Tensor, torch.Tensor]:
+        """Compute rows in one pass; return the children of their own nodes, each one's row of the logits, and these."""
         batch = PackedBatch.of(tree, rows)
         children, parents = tree.children(batch.place)
         places, inverse = np.unique(parents, return_inverse=True)
-        logits = self._tree_logits(tree, batch, places, cache)
-        parent = self.to_device(inverse)
-        log_probs = logits[parent, self.to_device(tree.token[children])].float() - log_sum_exp(logits)[parent]
-        return children, log_probs.clamp(max=0.0)
+        return children, self.to_device(inverse), self._tree_logits(tree, batch, places, cache)
 
     @torch.inference_mode()
     def _tree_logits(
@@ -212,7 +246,15 @@ class CausalModel(AnsweringModel):
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
         """Return whether these sequences can be computed as a tree."""
-        return self.use_fast_path and max(map(len, sequences)) <= self._attention_window
+        return max(map(len, sequences)) <= self.longest_shared
+
+    @property
+    def longest_shared(self) -> int:
+        """The most tokens of a sequence that can be computed as part of a tree, 0 where the network takes no tree.
+
+        A network with a sliding window needs its own mask for longer sequences.
+        """
+        return self._attention_window if self.use_fast_path else 0
 
     @cached_property
     def cache_capacity(self) -> int:
@@ -221,7 +263,6 @@ class CausalModel(AnsweringModel):
 
     @cached_property
     def _attention_window(self) -> int:
-        """Return the length of the network's sliding window; longer statements need the network's own mask."""
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
 
     @cached_property
@@ -320,6 +361,11 @@ def _within_capacity(rows: list[PackedRow], capacity: int) -> list[PackedRow]:
     past = np.maximum.accumulate([len(row.past) for row in rows])
     positions = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
     return rows[: max(int((positions <= capacity).sum()), 1)]
+
+
+def _token_log_probs(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return the log-probability of each token by its row of the logits, in float32."""
+    return (logits[rows, tokens].float() - log_sum_exp(logits)[rows]).clamp(max=0.0)
 
 
 def _padded(rows: Sequence[Ints]) -> Ints:

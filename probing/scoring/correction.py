@@ -18,7 +18,16 @@ SENTENCES_PER_BATCH = 32
 
 @dataclass(frozen=True)
 class Corrector:
-    """A model that rewrites sentences; `remark` names it in the notes of the sample."""
+    """A model that rewrites sentences; `remark` names it in the notes of the sample.
+
+    `network`: a text-to-text network. `tokenizer`: its tokenizer.
+
+    Examples:
+        >>> import probing
+        >>> corrector = probing.Corrector.load("grammar-model")
+        >>> len(list(corrector.correct(["He go to school.", "She read book."])))
+        2
+    """
 
     network: Any
     tokenizer: Any
@@ -26,7 +35,7 @@ class Corrector:
 
     @classmethod
     def load(cls, model: str, commit: str = "") -> "Corrector":
-        """Load a hub id or a folder in Hugging Face format."""
+        """Load a hub id, at a `commit`, or a folder in Hugging Face format; raise what `probing.load` raises."""
         auxiliary = load_auxiliary(model, "a text-to-text model", lambda _: AutoModelForSeq2SeqLM, commit)
         return cls(auxiliary.network, auxiliary.tokenizer, f"Grammar corrected by {auxiliary.description}.")
 

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from probing.arrays import Ids
-from probing.errors import BadInput
+from probing.errors import BadInput, TooLong
 from probing.scoring import reference
 from probing.scoring.hf_model import HFModel
 from probing.scoring.tokens import Encoded
@@ -19,15 +19,21 @@ TEXTS_PER_WINDOW = 4096
 Vector = NDArray[np.float32]
 
 
-def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector]:
-    """Yield a vector per text, in order, shape (hidden size,); the model reads special tokens, the mean omits them."""
+def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector | TooLong]:
+    """Yield a vector per text, in order, shape (hidden size,); the model reads special tokens, the mean omits them.
+
+    A text that is too long is answered by the error.
+    """
     stream = iter(texts)
     while window := list(islice(stream, TEXTS_PER_WINDOW)):
         encoded = model.reading_encoder.encode([Statement(text, 0, len(text)) for text in window])
         for statement, text in zip(encoded, window, strict=True):
-            model.refuse_unfit(statement.ids)
             _refuse_empty(statement, text)
-        yield from _embed_window(model, encoded)
+        errors = [model.too_long(statement.ids) for statement in encoded]
+        short = [statement for statement, error in zip(encoded, errors, strict=True) if not error]
+        vectors = iter(_embed_window(model, short))
+        for error in errors:
+            yield error or next(vectors)
 
 
 def _embed_window(model: HFModel, encoded: Sequence[Encoded]) -> list[Vector]:

@@ -12,15 +12,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from transformers.modeling_outputs import BaseModelOutput
 
 from probing.arrays import Floats, Ids, Ints
-from probing.errors import BadConfig, UnsupportedModel
+from probing.errors import BadConfig, TooLong, UnsupportedModel
 from probing.language_model import Continuation, OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
-from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_tokens, refuse_long, refuse_non_finite
+from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_tokens, refuse_non_finite
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
 from probing.scoring.network_state import in_scoring_state
 from probing.scoring.spans import DecoderInput, SpanEncoder, span_encoder
@@ -68,6 +68,10 @@ class EncoderDecoderModel(AnsweringModel):
                 "Add decoder_start_token_id and pad_token_id to config.json.",
             ) from error
         return span_encoder(self.tokenizer, int(shifted[0, 0]))
+
+    @classmethod
+    def reading_blanks(cls, tokenizer: PreTrainedTokenizerBase) -> SpanEncoder:
+        return span_encoder(tokenizer)
 
     @property
     def blank(self) -> str:
@@ -129,18 +133,19 @@ class EncoderDecoderModel(AnsweringModel):
     @in_scoring_state
     def generate(
         self, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
-    ) -> Iterator[Continuation]:
+    ) -> Iterator[Continuation | TooLong]:
         """Yield what the decoder writes into a prompt's blank, or in answer to a text: the most probable tokens."""
         if chat:
             raise UnsupportedModel(f"{self.card.id} is an encoder-decoder and has no chats.", "Use --set chat=false.")
         stream = iter(texts)
         while window := [self._begun(text) for text in islice(stream, TEXTS_PER_WINDOW)]:
+            written: dict[DecoderInput, Continuation | TooLong] = {}
             for read in window:
-                self.refuse_unfit(read.ids, read.source)
-                refuse_long(self, len(read.ids) + tokens)
-            written: dict[DecoderInput, Continuation] = {}
-            distinct = list(dict.fromkeys(window))
-            for part in self._passes("generate", distinct, partial(self._write, tokens), len(window), tokens):
+                if error := self.too_long(read.ids, read.source, more=tokens):
+                    written[read] = error
+            distinct = [read for read in dict.fromkeys(window) if read not in written]
+            passes = self._passes("generate", distinct, partial(self._write, tokens), len(window), tokens)
+            for part in passes if distinct else ():
                 written.update(part)
             yield from (written[read] for read in window)
 

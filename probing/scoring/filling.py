@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from probing.arrays import Ids, Ints
+from probing.errors import TooLong
 from probing.language_model import BlankDistribution, Request
 from probing.scoring.hf_model import BlankInput, HFModel, softmax_chunks
 from probing.scoring.spans import SpanEncoder
@@ -119,17 +120,19 @@ class Filler:
         self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
         self._texts: dict[int, str] = {}
 
-    def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution]:
-        """Yield the distribution for each request, in order."""
+    def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution | TooLong]:
+        """Yield the distribution for each request, in order, or the error that it is too long."""
         for group in grouped(requests, OPTIONS_PER_WINDOW):
             encoded = blanks(group, self.model.encoder, self.model.blank)
             askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
+            answers: dict[int, BlankDistribution | TooLong] = {}
             for index, blank in enumerate(encoded):
                 self.model.refuse_nothing(blank.input.ids)
-                self.model.refuse_unfit(blank.input.ids, blank.input.source)
-                askers.setdefault(blank.input, []).append(index)
-            answers: dict[int, BlankDistribution] = {}
-            for batch, logits in self.model.at_blanks(list(askers), len(group)):
+                if error := self.model.too_long(blank.input.ids, blank.input.source):
+                    answers[index] = error
+                else:
+                    askers.setdefault(blank.input, []).append(index)
+            for batch, logits in self.model.at_blanks(list(askers), len(group)) if askers else ():
                 inputs = iter(batch)
                 for chunk in softmax_chunks(logits):
                     requests_of_rows = [askers[key] for key in islice(inputs, len(chunk))]

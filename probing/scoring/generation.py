@@ -10,11 +10,11 @@ import torch
 from transformers import GenerationConfig, LogitsProcessorList, PreTrainedTokenizerBase
 
 from probing.arrays import Ids
-from probing.errors import BadInput, NonFiniteScores, UnsupportedModel
+from probing.errors import NonFiniteScores, TooLong
 from probing.language_model import Continuation
 from probing.scoring import reference
+from probing.scoring.chat import refuse_without_chat
 from probing.scoring.hf_model import HFModel
-from probing.start_token import AUTO
 from probing.template import Prompt
 
 TEXTS_PER_WINDOW = 512
@@ -22,18 +22,21 @@ TEXTS_PER_WINDOW = 512
 
 def generate(
     model: HFModel, texts: Iterable[str | Prompt], tokens: int, *, chat: bool = False, system: str = ""
-) -> Iterator[Continuation]:
+) -> Iterator[Continuation | TooLong]:
     """Yield a continuation of at most `tokens` tokens per text, in order; equal texts are continued once a window.
 
-    Of a prompt, the text to the left of its blank is continued.
+    Of a prompt, the text to the left of its blank is continued. A text that is too long is answered by the error.
     """
     stream = (text if isinstance(text, str) else beginning(text, model.blank) for text in texts)
     while window := list(islice(stream, TEXTS_PER_WINDOW)):
         inputs = [_input_ids(model, text, chat, system) for text in window]
-        _refuse_unfit(model, inputs, tokens)
-        distinct = list(dict.fromkeys(inputs))
+        continuations: dict[Ids, Continuation | TooLong] = {}
+        for ids in inputs:
+            model.refuse_nothing(ids)
+            if error := model.too_long(ids, more=tokens):
+                continuations[ids] = error
+        distinct = [ids for ids in dict.fromkeys(inputs) if ids not in continuations]
         total = sum(len(ids) + tokens for ids in distinct)
-        continuations: dict[Ids, Continuation] = {}
         for indices in reference.equal_lengths(distinct, model.budget):
             batch = [distinct[index] for index in indices]
             positions, computed = len(batch) * (len(batch[0]) + tokens), 0
@@ -53,28 +56,10 @@ def beginning(prompt: Prompt, blank: str) -> str:
     return statement.text[: statement.start].rstrip()
 
 
-def _refuse_unfit(model: HFModel, inputs: Sequence[Ids], tokens: int) -> None:
-    for ids in inputs:
-        model.refuse_nothing(ids)
-    refuse_long(model, max(len(ids) for ids in inputs) + tokens)
-
-
-def refuse_long(model: HFModel, length: int) -> None:
-    """Raise `BadInput` if a text and its continuation take more tokens than the network."""
-    if length > model.longest:
-        raise BadInput(
-            f"A text with its continuation takes {length} tokens, the model takes {model.longest}.",
-            "Ask for fewer (--set tokens=N), or choose a model that takes longer texts.",
-        )
-
-
 def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
     if not chat:
-        return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False).input_ids)
-    if not model.tokenizer.chat_template:
-        raise UnsupportedModel(f"{model.card.id} has no chat template.", "Ask it with --set chat=false.")
-    if model.card.tokenizer and model.card.tokenizer.start and model.card.tokenizer.start.policy != AUTO:
-        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
+        return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
+    refuse_without_chat(model.card, model.tokenizer)
     messages = [{"role": "system", "content": system}] if system else []
     ids = model.tokenizer.apply_chat_template(
         [*messages, {"role": "user", "content": text}], add_generation_prompt=True, return_dict=True

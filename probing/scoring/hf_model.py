@@ -13,15 +13,18 @@ from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.arrays import Bools, Floats, Ids, Ints
-from probing.errors import BadInput, UnsupportedModel
+from probing.errors import BadInput, TooLong, UnsupportedModel
+from probing.files.listing import TOKENIZER_FILES
 from probing.kinds import Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory
+from probing.scoring.chat import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
+from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
-from probing.scoring.tokens import Encoded, Encoder, Window, windows
+from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, windows
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
@@ -61,12 +64,14 @@ class HFModel(ABC):
         self.scoring_state = ScoringState(network)
         self.tokenizer = tokenizer
         self.encoder = self.make_encoder(AUTO)
-        self.card = replace(card or self._card_of(network), tokenizer=self._tokenizer_facts(AUTO))
+        facts, option_only = self._tokenizer_facts(AUTO), self.encoder.option_only
+        self.card = replace(card or self._card_of(network), tokenizer=facts, option_only=option_only)
+        self.shared: SharedTokens | None = None
         self.usage = Usage()
         self.first_pass = FirstPassShare()
         config = network.config.get_text_config()
         self._vocabulary: int = config.vocab_size
-        self.longest = min(getattr(config, "max_position_embeddings", 2**31), tokenizer.model_max_length)
+        self.longest = min(context_length(network), tokenizer.model_max_length)
         self.budget = Budget(network.device, ceiling(network), batch_tokens, self.usage.notes)
 
     @classmethod
@@ -89,9 +94,20 @@ class HFModel(ABC):
         started.card = replace(self.card, tokenizer=self._tokenizer_facts(start))
         return started
 
+    def share_tokens(self, memory: dict[Any, Any]) -> None:
+        """Share tokenized statements with other models by this memory, where the record tells the tokenizer's files."""
+        files = [(name, digest) for name, digest in sorted(self.card.files.items()) if name in TOKENIZER_FILES]
+        if files:
+            self.shared = SharedTokens(memory, (self.card.architecture, *files))
+
     def make_encoder(self, start: str) -> Encoder:
         """Return the encoder with the start token that a setting chooses."""
         return Encoder(self.tokenizer, special_tokens=self.special_tokens, start=start)
+
+    @classmethod
+    def reading_blanks(cls, tokenizer: PreTrainedTokenizerBase) -> Encoder:
+        """Return the encoder by which models of this kind read blanks, made from the tokenizer alone."""
+        return Encoder(tokenizer, special_tokens=cls.special_tokens)
 
     @property
     def reader(self) -> PreTrainedModel:
@@ -191,11 +207,12 @@ class HFModel(ABC):
     @torch.inference_mode()
     def tolerance(self) -> float:
         """Return the largest difference from the reference implementation that the self-check accepts."""
-        if self.network.dtype.itemsize > 2:
+        dtype = narrowest_dtype(self.network)
+        if dtype.itemsize > 2:
             return TOLERANCE
         ids = tuple(np.random.default_rng(0).integers(self._vocabulary, size=12).tolist())
         logits = self.sample_logits(ids).nan_to_num(0.0, 0.0, 0.0)
-        return HALF_STEPS * torch.finfo(self.network.dtype).eps * float(logits.abs().max())
+        return HALF_STEPS * torch.finfo(dtype).eps * float(logits.abs().max())
 
     def sample_logits(self, ids: Ids) -> torch.Tensor:
         """Return the network's logits for a text, one row per position."""
@@ -203,15 +220,44 @@ class HFModel(ABC):
         return logits
 
     @in_scoring_state
-    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         encoder = self.encoder if scoring.start else self.encoder.without_start()
         if self.kind == "masked" and scoring.pll == "whole_answer" and scoring.span == "answer":
             encoder = encoder.apart()
-        for window in windows(requests, encoder, self.blank, scoring.span):
-            for statement in window.statements:
-                self.refuse_unfit(statement.ids, statement.source)
-                self._refuse_empty(statement)
-            yield from self._score_window(window, scoring)
+        rendered = (in_chat(self.card, self.tokenizer, request) for request in requests)
+        for window in windows(rendered, encoder, self.blank, scoring.span, shared=self.shared):
+            self._note_unknown(window)
+            yield from self._score_fitting(window, scoring)
+
+    def _score_fitting(self, window: Window, scoring: Scoring) -> Iterator[OptionScores | TooLong]:
+        """Score the prompts of a window; a prompt of which an option is too long is answered by the error."""
+        prompts = list(window.prompts)
+        errors = [self._first_error(statements) for statements in prompts]
+        if any(errors):
+            window = Window.of([prompt for prompt, error in zip(prompts, errors, strict=True) if not error])
+        scores = self._score_window(window, scoring) if window.sizes else iter(())
+        for error in errors:
+            yield error or next(scores)
+
+    def _first_error(self, statements: Iterable[Encoded]) -> TooLong | None:
+        """Return the error of the first statement that is too long; raise if one has nothing to score."""
+        first = None
+        for statement in statements:
+            first = first or self.too_long(statement.ids, statement.source)
+            self._refuse_empty(statement)
+        return first
+
+    def _note_unknown(self, window: Window) -> None:
+        """Note, once, that the tokenizer does not know most of the words."""
+        tokenizer, start = self.tokenizer, self.encoder.start
+        ids = [statement.ids for statement in window.statements]
+        unknown = sum(row.count(tokenizer.unk_token_id) - start.count(tokenizer.unk_token_id) for row in ids)
+        note = (
+            f"Half of the tokens or more are {tokenizer.unk_token}, which stands for whatever the tokenizer does not "
+            "know: the scores hardly depend on the words."
+        )
+        if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
+            self.usage.notes.append(note)
 
     def _refuse_empty(self, statement: Encoded) -> None:
         if not statement.scored:
@@ -228,24 +274,27 @@ class HFModel(ABC):
                 "Choose another template, or a model whose tokenizer has one.",
             )
 
-    def refuse_unfit(self, ids: Sequence[int], source: Sequence[int] = ()) -> None:
-        """Raise if the statement is too long for the network, or has a token that is not in its vocabulary.
+    def too_long(self, ids: Sequence[int], source: Sequence[int] = (), more: int = 0) -> TooLong | None:
+        """Return the error for a text that takes more tokens than the network, None for one that fits.
 
-        `source`: what an encoder reads beside it.
+        `source`: what an encoder reads beside it. `more`: how many tokens are to be written behind it. Raises
+        `UnsupportedModel` if it has a token that is not in the vocabulary.
         """
-        if source:
-            self.refuse_unfit(source)
-        if len(ids) > self.longest:
-            raise BadInput(
-                f"A statement has {len(ids)} tokens, the model takes {self.longest}: "
-                f"{self.tokenizer.decode(ids[:20])} ...",
+        if source and (error := self.too_long(source)):
+            return error
+        if len(ids) + more > self.longest:
+            text = f"A text takes {len(ids)} tokens" + (f" and its continuation {more}" if more else "")
+            return TooLong(
+                f"{text}, the model takes {self.longest}: {self.tokenizer.decode(ids[:20])} ...",
                 "Shorten it, or choose a model that takes longer texts.",
+                self.longest,
             )
         if max(ids, default=0) >= self._vocabulary:
             raise UnsupportedModel(
                 f"The tokenizer has tokens that the model does not know ({self._vocabulary} or higher).",
                 "Save the model with the tokenizer that it was trained with.",
             )
+        return None
 
     def check(self) -> None:
         """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
@@ -259,6 +308,17 @@ class HFModel(ABC):
 
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
+
+
+def context_length(network: PreTrainedModel) -> int:
+    """Return how many tokens a network takes at once; a large number if it has no limit of its own.
+
+    RoBERTa and its kin keep the first of their position embeddings for padding.
+    """
+    limit = int(getattr(network.config.get_text_config(), "max_position_embeddings", None) or 2**31)
+    embeddings = getattr(network.base_model, "embeddings", None)
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    return limit if padding is None else limit - padding - 1
 
 
 def to_device(array: Ints, device: torch.device) -> torch.Tensor:

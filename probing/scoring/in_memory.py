@@ -10,6 +10,7 @@ from probing.files.architectures import kind_of
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.scoring.load import CLASSES, first_line, refuse_tokenizer
+from probing.scoring.quantised import stated_quantisation
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
@@ -28,6 +29,14 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     `name`: what results call the model; by default where it was loaded from.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     Raises `BadInput` or `UnsupportedModel`.
+
+    Examples:
+        `network` and `tokenizer` are what `AutoModelForCausalLM` and `AutoTokenizer` load.
+
+        >>> import probing
+        >>> model = probing.wrap(network, tokenizer, name="mine")
+        >>> probing.run(model, "starter", relations=["country_capital"], progress=False).record["model"]["id"]
+        'mine'
     """
     adapters = _adapters(network)
     bare = _unwrapped(network)
@@ -39,6 +48,8 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
         kind=kind,
         architecture=type(bare).__name__,
         parameters=bare.num_parameters(),
+        adapter=", ".join(adapters.values()),
+        quantisation=stated_quantisation(bare),
     )
     ids = try_tokenizer(where, tokenizer)
     _, model_class = CLASSES[kind]
@@ -46,6 +57,9 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     with model.scoring_state():
         try_network(where, bare, ids)
     model.check()
+    if adapters:
+        base = bare.name_or_path or type(bare).__name__
+        model.usage.notes.append(f"Active adapters of peft: {card.adapter}; the base model is {base}.")
     return model
 
 
@@ -81,11 +95,14 @@ def _with_adapters(network: Any) -> Any:
     return network.get_base_model()
 
 
-def _adapters(network: Any) -> list[str]:
-    """Return the names of the adapters of peft that are active."""
+def _adapters(network: Any) -> dict[str, str]:
+    """Return the names of the adapters of peft that are active, each with its kind, such as `default (LORA)`."""
     while type(network).__name__ in WRAPPED:
         network = getattr(network, WRAPPED[type(network).__name__])
-    return list(network.active_adapters) if _is_peft(network) else []
+    if not _is_peft(network):
+        return {}
+    kinds = {name: getattr(network.peft_config[name], "peft_type", None) for name in network.active_adapters}
+    return {name: f"{name} ({kind.value})" if kind else name for name, kind in kinds.items()}
 
 
 def _kind(network: PreTrainedModel) -> Kind:

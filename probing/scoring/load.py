@@ -31,18 +31,30 @@ from probing.errors import (
     TooLarge,
     UnsupportedModel,
 )
+from probing.extras import extra_package
 from probing.files.adapters import Adapter, locate_adapter, split_adapter
 from probing.files.architectures import require_kind
 from probing.files.clean_folder import clean_folder
-from probing.files.description import Description, describe
+from probing.files.description import Description, describe, weights_of
 from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, locate
+from probing.files.quantisation import Quantisation
 from probing.kinds import Kind
 from probing.language_model import ModelCard
+from probing.model_source import refuse_bad_batch
+from probing.revisions import position
 from probing.scoring.adapters import merged, require_peft
 from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
+from probing.scoring.loading_options import LoadingOptions
 from probing.scoring.masked import MaskedModel
+from probing.scoring.quantised import (
+    loading_options,
+    plain_config,
+    refuse_bad_layers,
+    refuse_bad_statistics,
+    without_packed,
+)
 from probing.scoring.spans import span_encoder
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
@@ -53,10 +65,7 @@ CLASSES: Mapping[Kind, tuple[Any, type[AnsweringModel]]] = {
     "masked": (AutoModelForMaskedLM, MaskedModel),
     "encoder-decoder": (AutoModelForSeq2SeqLM, EncoderDecoderModel),
 }
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
-# A model that takes more of one GPU's free memory is spread over all of them.
-ONE_GPU_SHARE = 0.8
 # Exceptions that loaders raise for broken files.
 LOADING_ERRORS = (
     OSError,
@@ -78,49 +87,79 @@ def load(
     model: str,
     *,
     commit: str = "",
+    tokenizer: str = "",
     device: str = "auto",
-    dtype: str = "float32",
+    device_map: str | Mapping[str, Any] | None = None,
+    dtype: Any = "float32",
+    quantization: str = "none",
+    attn_implementation: str = "",
     batch_tokens: int | None = None,
+    adapter: str = "",
     on_phase: Callable[[str], None] = lambda phase: None,
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
+    Models of a hub are downloaded with the token in HF_TOKEN, or that of `hf auth login`, if there is one.
+
     `model+adapter` names a LoRA adapter as well, a folder or a hub id (`org/name@commit` pins it); it is merged into
-    the weights.
-    `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ...
+    the weights. `adapter`: the same beside a model whose path has a plus.
+    `tokenizer`: the folder or hub id whose tokenizer a folder is loaded with, in place of its own. A checkpoint such as
+    `checkpoint-500` that has none takes that of the folder around it.
+    `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ... `device_map`: where the parts of a model go that is
+    spread over several devices, as accelerate takes it ("auto", "balanced", "sequential", or a mapping from modules to
+    devices); in place of `device`.
+    `dtype`: number format of the weights: float32, bfloat16 or float16, by name ("torch.bfloat16" too) or as
+    `torch.dtype`. `quantization`: "4bit" or "8bit" quantises plain weights by bitsandbytes while they are loaded. A
+    checkpoint that is stored quantised is loaded as it is; its layers compute in `dtype`.
+    `attn_implementation`: sdpa or eager; by default what transformers chooses.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
     Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
+
+    Examples:
+        >>> import probing
+        >>> model = probing.load("openai-community/gpt2", device="cpu")
+        >>> model.card.kind, model.card.id
+        ('causal', 'openai-community/gpt2')
+        >>> probing.run(model, "starter", relations=["country_capital"], progress=False).record["device"]
+        'cpu'
     """
-    if dtype not in DTYPES:
-        raise BadInput(f"Unknown dtype {dtype!r}.", f"Choose from: {', '.join(DTYPES)}.")
-    if batch_tokens is not None and batch_tokens < 1:
-        raise BadInput(f"Batches of {batch_tokens} tokens hold nothing.", "Give 1 or more.")
-    target = _device(device)
-    base, adapter_name = split_adapter(model)
-    adapter = _adapter(adapter_name) if adapter_name else None
-    source = _Source.of(base, commit)
+    options = LoadingOptions.of(device, device_map, dtype, quantization, attn_implementation)
+    refuse_bad_batch(batch_tokens)
+    base, adapter_name = (model, adapter) if adapter else split_adapter(model)
+    lora = _adapter(adapter_name) if adapter_name else None
+    source = _Source.of(base, commit, tokenizer)
     logging.disable_progress_bar()
     on_phase("tokenizer")
     with source.folder() as folder:
         _refuse_config(source, folder)
-        tokenizer = _tokenizer(source, folder)
-        ids = try_tokenizer(source.where, tokenizer)
+        loaded_tokenizer = _tokenizer(source, folder)
+        ids = try_tokenizer(source.where, loaded_tokenizer)
         on_phase("weights")
-        network = _network(source, folder, DTYPES[dtype], target, spread=device == "auto")
-        network = merged(network, adapter) if adapter else network
-    card = _card(model, source, network, adapter)
-    loaded = CLASSES[source.kind][1](network, tokenizer, card, batch_tokens)
+        network = _network(source, folder, options)
+        card = _card(model, source, network, options, lora, commit)
+        network = merged(network, lora) if lora else network
+    loaded = CLASSES[source.kind][1](network, loaded_tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
-    if adapter:
-        loaded.usage.notes.append(f"The LoRA adapter {adapter.identity} is merged into the weights.")
+    if lora:
+        place = "added to the layers" if card.quantisation else "merged into the weights"
+        loaded.usage.notes.append(f"The LoRA adapter {lora.identity} is {place}.")
     on_phase("trial")
-    try_network(model, network, ids)
+    with loaded.scoring_state():
+        try_network(model, network, ids)
     loaded.check()
     return loaded
 
 
-def _card(model: str, source: "_Source", network: PreTrainedModel, adapter: Adapter | None) -> ModelCard:
+def _card(
+    model: str,
+    source: "_Source",
+    network: PreTrainedModel,
+    options: LoadingOptions,
+    adapter: Adapter | None,
+    commit: str,
+) -> ModelCard:
+    quantised = source.quantisation or options.quantised
     return ModelCard(
         id=model,
         kind=source.kind,
@@ -130,7 +169,16 @@ def _card(model: str, source: "_Source", network: PreTrainedModel, adapter: Adap
         source=source.files.source,
         files=source.files.digests() | (adapter.digests() if adapter else {}),
         adapter=adapter.identity if adapter else "",
+        revision=_revision(commit, source.files),
+        quantisation=quantised.title if quantised else "",
     )
+
+
+def _revision(commit: str, files: ModelFiles) -> str:
+    """Return the branch, tag or step that the caller named, or a folder is named for; empty for a commit's own hash."""
+    if files.source == "hub":
+        return "" if files.commit.startswith(commit) else commit
+    return files.folder.name if position(files.folder.name) else ""
 
 
 def _adapter(name: str) -> Adapter:
@@ -158,10 +206,11 @@ class _Source:
     description: Description | None = None
 
     @classmethod
-    def of(cls, model: str, commit: str) -> "_Source":
+    def of(cls, model: str, commit: str, tokenizer: str = "") -> "_Source":
         """Locate the model's files and check those that are on this disk now, even if they come from a hub."""
-        files = locate(model, commit)
+        files = locate(model, commit, tokenizer=tokenizer)
         if files.gguf:
+            extra_package("gguf", "gguf", "Reading a GGUF file")
             return cls(files, "causal")
         listing = files.listing()
         description = describe(listing)
@@ -176,6 +225,11 @@ class _Source:
     def notes(self) -> list[str]:
         """What the checks have ignored."""
         return list(self.description.notes) if self.description else []
+
+    @property
+    def quantisation(self) -> Quantisation | None:
+        """How the files of weights are quantised, None where they are not, or are GGUF."""
+        return self.description.quantisation if self.description else None
 
     @property
     def parameters(self) -> int:
@@ -199,20 +253,6 @@ class _Source:
     def again(self) -> str:
         """What to do about damaged files."""
         return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."
-
-
-def _device(name: str) -> torch.device:
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise BadInput(f"Unknown device {name!r}.", "Choose auto, cpu or cuda.") from error
-    here = torch.accelerator.current_accelerator(check_available=True)
-    count = torch.accelerator.device_count() if here and here.type == device.type else 0
-    if device.type != "cpu" and (device.index or 0) >= count:
-        raise BadInput(f"There is no device {name} here.", "Choose auto or cpu.")
-    return device
 
 
 def _refuse_config(source: _Source, folder: Path) -> None:
@@ -251,18 +291,21 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
         )
 
 
-def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.device, spread: bool) -> PreTrainedModel:
+def _network(source: _Source, folder: Path, options: LoadingOptions) -> PreTrainedModel:
     """Load the network, after building it without memory to see whether all of its weights are there."""
     auto = CLASSES[source.kind][0]
-    options = source.arguments(folder) | {"dtype": dtype, "output_loading_info": True}
-    if source.description:
-        options["use_safetensors"] = True
+    arguments = source.arguments(folder) | {"dtype": options.dtype, "output_loading_info": True}
+    if options.attention:
+        arguments["attn_implementation"] = options.attention
+    _refuse_quantising(source, options)
+    quantised = loading_options(source.quantisation, options.quantised, folder, options.device, options.dtype)
     try:
         with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
             if source.description:
-                _compare(source.where, *_quietly(auto, **options, device_map="meta", ignore_mismatched_sizes=True))
-            device_map = _placement(source.parameters, dtype, device, spread)
-            network, info = auto.from_pretrained(**options, device_map=device_map)
+                arguments["use_safetensors"] = True
+                _compare_with_files(source, folder, arguments)
+            placement = options.placement(source.parameters)
+            network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
     except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise TooLarge(
@@ -271,8 +314,31 @@ def _network(source: _Source, folder: Path, dtype: torch.dtype, device: torch.de
         reason = first_line(error).replace(str(folder), str(source.files.folder))
         raise BadConfig(f"The model in {source.where} cannot be loaded: {reason}", source.again) from error
     _refuse_missing(source.where, info["missing_keys"])
+    refuse_bad_layers(source.where, network)
     loaded: PreTrainedModel = network
     return loaded
+
+
+def _refuse_quantising(source: _Source, options: LoadingOptions) -> None:
+    """Raise `BadInput` where weights are to be quantised that are quantised already."""
+    if options.quantised and (source.quantisation or source.files.gguf):
+        raise BadInput(
+            f"The weights in {source.where} are quantised already, or a GGUF file, which is computed as it is.",
+            "Leave out quantization.",
+        )
+
+
+def _compare_with_files(source: _Source, folder: Path, arguments: Mapping[str, Any]) -> None:
+    """Build the network of the config without memory, and compare it with the files of weights."""
+    assert source.description is not None and source.listing is not None, "a GGUF file is not compared"
+    plain = {}
+    if source.quantisation:
+        files = weights_of(source.listing)
+        refuse_bad_statistics(source.where, folder, files, source.description.tensors)
+        plain = {"config": plain_config(folder)}
+    auto = CLASSES[source.kind][0]
+    network, info = _quietly(auto, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
+    _compare(source.where, network, without_packed(info) if source.quantisation else info)
 
 
 def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
@@ -324,14 +390,6 @@ def _refuse_missing(where: str, names: Collection[str]) -> None:
 
 def _shape(sizes: Iterable[int]) -> str:
     return " x ".join(map(str, sizes))
-
-
-def _placement(parameters: int, dtype: torch.dtype, device: torch.device, spread: bool) -> Any:
-    """Return the device, or "auto" to spread a model over several GPUs if one of them cannot hold it."""
-    if not (spread and device.type == "cuda" and torch.cuda.device_count() > 1):
-        return device
-    fits = parameters * dtype.itemsize <= ONE_GPU_SHARE * torch.cuda.mem_get_info(device)[0]
-    return device if fits else "auto"
 
 
 def first_line(error: BaseException) -> str:

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
-# Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
-PAIRWISE_ATTENTION = ("sdpa", "eager")
+from probing.model_source import ATTENTION
+from probing.scoring.quantised import exact_products
 
 ParametersT = ParamSpec("ParametersT")
 AnswerT = TypeVar("AnswerT")
@@ -70,7 +70,7 @@ def in_scoring_state(
 
 
 def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
-    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention):
+    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention, exact_products):
         stack.enter_context(keep(network))
     stack.enter_context(torch.autocast(network.device.type, enabled=False))
 
@@ -138,7 +138,7 @@ def _pairwise_attention(network: PreTrainedModel) -> Iterator[None]:
     replaced = {
         key: config._attn_implementation_internal
         for key, config in configs.items()
-        if config._attn_implementation_internal not in (*PAIRWISE_ATTENTION, None)
+        if config._attn_implementation_internal not in (*ATTENTION, None)
     }
     for key in replaced:
         configs[key]._attn_implementation_internal = "sdpa" if network._supports_sdpa else "eager"

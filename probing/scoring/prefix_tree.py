@@ -68,6 +68,12 @@ class PrefixTree:
         return inner
 
     @property
+    def before_scored(self) -> Ints:
+        """Return the nodes that a model has to compute so that all scored tokens get a score, ascending."""
+        parents = self.parent[self.counts]
+        return self.with_ancestors(np.unique(parents[parents >= 0]))
+
+    @property
     def passes(self) -> Ints:
         """Count the sequences that pass through each node, shape (nodes,)."""
         return np.bincount(self.paths[self.paths >= 0], minlength=len(self.token))

@@ -72,18 +72,18 @@ class SpanEncoder(Encoder, ABC):
 
     def source(self, statement: Statement) -> Ids:
         """Return the tokens that the encoder reads; each distinct context is tokenized once."""
-        context = statement.text[: statement.start], statement.text[statement.end :]
+        context = statement.context + statement.text[: statement.start], statement.text[statement.end :]
         if context not in self._sources:
-            self._sources[context] = tuple(self.tokenizer(self.source_text(*context)).input_ids)
+            self._sources[context] = tuple(self.tokenizer(self.source_text(*context), verbose=False).input_ids)
         return self._sources[context]
 
     def unwritten(self, text: str) -> DecoderInput:
         """Return a text without a blank for the encoder, and the decoder's input before it writes its first word."""
-        return DecoderInput(tuple(self.tokenizer(text).input_ids), self._written(""))
+        return DecoderInput(tuple(self.tokenizer(text, verbose=False).input_ids), self._written(""))
 
     def _written(self, text: str) -> Ids:
         """Return the decoder's input when it has written this text, without the special tokens after it."""
-        (usual, encoding) = self.tokenizer(["a", text]).encodings
+        (usual, encoding) = self.tokenizer(["a", text], verbose=False).encodings
         before = usual.special_tokens_mask.index(0)
         own = encoding.special_tokens_mask.count(0)
         return (*self.start, *encoding.ids[: before + own])
@@ -95,6 +95,8 @@ class SentinelEncoder(SpanEncoder):
     Of a statement, the decoder writes the option alone. Scored as a whole, it includes the closing sentinel, by which
     the model says that the option is complete.
     """
+
+    option_only = True
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, start: int, sentinels: tuple[int, int]) -> None:
         super().__init__(tokenizer, start)
@@ -121,7 +123,7 @@ class SentinelEncoder(SpanEncoder):
     def targets(self, statements: Sequence[Statement], span: Span) -> list[Encoded]:
         opening, closing = self._texts
         texts = [f"{opening} {statement.text[statement.start : statement.end]} {closing}" for statement in statements]
-        encodings = self.tokenizer(texts).encodings
+        encodings = self.tokenizer(texts, verbose=False).encodings
         return [self._target(*pair, span) for pair in zip(encodings, statements, strict=True)]
 
     def _target(self, encoding: Encoding, statement: Statement, span: Span) -> Encoded:
@@ -152,7 +154,8 @@ class InfillingEncoder(SpanEncoder):
         return f"{left}{self.blank}{right}"
 
     def prefix(self, statement: Statement) -> DecoderInput:
-        return DecoderInput(self.source(statement), self._written(statement.text[: statement.start].rstrip()))
+        before = statement.context + statement.text[: statement.start]
+        return DecoderInput(self.source(statement), self._written(before.rstrip()))
 
     def targets(self, statements: Sequence[Statement], span: Span) -> list[Encoded]:
         return Encoder.encode(self, statements, span)

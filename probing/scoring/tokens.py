@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Any
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
@@ -15,6 +17,7 @@ from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
 STATEMENTS_PER_WINDOW = 8192
+KEPT_STATEMENTS = 16 * STATEMENTS_PER_WINDOW  # that the models of a sweep share, about a kilobyte each
 
 
 @dataclass(frozen=True)
@@ -44,13 +47,27 @@ class Window:
     statements: list[Encoded]
     sizes: list[int]
 
+    @property
+    def prompts(self) -> Iterator[list[Encoded]]:
+        """The statements of each prompt."""
+        rest = iter(self.statements)
+        return (list(islice(rest, size)) for size in self.sizes)
+
+    @classmethod
+    def of(cls, prompts: Sequence[list[Encoded]]) -> "Window":
+        """Return the window with the statements of these prompts."""
+        return cls(list(chain.from_iterable(prompts)), list(map(len, prompts)))
+
 
 class Encoder:
     """Tokenizer that adds what the model saw in training: a start token (causal) or all special tokens (masked).
 
-    `start` holds the start token that the setting of that name chooses (`probing.start_token`). If it is empty, the
-    first token of a statement is not scored, since nothing precedes it (methods 3, ambiguities).
+    `option_only`: whether of a statement only the option is scored. `start` holds the start token that the setting of
+    that name chooses (`probing.start_token`). If it is empty, the first token of a statement is not scored, since
+    nothing precedes it (methods 3, ambiguities).
     """
+
+    option_only = False
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, *, special_tokens: bool, start: str = AUTO) -> None:
         self.tokenizer = tokenizer
@@ -70,7 +87,8 @@ class Encoder:
 
     def encode(self, statements: Sequence[Statement], span: Span = "statement") -> list[Encoded]:
         """Tokenize statements; with span "answer" only the option's tokens are scored."""
-        batch = self.tokenizer([s.text for s in statements], add_special_tokens=self.special_tokens)
+        texts = [statement.context + statement.text for statement in statements]
+        batch = self.tokenizer(texts, add_special_tokens=self.special_tokens, verbose=False)
         encoded = [self._encoded(batch, index, statement) for index, statement in enumerate(statements)]
         return encoded if span == "statement" else [self._answer_only(statement) for statement in encoded]
 
@@ -89,18 +107,28 @@ class Encoder:
 
     def _encoded(self, batch: BatchEncoding, index: int, statement: Statement) -> Encoded:
         encoding = batch.encodings[index]
-        offset = len(self.start)
-        ids = (*self.start, *encoding.ids)
+        start = () if statement.begun else self.start
+        offset = len(start)
+        ids = (*start, *encoding.ids)
         special = encoding.special_tokens_mask
         first = 0 if self.special_tokens or offset else 1
-        scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
-        words = (None,) * offset + tuple(encoding.word_ids)
         offsets = encoding.offsets  # kept in a variable, since each access to the attribute builds the list anew
-        spans = tuple(offsets[position - offset] for position in scored)
+        scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
+        if statement.context:
+            # The spaces before a statement belong to it, as the tokens of some models include them.
+            read = len(statement.context.rstrip(" "))
+            scored = tuple(position for position in scored if offsets[position - offset][1] > read)
+        words = (None,) * offset + tuple(encoding.word_ids)
+        spans = _spans((offsets[position - offset] for position in scored), len(statement.context))
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
         return Encoded(ids, scored, answer, words, statement.text, spans)
+
+
+def _spans(offsets: Iterable[tuple[int, int]], context: int) -> Spans:
+    """Return where tokens begin and end in a statement, given their places in the text with the context before it."""
+    return tuple((max(begin - context, 0), max(end - context, 0)) for begin, end in offsets)
 
 
 class _ApartEncoder(Encoder):
@@ -122,7 +150,7 @@ class _ApartEncoder(Encoder):
 
     def _spliced(self, statement: Statement) -> Encoded:
         text, start, end = statement.text, statement.start, statement.end
-        left, right = text[:start], text[end:]
+        left, right = statement.context + text[:start], text[end:]
         if (left, right) not in self._contexts:
             self._contexts[left, right] = self._context_ids(left, right)
         before, after = self._contexts[left, right]
@@ -135,7 +163,7 @@ class _ApartEncoder(Encoder):
 
     def _context_ids(self, left: str, right: str) -> tuple[Ids, Ids]:
         """Return the tokens before and after a mask that stands between the two texts."""
-        encoding = self.tokenizer(f"{left}{self.tokenizer.mask_token}{right}").encodings[0]
+        encoding = self.tokenizer(f"{left}{self.tokenizer.mask_token}{right}", verbose=False).encodings[0]
         mask = self.tokenizer.mask_token_id
         place = next(
             index
@@ -152,16 +180,39 @@ class _ApartEncoder(Encoder):
         return self._options[option]
 
 
+@dataclass(frozen=True)
+class SharedTokens:
+    """Statements that were tokenized for another model, to be taken again by one whose tokenizer is the same.
+
+    `memory`: shared by the models of a sweep. `tokenizer`: what tells the tokenizer from others.
+    """
+
+    memory: dict[Any, list[Encoded]]
+    tokenizer: tuple[Any, ...]
+
+    def encode(self, encoder: Encoder, statements: Sequence[Statement], span: Span) -> list[Encoded]:
+        """Return what the encoder returns, which is kept until `KEPT_STATEMENTS` are."""
+        way = (type(encoder), encoder.special_tokens, encoder.start, span)
+        key = (self.tokenizer, way, tuple(statements))
+        if key in self.memory:
+            return list(self.memory[key])
+        encoded = encoder.encode(statements, span)
+        if sum(map(len, self.memory.values())) + len(encoded) <= KEPT_STATEMENTS:
+            self.memory[key] = encoded
+        return encoded
+
+
 def windows(
     requests: Iterable[Request],
     encoder: Encoder,
     other: str = "",
     span: Span = "statement",
     size: int = STATEMENTS_PER_WINDOW,
+    shared: SharedTokens | None = None,
 ) -> Iterator[Window]:
     """Yield tokenized windows of whole prompts; a thread prepares the next one while the model works on this one.
 
-    `other` fills the blanks that are not scored.
+    `other` fills the blanks that are not scored. `shared`: statements that may be tokenized already.
     """
     groups = grouped(requests, size)
 
@@ -170,7 +221,8 @@ def windows(
         if group is None:
             return None
         statements = [prompt.fill(option, other) for prompt, options in group for option in options]
-        return Window(encoder.encode(statements, span), [len(options) for _, options in group])
+        encoded = shared.encode(encoder, statements, span) if shared else encoder.encode(statements, span)
+        return Window(encoded, [len(options) for _, options in group])
 
     pool = ThreadPoolExecutor(1, thread_name_prefix="tokenize")
     try:

@@ -7,9 +7,7 @@ from transformers import PreTrainedTokenizerBase
 
 from probing.kinds import Kind
 from probing.scoring.filling import IN_CONTEXT, OPTIONS_PER_WINDOW, blanks
-from probing.scoring.load import load_tokenizer
-from probing.scoring.spans import span_encoder
-from probing.scoring.tokens import Encoder
+from probing.scoring.load import CLASSES, load_tokenizer
 
 # English words without content of their own, which cannot be the answer to a question.
 STOP_WORDS = frozenset(
@@ -29,6 +27,14 @@ def unified(models: Mapping[str, str], answers: Iterable[str]) -> dict[str, dict
 
     `models` maps each model to its commit. Candidates are the words that are a token of any of the models, and the
     `answers`: the token of an uncased model for "Oslo" is "oslo", so that its own tokens would never propose "Oslo".
+    Raises what `probing.load` raises for a tokenizer. Source: S-TEST (Huang et al. 2023); docs/methods.md, Specificity.
+
+    Examples:
+        >>> import probing
+        >>> models = {"openai-community/gpt2": "", "distilbert/distilgpt2": ""}
+        >>> words = probing.unified(models, ["Paris"])
+        >>> words["openai-community/gpt2"].keys() == words["distilbert/distilgpt2"].keys()
+        True
     """
     tokenizers = {model: load_tokenizer(model, commit) for model, commit in models.items()}
     from_tokens = (token_words(tokenizer) for tokenizer, _ in tokenizers.values())
@@ -53,7 +59,7 @@ def _is_word(text: str) -> bool:
 
 def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
     """Map those texts that are a single token in the middle of a sentence to the text of this token."""
-    encoder, blank = _encoder(tokenizer, kind), tokenizer.mask_token or ""
+    encoder, blank = CLASSES[kind][1].reading_blanks(tokenizer), tokenizer.mask_token or ""
     spellings: dict[str, str] = {}
     for start in range(0, len(texts), OPTIONS_PER_WINDOW):
         window = texts[start : start + OPTIONS_PER_WINDOW]
@@ -61,9 +67,3 @@ def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequenc
         single = [(text, token) for text, token in zip(window, filled.options.tolist(), strict=True) if token >= 0]
         spellings.update((text, tokenizer.decode([token]).strip()) for text, token in single)
     return spellings
-
-
-def _encoder(tokenizer: PreTrainedTokenizerBase, kind: Kind) -> Encoder:
-    if kind == "encoder-decoder":
-        return span_encoder(tokenizer)
-    return Encoder(tokenizer, special_tokens=kind == "masked")

@@ -28,6 +28,8 @@ TRIED: list[tuple[dict[str, Any], str]] = [
     ({"relations": 30}, "relations cannot be 30. Give it a value of type text."),
     ({"pll": "best"}, "pll cannot be 'best'. Choose from: within_word_l2r, original"),
     ({"decide": "yes"}, "decide cannot be 'yes'. Give it a value of type true or false."),
+    ({"quantization": "2bit"}, "quantization cannot be '2bit'. Choose from: none, 4bit, 8bit."),
+    ({"torch_dtype": "torch.float8"}, "dtype cannot be 'float8'."),
     ({"dtype": "float8"}, "dtype cannot be 'float8'. Choose from: float32, bfloat16, float16."),
     ({"probe": "guess"}, "guess"),
     ({"unknown": 1}, "There is no setting 'unknown'"),
@@ -71,9 +73,30 @@ for arguments in json.loads({json.dumps(json.dumps(tried))}):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("more", [["--limit", "-3"], ["--limit", "-3", "--start", "bos,eos"], ["--set", "pmi=maybe"]])
+def test_the_command_answers_bad_arguments_before_torch_is_imported(more: list[str], tmp_path: Path) -> None:
+    words = ["run", "org/never-loaded", "--benchmark", "starter", *more, "--out", str(tmp_path / "out")]
+    code = f"""
+import sys
+from probing.__main__ import main
+code = main({words})
+sys.exit("torch was imported" if "torch" in sys.modules else code)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+
+
+LOADED_ONLY = (
+    "commit, device, device_map and attn_implementation are for models that are loaded by the run; "
+    "this one is in memory."
+)
 IN_MEMORY: list[tuple[dict[str, Any], str]] = [
-    ({"device": "cuda"}, "commit and device are for models that are loaded by the run; this one is in memory."),
-    ({"commit": "abc"}, "commit and device are for models that are loaded by the run; this one is in memory."),
+    ({"device": "cuda"}, LOADED_ONLY),
+    ({"device_map": "auto"}, LOADED_ONLY),
+    ({"attn_implementation": "eager"}, LOADED_ONLY),
+    ({"quantization": "4bit"}, "fake/hash is in memory, and its weights are not quantised."),
+    ({"commit": "abc"}, LOADED_ONLY),
     ({"dtype": "bfloat16"}, "fake/hash is in memory with weights of type float32, not bfloat16."),
     ({"pll": "original"}, "fake/hash is a causal model, which hides no tokens: pll does nothing. Leave pll out."),
     ({"tokenizer": "gpt2"}, "This model has its own tokenizer."),

@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import probing
-from probing import runner
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
 from probing.estimate.work import WorkEstimate, estimate_work
@@ -22,7 +22,7 @@ from probing.results.result import Result
 from probing.runner import Start, probe_part, run
 from probing.settings import Settings
 from tests.conftest import BearFolder
-from tests.fakes import FakeModel
+from tests.fakes import FAKE_CARD, FakeModel
 
 
 def test_it_returns_scores_and_items(benchmark: Benchmark, model: FakeModel) -> None:
@@ -149,10 +149,50 @@ def test_a_model_that_says_nothing_of_its_weights_starts_anew(benchmark: Benchma
     assert model.usage.statements == 16
 
 
-def test_a_finished_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+def test_the_same_finished_run_is_returned_and_not_measured_again(
+    benchmark: Benchmark, model: FakeModel, tmp_path: Path
+) -> None:
+    first = run(model, benchmark, out=tmp_path / "out", progress=False)
+    again = FakeModel(fails_after=0)
+    result = run(again, benchmark, out=tmp_path / "out", progress=False)
+    assert again.usage.statements == 0
+    assert result.record == json.loads(json.dumps(first.record))
+    pd.testing.assert_frame_equal(result.scores, first.scores)
+
+
+OTHER_RUNS: dict[str, tuple[FakeModel, dict[str, Any], str]] = {
+    "settings": (
+        FakeModel(),
+        {"sample": 1, "reduction": "mean"},
+        r"out exists already and holds another run \(sample: not set and 1; reduction: sum and mean\)\. Choose another",
+    ),
+    "tokens": (FakeModel(), {"keep_tokens": True}, r"out exists already, without the scores of single tokens\."),
+    "model": (FakeModel(replace(FAKE_CARD, commit="1" * 40)), {}, r"\(commit: 0{40} and 1{40}\)"),
+    "dtype": (FakeModel(dtype="bfloat16"), {}, r"\(dtype: float32 and bfloat16\)"),
+}
+
+
+@pytest.mark.parametrize("case", OTHER_RUNS)
+def test_another_finished_run_is_not_overwritten_and_the_difference_is_named(
+    benchmark: Benchmark, model: FakeModel, tmp_path: Path, case: str
+) -> None:
     run(model, benchmark, out=tmp_path / "out", progress=False)
+    other, arguments, sentence = OTHER_RUNS[case]
+    with pytest.raises(BadInput, match=sentence):
+        run(other, benchmark, out=tmp_path / "out", progress=False, **arguments)
+
+
+def test_a_network_of_unknown_weights_is_no_finished_run_of_any_folder(benchmark: Benchmark, tmp_path: Path) -> None:
+    nameless = replace(FAKE_CARD, commit="", files={})
+    run(FakeModel(nameless), benchmark, out=tmp_path / "out", progress=False)
+    with pytest.raises(BadInput, match="does not say whether its weights are still the same"):
+        run(FakeModel(nameless), benchmark, out=tmp_path / "out", progress=False)
+
+
+def test_what_is_no_result_is_not_overwritten(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
     with pytest.raises(BadInput, match="exists already"):
-        run(model, benchmark, out=tmp_path / "out", progress=False)
+        run(model, benchmark, out=tmp_path, progress=False)
 
 
 def test_a_model_that_answers_too_little_gives_no_result(benchmark: Benchmark) -> None:
@@ -189,7 +229,7 @@ def test_the_work_of_each_part_is_estimated_once(
         estimated.append(part)
         return estimate_work(benchmark, settings, part, kind)
 
-    monkeypatch.setattr(runner, "estimate_work", count)
+    monkeypatch.setattr("probing.estimate.work.estimate_work", count)
     run(model, benchmark, templates=(), progress=False)
     assert estimated == parts(benchmark, Settings(templates=()))
 

@@ -3,11 +3,11 @@
 import pytest
 
 import probing
+from probing.language_model import LanguageModel
 from probing.runner import run
-from tests.fakes import FakeModel
 
 
-def use(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
+def use(monkeypatch: pytest.MonkeyPatch, model: LanguageModel) -> None:
     """Let `run` take this model whatever MODEL is."""
     monkeypatch.setattr(probing, "run", lambda _, *args, **options: run(model, *args, **options))
 

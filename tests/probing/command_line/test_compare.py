@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.perplexity import Perplexity
 from probing.results.result import Result
 from tests.conftest import BearFolder
-from tests.fakes import FakeModel
+from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.command_line.helpers import complaint, use
 from tests.tiny_models import build_bert
 
@@ -42,6 +43,27 @@ def test_compare_prints_paired_differences(results: list[str], capsys: pytest.Ca
     assert "difference" in printed
     assert "Geographic" in printed
     assert "Smallest difference that can be told apart (80 % power, 5 % level, paired): 0." in printed
+
+
+def test_compare_says_in_what_the_runs_differ(
+    folder: str, results: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, FakeModel(replace(FAKE_CARD, id="fake/other", commit="2" * 40), device="cuda:0"))
+    other = str(tmp_path / "other")
+    given = ["--benchmark", folder, "--reduction", "mean", "--set", "pmi=true", "--out", other]
+    assert main(["run", "fake", *given]) == 0
+    capsys.readouterr()
+    assert main(["compare", *results, other]) == 0
+    printed = capsys.readouterr().out
+    assert "What differs between the first and the second run\nnothing that is recorded\n" in printed
+    _, words = printed.split("What differs between the first and the third run\n")
+    assert words.splitlines()[:5] == [
+        "model: fake/hash and fake/other",
+        f"commit: {'0' * 40} and {'2' * 40}",
+        "reduction: sum and mean",
+        "pmi: not set and True",
+        "device: cpu and cuda:0",
+    ]
 
 
 def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:

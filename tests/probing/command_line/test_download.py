@@ -27,4 +27,7 @@ def test_download_says_where_the_benchmark_is(
     monkeypatch.setitem(CATALOG, "bear", replace(CATALOG["bear"], digest=digest))
     monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path / "benchmarks")
     assert main(["download", "bear"]) == 0
-    assert capsys.readouterr().out == f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"
+    assert capsys.readouterr().out == (
+        f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"
+        f"Its files have the digest that this project knows ({digest[:12]}).\n"
+    )

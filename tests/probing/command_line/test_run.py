@@ -29,6 +29,23 @@ def test_run_writes_a_result_and_prints_the_accuracy(
     assert (record["seed"], record["items_done"]) == (7, 4)
 
 
+def test_a_finished_run_is_printed_and_not_measured_again(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]
+    use(monkeypatch, FakeModel())
+    assert main(words) == 0
+    measured = capsys.readouterr().out
+    use(monkeypatch, FakeModel(fails_after=0))
+    assert main(words) == 0
+    assert (
+        capsys.readouterr().out
+        == f"{tmp_path / 'out'} holds this very run already; nothing was measured again.\n{measured}"
+    )
+    assert main([*words, "--limit", "1"]) == 2
+    assert "holds another run (limit: not set and 1)" in complaint(capsys)
+
+
 @pytest.mark.parametrize("build", [build_gpt2, build_bert])
 def test_run_takes_a_model_from_its_folder(build: Callable[[Path], Path], folder: str, tmp_path: Path) -> None:
     tiny = build(tmp_path / "tiny")
@@ -81,7 +98,8 @@ def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side
     monkeypatch.setattr(probing, "load", load, raising=False)
     out = tmp_path / "out"
     assert main(["run", "fake", "--benchmark", folder, "--start", "bos,eos,BOS", "--out", str(out)]) == 0
-    assert loaded == [(("fake",), {"commit": "", "device": "auto", "batch_tokens": None, "dtype": "float32"})]
+    options = {"commit": "", "tokenizer": "", "device": "auto", "batch_tokens": None, "attn_implementation": ""}
+    assert loaded == [(("fake",), {**options, "dtype": "float32", "quantization": "none"})]
     results = {start: Result.load(out / f"start-{start}") for start in ("bos", "eos")}
     assert {start: result.record["settings"]["start"] for start, result in results.items()} == {
         "bos": "bos",

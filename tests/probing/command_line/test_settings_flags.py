@@ -109,3 +109,10 @@ def test_a_new_setting_is_one_line_in_one_file(bear_folder: BearFolder, tmp_path
     assert "--shade N" in done.stdout
     assert "how dark it is" in done.stdout
     assert '"shade": 3' in (tmp_path / "out" / "run.json").read_text(encoding="utf-8")
+
+
+def test_some_options_of_probes_have_a_flag() -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    assert given_settings(parser.parse_args(["--few-shot", "3", "--chat"])) == {"few_shot": 3, "chat": True}
+    assert given_settings(parser.parse_args([])) == {}

@@ -10,9 +10,11 @@ import pytest
 from probing.__main__ import main
 from probing.analysis.conditional import conditional_accuracy
 from probing.analysis.perplexity import TOKENIZER_NOTE
+from probing.analysis.ties import MOST_TIE
 from probing.results.result import Result
 from probing.results.tokens import read_tokens
 from probing.start_token import StartToken, TokenizerFacts
+from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use
 
@@ -139,6 +141,15 @@ def test_show_of_the_whole_benchmark_has_no_such_note(results: list[str], capsys
     capsys.readouterr()
     main(["show", results[0]])
     assert "at most" not in capsys.readouterr().out.lower()
+
+
+def test_show_says_that_most_items_tie(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(monkeypatch, UniformModel())
+    main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")])
+    main(["show", str(tmp_path / "out")])
+    assert MOST_TIE in capsys.readouterr().out
 
 
 def test_show_counts_ties(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:

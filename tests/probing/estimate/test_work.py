@@ -10,6 +10,7 @@ from probing import runner
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
+from probing.estimate import work as estimate
 from probing.estimate.counting_model import VerbLoad
 from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.kinds import Kind
@@ -68,9 +69,9 @@ def masked() -> MaskedModel:
 
 
 class Bar:
-    """In place of tqdm: at each update, the time and the share that is done."""
+    """In place of the progress bar: at each update, the time and the share that is done."""
 
-    def __init__(self, total: float, initial: float, **more: object) -> None:
+    def __init__(self, total: float, initial: float) -> None:
         self.total, self.n = total, initial
         self.heard: list[tuple[int, float]] = []
 
@@ -98,7 +99,7 @@ def largest_error(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
     def measure(model: LanguageModel, benchmark: Benchmark, **options: object) -> float:
         bars: list[Bar] = []
         monkeypatch.setattr(Bar, "model", model, raising=False)
-        monkeypatch.setattr(runner, "tqdm", lambda **given: bars.append(Bar(**given)) or bars[-1])
+        monkeypatch.setattr(runner, "progress_bar", lambda *sums, **more: bars.append(Bar(*sums)) or bars[-1])
         start = model.usage.positions
         run(model, benchmark, **options)
         whole = model.usage.positions - start
@@ -130,7 +131,7 @@ def test_counting_items_would_not_do(
         work = estimate_work(benchmark, settings, part, "causal")
         return WorkEstimate({"score": VerbLoad(work.loads["score"].statements, part.items)})
 
-    monkeypatch.setattr(runner, "estimate_work", by_items)
+    monkeypatch.setattr(estimate, "estimate_work", by_items)
     assert largest_error(causal(), MIXED[order]) > 0.5
 
 

@@ -1,7 +1,9 @@
 """Archives from an official source: what is unpacked, what is refused, and failures with a next step."""
 
 import errno
+import io
 import tarfile
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,8 +12,8 @@ import pytest
 
 from probing.errors import NoSpace, SourceUnavailable
 from probing.files import archives
-from probing.files.archives import fetch_archive
-from tests.probing.files.served_archive import packed, serving
+from probing.files.archives import fetch_archive, fetch_file
+from tests.probing.files.served_archive import QuietHandler, packed, serving
 
 Fetch = Callable[[bytes], Path]
 BY_HAND = "Download it by hand."
@@ -112,3 +114,66 @@ def test_a_full_disk_is_told_as_such(fetch: Fetch, small: Path, monkeypatch: pyt
     monkeypatch.setattr(archives, "shutil", SimpleNamespace(copyfileobj=full))  # the server copies by shutil, too
     with pytest.raises(NoSpace):
         fetch(packed(small))
+
+
+def zipped(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names:
+            archive.writestr(name, "x" * 50)
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def fetch_zip(tmp_path: Path) -> Iterator[Fetch]:
+    """Return a function that serves a .zip, fetches `train.txt` from it, and returns the new folder."""
+    (tmp_path / "served").mkdir()
+    (tmp_path / "new").mkdir()
+    with serving(tmp_path / "served") as address:
+
+        def serve_and_fetch(archive: bytes) -> Path:
+            (tmp_path / "served" / "archive.zip").write_bytes(archive)
+            fetch_archive(f"{address}/archive.zip", ["train.txt"], tmp_path / "new", BY_HAND)
+            return tmp_path / "new"
+
+        yield serve_and_fetch
+
+
+def test_of_a_zip_only_the_wanted_files_are_left(fetch_zip: Fetch) -> None:
+    folder = fetch_zip(zipped("Release/train.txt", "Release/text.txt", "train.txt"))
+    assert contents(folder) == {"train.txt": "x" * 50}
+
+
+def test_a_zip_that_climbs_out_or_unpacks_without_end_is_refused(
+    fetch_zip: Fetch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with pytest.raises(SourceUnavailable, match="outside"):
+        fetch_zip(zipped("Release/train.txt/../../../escape.txt"))
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 300)
+    with pytest.raises(SourceUnavailable, match="larger than 300 bytes"):
+        fetch_zip(zipped("Release/train.txt", *map(str, range(10))))
+    assert contents(tmp_path / "new") == {}
+
+
+@pytest.mark.parametrize("archive", [b"", b"<html>Not found</html>", zipped("Release/train.txt")[:-30]])
+def test_what_is_no_whole_zip_is_refused(fetch_zip: Fetch, archive: bytes) -> None:
+    with pytest.raises(SourceUnavailable, match=r"http://\S+/archive.zip could not be fetched"):
+        fetch_zip(archive)
+
+
+def test_a_file_that_breaks_off_or_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class BreaksOff(QuietHandler):
+        def do_GET(self) -> None:  # noqa: N802
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"half")
+
+    with serving(tmp_path, BreaksOff) as address, pytest.raises(SourceUnavailable, match="broken off after 4 bytes"):
+        fetch_file(f"{address}/facts.tar.gz", tmp_path, BY_HAND)
+    new = tmp_path / "new"
+    new.mkdir()
+    (tmp_path / "large").write_bytes(b"x" * 101)
+    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 100)
+    with serving(tmp_path) as address, pytest.raises(SourceUnavailable, match="larger than 100 bytes"):
+        fetch_file(f"{address}/large", new, BY_HAND)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
+from typing import Any
 
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -81,10 +82,19 @@ def test_what_is_ignored_is_said(folder: Path) -> None:
     assert set(description.config) <= set(config)
 
 
-def test_quantised_weights_are_refused_by_the_config(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"quant_method": "compressed-tensors"}, "compressed-tensors"),
+        ({"quant_method": "fp8"}, "FP8"),
+        ({"bits": "many"}, "by an unknown method"),
+        ("<script>", "by an unknown method"),
+    ],
+)
+def test_weights_of_other_methods_are_refused_with_their_method(folder: Path, config: Any, words: str) -> None:
     path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"quantization_config": {"bits": 4}}))
-    with pytest.raises(QuantisedWeights, match="quantization_config"):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"quantization_config": config}))
+    with pytest.raises(QuantisedWeights, match=rf"are quantised \({words}\). Only weights that"):
         describe(folder_listing(folder))
 
 

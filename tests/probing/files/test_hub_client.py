@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
-from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
+from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HFValidationError, LocalEntryNotFoundError
 
-from probing.errors import BadConfig, ModelNotFound, ProbingError, SourceUnavailable
+from probing.errors import BadConfig, Gated, ModelNotFound, ProbingError, SourceUnavailable
 from probing.files.hub_client import HubClient, hub_errors
 from tests.hub.local_hub import Hub, serve
 
@@ -86,6 +87,20 @@ def test_an_error_of_the_hub_becomes_a_probing_error(error: Exception, ours: typ
         raise error
     assert type(caught.value) is ours
     assert caught.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("has_token", "words", "step"),
+    [
+        (False, "there is no token that says who you are", "http://hub/org/name, then log in: hf auth login"),
+        (True, "the account of your token may not read it", "Accept its conditions at http://hub/org/name"),
+    ],
+)
+def test_a_gated_model_says_what_to_do_with_and_without_a_token(has_token: bool, words: str, step: str) -> None:
+    refusal = httpx2.Response(403, request=httpx2.Request("GET", "http://hub"))
+    with pytest.raises(Gated, match=words) as caught, hub_errors("org/name", "http://hub", has_token):
+        raise GatedRepoError("gated", response=refusal)
+    assert step in caught.value.next_step
 
 
 def test_other_errors_pass_unchanged() -> None:

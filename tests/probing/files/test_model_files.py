@@ -9,8 +9,10 @@ from shutil import copytree
 import pytest
 from huggingface_hub import constants
 
-from probing.errors import ModelNotFound, NoHead, SourceUnavailable, UnsafeLink, WrongSizes
-from probing.files.model_files import locate
+from probing.errors import ModelNotFound, NoFastTokenizer, NoHead, SourceUnavailable, UnsafeLink, WrongSizes
+from probing.files.description import describe
+from probing.files.listing import folder_listing
+from probing.files.model_files import environment_client, locate
 from tests.hub.local_hub import Hub, serve
 from tests.tiny_models import build_gpt2
 
@@ -44,6 +46,33 @@ def test_a_model_that_fails_a_check_is_not_downloaded(hub: Hub) -> None:
         locate("org/gpt2")
     assert not hub.downloaded("model.safetensors")
     assert locate("org/gpt2", any_head=True).source == "hub"
+
+
+def test_the_token_of_a_login_is_sent_where_the_environment_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "token").write_text("hf_stored")
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    assert environment_client().token == "hf_stored"
+    monkeypatch.setenv("HF_TOKEN", "hf_environment")
+    assert environment_client().token == "hf_environment"
+
+
+def test_a_checkpoint_without_a_tokenizer_takes_that_of_the_folder_around_it(gpt2: Path, tmp_path: Path) -> None:
+    training = copytree(gpt2, tmp_path / "training")
+    checkpoint = copytree(gpt2, training / "checkpoint-500")
+    assert locate(str(checkpoint)).tokenizer is None, "it has its own"
+    for path in checkpoint.glob("tokenizer*"):
+        path.unlink()
+    files = locate(str(checkpoint))
+    assert files.tokenizer == training.resolve()
+    assert files.digests()["tokenizer.json"] == locate(str(gpt2)).digests()["tokenizer.json"]
+    other = copytree(checkpoint, training / "notes")
+    assert locate(str(other)).tokenizer is None, "its name is not that of a checkpoint"
+    with pytest.raises(NoFastTokenizer) as caught:
+        describe(folder_listing(other))
+    assert "--tokenizer" in caught.value.next_step
 
 
 @pytest.mark.parametrize("size", [-1, 0, None, "12", 1.5])

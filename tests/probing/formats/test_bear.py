@@ -123,6 +123,44 @@ def test_a_bad_field_is_named_with_file_and_line(bear_folder: BearFolder, field:
     fault(bear_folder, "P30.jsonl, line 4", words)
 
 
+@pytest.mark.parametrize(
+    ("key", "step"),
+    [
+        ("answer_space_lables", "Did you mean 'answer_space_labels'?"),
+        ("options", "Choose from: answer_space, answer_space_ids, answer_space_labels, cardinality, templates."),
+    ],
+)
+def test_an_unknown_key_of_a_relation_is_named_with_the_nearest(bear_folder: BearFolder, key: str, step: str) -> None:
+    """It would change the options, and with them the level of chance, without a word."""
+    bear_folder.metadata["P30"][key] = bear_folder.metadata["P30"].pop("answer_space_labels")
+    with pytest.raises(BadBenchmark) as caught:
+        bear.read(bear_folder.write())
+    assert caught.value.message == f"metadata_relations.json, relation P30: the key {key!r} is not known."
+    assert caught.value.next_step == step
+
+
+def test_a_misspelt_key_of_an_item_is_named_and_a_remark_is_let_be(bear_folder: BearFolder) -> None:
+    bear_folder.lines["P30"][1]["difficulty"] = "hard"
+    bear.read(bear_folder.write())
+    bear_folder.lines["P30"][1]["sub_di"] = bear_folder.lines["P30"][1].pop("sub_id")
+    fault(bear_folder, "P30.jsonl, line 2: the key 'sub_di' is not known")
+
+
+def test_misspelt_domains_are_named(bear_folder: BearFolder) -> None:
+    assert bear_folder.domains
+    bear_folder.domains["P30"] = {"domain": ["Geographic"]}
+    fault(bear_folder, "relation_info.json, relation P30: the key 'domain' is not known")
+
+
+def test_domains_of_an_unknown_relation_are_named_where_a_relation_has_none(bear_folder: BearFolder) -> None:
+    assert bear_folder.domains
+    bear_folder.domains["P6"] = {"domains": ["Political"]}
+    bear.read(bear_folder.write())  # as in BEAR, whose file also serves its larger edition
+    bear_folder.domains["P63"] = bear_folder.domains.pop("P36")
+    del bear_folder.domains["P6"]
+    fault(bear_folder, "relation_info.json: the relation 'P63' is not in metadata_relations.json, and 'P36' has no")
+
+
 def test_a_missing_field_is_named(bear_folder: BearFolder) -> None:
     del bear_folder.lines["P30"][2]["sub_label"]
     fault(bear_folder, "P30.jsonl, line 3", "'sub_label' is missing")
@@ -262,3 +300,26 @@ def test_a_folder_of_several_benchmarks_is_refused_with_their_names(bear_folder:
 def test_metadata_of_a_relation_that_are_no_object_are_a_fault(bear_folder: BearFolder) -> None:
     bear_folder.metadata["P36"] = ["[X] is [Y]."]
     fault(bear_folder, "metadata_relations.json, relation P36: not a JSON object")
+
+
+def test_an_entity_without_a_label_is_left_out_and_the_others_keep_their_lines(bear_folder: BearFolder) -> None:
+    lines = bear_folder.lines["P30"]
+    lines[0] |= {"sub_id": "Q657", "sub_label": ""}
+    benchmark = bear.read(bear_folder.write())
+    assert [item.index for item in benchmark["P30"].items] == list(range(1, len(lines)))
+    assert benchmark.notes == ("Items left out, as their subject has no label: 1 (first: P30.jsonl, line 1).",)
+
+
+def test_a_relation_with_neither_items_nor_domains_is_left_out_and_named(bear_folder: BearFolder) -> None:
+    folder = bear_folder.write()
+    metadata = json.loads((folder / "metadata_relations.json").read_text())
+    (folder / "relation_info.json").write_text(json.dumps({name: {"domains": ["Arts"]} for name in metadata}))
+    whole = bear.read(folder)
+    metadata["P414"] = {"templates": ["[X] is traded at [Y]."]}
+    (folder / "metadata_relations.json").write_text(json.dumps(metadata))
+    benchmark = bear.read(folder)
+    assert benchmark.relations == whole.relations
+    assert benchmark.notes == ("Relations left out, as they have neither items nor domains: P414.",)
+    (folder / "relation_info.json").unlink()
+    with pytest.raises(BadBenchmark, match=r"P414\.jsonl is missing"):
+        bear.read(folder)

@@ -218,6 +218,7 @@ def fault(folder: DlamaFolder, *expected: str) -> None:
         ({"sub_uri": None}, "'sub_uri' holds None"),
         ({"sub_label": 7}, "'sub_label' holds 7"),
         ({"obj_label": [7]}, "'obj_label' holds 7"),
+        ({"cultur": "Arab"}, "the key 'cultur' is not known"),
     ],
 )
 def test_a_bad_line_is_named_with_its_file(folder: DlamaFolder, change: dict[str, Any], words: str) -> None:
@@ -236,6 +237,7 @@ def test_a_template_without_its_slots_is_named(folder: DlamaFolder, template: st
     [
         ({"questions": {"P37": {"en": "What?"}}}, "the question of P37 must have {} once"),
         ({"questions": {"P37": "What do people of {} speak?"}}, "questions.json, P37: not a JSON object"),
+        ({"question": {}}, "the key 'question' is not known"),
         ({"questions": []}, "'questions' is not a JSON object"),
         ({"system_message": {"en": 3}}, "'en' holds 3"),
     ],

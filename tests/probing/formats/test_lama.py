@@ -57,3 +57,9 @@ def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
 def test_a_relation_cannot_point_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match="no relation id"):
         read(write(tmp_path, [RELATIONS[0] | {"relation": "../P36"}]))
+
+
+def test_a_misspelt_key_is_named_and_what_t_rex_has_beside_is_read(tmp_path: Path) -> None:
+    read(write(tmp_path / "whole", [RELATIONS[0] | {"description": "the seat of a government"}]))
+    with pytest.raises(BadBenchmark, match=r"line 1: the key 'lable' is not known\. Did you mean 'label'\?"):
+        read(write(tmp_path / "misspelt", [RELATIONS[0] | {"lable": "capital"}]))

@@ -116,6 +116,12 @@ def test_a_folder_without_pairs_is_refused(folder: Folder) -> None:
         stest.read(folder.write())
 
 
+def test_a_misspelt_key_of_a_template_is_refused(folder: Folder) -> None:
+    folder.templates[3]["lable"] = "part of"
+    with pytest.raises(BadBenchmark, match=r"line 4: the key .lable. is not known"):
+        stest.read(folder.write())
+
+
 def test_a_relation_twice_is_refused(folder: Folder) -> None:
     folder.templates.append(folder.templates[0])
     with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 5: relation 'P19' occurs twice"):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from probing.benchmark import Benchmark, Item, Relation
-from probing.errors import BadInput
+from probing.errors import TooLong
 from probing.probes.cloze import INSTRUCTIONS, Cloze, beginning, ends_in_blank
 from probing.runner import run
 from probing.scoring.hf_model import HFModel
@@ -143,7 +143,7 @@ def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
 
 
 def test_a_text_that_leaves_no_room_to_write_is_told_as_such(gpt2: Path) -> None:
-    with pytest.raises(BadInput, match="the model takes 128"):
+    with pytest.raises(TooLong, match="longer than the 128 tokens"):
         ask(gpt2, instruction=2, tokens=120)
 
 

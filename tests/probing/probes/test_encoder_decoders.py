@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from probing.analysis.normalisations import NORMALISATION
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.probes.cloze import Cloze
 from probing.probes.perplexity import Perplexity
 from probing.probes.ranking import Ranking
+from probing.results.rescoring import rescored
 from probing.runner import run
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.load import load
@@ -45,20 +47,20 @@ def test_a_loaded_model_is_of_its_own_kind(model: EncoderDecoderModel, family: s
 def test_candidates_rank_by_the_mean_of_their_tokens_and_second_by_all_that_the_decoder_writes(
     model: EncoderDecoderModel, family: str
 ) -> None:
-    asked = relation("[X] is located in [Y], they say.")
-    for item, row in zip(asked.items, Ranking().rows(model, asked, 0, Settings()), strict=True):
-        request = (prompt(asked.templates[0], item.subject), asked.answer_space)
+    questions = relation("[X] is located in [Y], they say.")
+    for item, row in zip(questions.items, Ranking().rows(model, questions, 0, Settings()), strict=True):
+        request = (prompt(questions.templates[0], item.subject), questions.answer_space)
         own, whole = (OBVIOUS[family](model.network, model.tokenizer, request, span) for span in (False, True))
         assert row["scores"] == pytest.approx([np.mean(tokens) for tokens in own], abs=1e-4)
         assert row["prediction_statement"] == int(np.argmax([sum(tokens) for tokens in whole]))
-    (first, *_) = Ranking().rows(model, asked, 0, Settings(decide=True))
+    (first, *_) = Ranking().rows(model, questions, 0, Settings(decide=True))
     assert "prediction_statement" not in first and all(first["exact"])
 
 
 def test_a_blank_inside_a_sentence_is_written_without_an_instruction(model: EncoderDecoderModel) -> None:
-    asked = relation("[X] is in [Y], as [X] says.")
-    rows = list(Cloze(k=5).rows(model, asked, 0, Settings(probe="cloze")))
-    texts = [prompt(asked.templates[0], item.subject) for item in asked.items]
+    questions = relation("[X] is in [Y], as [X] says.")
+    rows = list(Cloze(k=5).rows(model, questions, 0, Settings(probe="cloze")))
+    texts = [prompt(questions.templates[0], item.subject) for item in questions.items]
     assert [row["method"] for row in rows] == ["near"] * 3
     written = [continuation[: continuation.ends[14]] for continuation in model.generate(texts, 16)]
     assert [row["continuation"] for row in rows] == written
@@ -88,6 +90,11 @@ def test_a_saved_model_runs_every_probe_that_makes_sense_from_its_folder(family:
     result = run(folder, content, out=tmp_path / "result", keep_tokens=True, pmi=True, templates=(0, 1), progress=False)
     assert result.record["model"]["kind"] == "encoder-decoder"
     assert len(result.items) == 6
+    rules = set(result.scores.loc[result.scores["dimension"] == NORMALISATION, "group"])
+    behind_sentinel = {"t5": True, "bart": False}[family]
+    assert result.record["model"]["option_only"] is behind_sentinel
+    assert ({"per byte", "per word"} <= rules) is not behind_sentinel and "per token" in rules
+    assert rescored(result, content).scores.equals(result.scores)
     for probe in ("ranking", "similarity", "cloze"):
         assert len(run(folder, content, probe=probe, progress=False).items) == 3
     pairs = replace(

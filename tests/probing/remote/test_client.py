@@ -13,7 +13,8 @@ import pytest
 
 from probing.errors import DigestMismatch, ProbingError
 from probing.formats import bear
-from probing.remote.client import NotWelcome, Site, SiteRefused, SiteUnavailable, cached_benchmark
+from probing.remote.client import Site, cached_benchmark
+from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout
 from tests.conftest import BearFolder
 
@@ -22,6 +23,7 @@ HANDOUT: dict[str, Any] = {
     "run": 7,
     "hub_id": "org/name",
     "commit": "c0ffee",
+    "adapter_commit": "",
     "settings": {"probe": "multiple_choice"},
     "benchmark": {"slug": "small", "format": "bear", "digest": "d", "path": "benchmarks/d.tar.gz"},
     "part": {"relation": "P30", "template": 0, "items": 4},

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from probing.errors import BadInput, NoSpace, OutOfMemory, ProbingError
+from probing.errors import BadInput, MissingPackage, NoSpace, OutOfMemory, ProbingError
 from probing.formats import bear
 from probing.probes.parts import Part
 from probing.remote import worker as module
-from probing.remote.client import SiteRefused, SiteUnavailable
+from probing.remote.connection import SiteRefused, SiteUnavailable
 from probing.remote.protocol import BenchmarkOffer, Handout
 from probing.remote.worker import Plan, RemoteWorker
 from probing.settings import Settings
@@ -88,7 +88,7 @@ def bench(bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPat
         site = FakeSite(
             {
                 run: [
-                    Handout(f"{run}-{part.relation}", run, "org/name", commit, Settings(), offer, part, 10.0, 0.1)
+                    Handout(f"{run}-{part.relation}", run, "org/name", commit, Settings(), offer, part, 10.0, 0.1, "")
                     for part in parts
                 ]
                 for run in (1, 2)
@@ -171,9 +171,14 @@ def test_a_failure_of_the_machine_is_reported_and_ends_a_worker_that_works_once(
     assert bench.site.told == [("no-space", "1-P30")]
 
 
-def test_a_device_that_the_machine_lacks_is_no_fault_of_the_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    failing(BadInput("There is no device 'cuda:7' here."), monkeypatch)
-    with pytest.raises(BadInput):
+@pytest.mark.parametrize(
+    "lack", [BadInput("There is no device 'cuda:7' here."), MissingPackage("bitsandbytes is not installed.")]
+)
+def test_what_the_machine_lacks_is_no_fault_of_the_run(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, lack: ProbingError
+) -> None:
+    failing(lack, monkeypatch)
+    with pytest.raises(type(lack)):
         bench.work(once=False)
     assert bench.site.told == [("release", "1-P30")]
 

@@ -117,28 +117,28 @@ def test_items_without_a_column_that_all_probes_have_are_told_as_such(result: Re
 
 
 def test_all_rows_are_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    check_complete(rows, benchmark, SETTINGS)
-    check_complete(rows.sample(frac=1, random_state=0), benchmark, SETTINGS)
+    check_complete(rows, benchmark, SETTINGS, {})
+    check_complete(rows.sample(frac=1, random_state=0), benchmark, SETTINGS, {})
 
 
 def test_a_missing_row_is_named(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="1 of 12 rows are missing, the first is relation P30, template 0, item 2"):
-        check_complete(rows.drop(index=2), benchmark, SETTINGS)
+        check_complete(rows.drop(index=2), benchmark, SETTINGS, {})
 
 
 def test_no_rows_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="12 of 12 rows"):
-        check_complete(rows.iloc[:0], benchmark, SETTINGS)
+        check_complete(rows.iloc[:0], benchmark, SETTINGS, {})
 
 
 def test_a_repeated_row_is_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="13 rows for 12"):
-        check_complete(join([rows, rows.iloc[:1]]), benchmark, SETTINGS)
+        check_complete(join([rows, rows.iloc[:1]]), benchmark, SETTINGS, {})
 
 
 def test_rows_that_nobody_asked_for_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="12 rows for 6"):
-        check_complete(rows, benchmark, Settings(templates=(2,)))
+        check_complete(rows, benchmark, Settings(templates=(2,)), {})
 
 
 @pytest.mark.parametrize("scores", [[-1.0, float("nan"), -2.0], [-1.0, -float("inf"), -2.0], [-1.0], []])
@@ -147,4 +147,4 @@ def test_a_row_without_all_its_scores_is_not_complete(
 ) -> None:
     rows.at[3, "scores"] = scores
     with pytest.raises(Incomplete, match="relation P30, template 0, item 3 are not all there"):
-        check_complete(rows, benchmark, SETTINGS)
+        check_complete(rows, benchmark, SETTINGS, {})

@@ -11,9 +11,9 @@ import torch
 from huggingface_hub import constants
 from safetensors.torch import save_file
 
-from probing.errors import BadConfig, ModelNotFound, ProbingError, UnsafeModel, UnsupportedModel
+from probing import extras
+from probing.errors import BadConfig, MissingPackage, ModelNotFound, ProbingError, UnsafeModel, UnsupportedModel
 from probing.files.adapters import locate_adapter, split_adapter
-from probing.scoring import adapters
 from probing.scoring.load import load
 from tests.hub.local_hub import Hub, serve
 from tests.probing.scoring.compare import REQUESTS, answers, assert_equal, expected_log_probs
@@ -110,8 +110,8 @@ def test_an_adapter_of_another_model_is_refused(tmp_path: Path) -> None:
 
 def test_without_peft_there_is_one_clear_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_adapter(tmp_path / "adapter", "gpt2")
-    monkeypatch.setattr(adapters, "find_spec", lambda name: None)
-    with pytest.raises(UnsupportedModel, match="need the library peft, which is not installed"):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackage, match=r'needs the package peft, .*pip install "clozeboard\[peft\]"'):
         load(f"org/base+{tmp_path / 'adapter'}", device="cpu")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from probing.errors import BadConfig, BadInput, UnsupportedModel
+from probing.errors import BadConfig, TooLong, UnsupportedModel
 from probing.language_model import Request, Scoring, Span
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.spans import span_encoder
@@ -77,8 +77,8 @@ def test_the_encoder_reads_a_prompt_once_and_options_share_what_the_decoder_read
     for hook in hooks:
         hook.remove()
     assert sources == [1]
-    several = sum(len(tokens) > 1 for tokens in scored[0].log_probs)
-    assert sum(decoded) == max(several, 1) < len(request[1])
+    long_options = sum(len(tokens) > 1 for tokens in scored[0].log_probs)
+    assert sum(decoded) == max(long_options, 1) < len(request[1])
 
 
 def test_the_distribution_at_a_blank_is_that_of_the_decoders_next_token(
@@ -149,9 +149,9 @@ def test_a_vector_is_the_mean_of_the_encoders_states_of_its_own_tokens(model: En
     np.testing.assert_allclose(vector, states[own].mean(0).numpy(), atol=1e-5)
 
 
-def test_a_text_that_is_too_long_for_the_encoder_is_refused(model: EncoderDecoderModel) -> None:
-    with pytest.raises(BadInput, match="the model takes 128"):
-        answers(model, [(prompt("[X] is in [Y].", "Peru " * 130), ["Asia"])])
+def test_a_text_that_is_too_long_for_the_encoder_is_answered_by_an_error(model: EncoderDecoderModel) -> None:
+    (error,) = model.score([(prompt("[X] is in [Y].", "Peru " * 130), ["Asia"])], Scoring())
+    assert isinstance(error, TooLong) and error.limit == 128
 
 
 def test_a_tokenizer_without_blanks_is_refused() -> None:

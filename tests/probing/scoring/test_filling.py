@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from probing.catalog import open_benchmark
-from probing.errors import BadInput
+from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, Request
 from probing.scoring import causal as causal_module
 from probing.scoring import hf_model
@@ -166,8 +166,8 @@ def test_a_blank_with_nothing_before_it_is_an_error(requests: list[Request], fas
 def test_a_prompt_that_is_too_long_is_an_error() -> None:
     tokenizer = byte_level_bpe()  # 128 tokens, as the network
     model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
-    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
-        list(model.fill([(Prompt(("7" * 128 + " ", "")), ["7"])], 1))
+    (error,) = model.fill([(Prompt(("7" * 128 + " ", "")), ["7"])], 1)
+    assert isinstance(error, TooLong) and "129 tokens, the model takes 128" in str(error)
 
 
 def test_running_out_of_memory_changes_no_distribution(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from probing.errors import BadInput, UnsupportedModel
-from probing.language_model import Scoring
+from probing.errors import BadInput, TooLong, UnsupportedModel
+from probing.language_model import Scoring, fitting
 from probing.scoring import hf_model
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel, computed_values, log_sum_exp
@@ -37,12 +37,14 @@ def test_a_statement_that_leaves_nothing_to_score_is_an_error() -> None:
         answers(model, [(prompt("[Y]", ""), ["a b", "a"])])
 
 
-def test_a_statement_that_is_too_long_is_an_error() -> None:
+def test_a_statement_that_is_too_long_is_answered_by_an_error_and_the_others_by_scores() -> None:
     model = causal()
     fits, too_long = ((prompt("[X] [Y]", "7" * count), ["7"]) for count in (125, 126))
-    answers(model, [fits])
-    with pytest.raises(BadInput, match="129 tokens, the model takes 128"):
-        answers(model, [too_long])
+    first, error, last = model.score([fits, too_long, fits], Scoring())
+    assert isinstance(error, TooLong) and error.limit == 128 and "129 tokens, the model takes 128" in str(error)
+    np.testing.assert_array_equal(fitting(first).log_probs, fitting(last).log_probs)
+    with pytest.raises(TooLong):
+        fitting(error)
 
 
 def test_a_tokenizer_with_more_tokens_than_the_network_is_an_error() -> None:

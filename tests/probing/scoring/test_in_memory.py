@@ -11,6 +11,7 @@ from peft import LoraConfig, PromptTuningConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
 import probing
+from probing.analysis.ties import MOST_TIE
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NoFastTokenizer, NoHead, ProbingError, UnsupportedModel
 from tests.tiny_models import build_bert, build_gpt2, byte_level_bpe, word_piece
@@ -76,7 +77,9 @@ def test_adapters_are_scored_with_their_network_and_named(
 ) -> None:
     adapted = get_peft_model(network, LoraConfig(r=4, init_lora_weights=False, fan_in_fan_out=True))
     result = probing.run(adapted, benchmark, progress=False)
-    assert result.record["model"]["id"] == f"{folder}+default"
+    card = result.record["model"]
+    assert (card["id"], card["adapter"]) == (f"{folder}+default", "default (LORA)")
+    assert result.notes == [f"Active adapters of peft: default (LORA); the base model is {folder}."]
     assert (result.items["scores"].map(list) != expected["scores"].map(list)).all()
     adapted.merge_and_unload().save_pretrained(tmp_path / "merged")
     AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "merged")
@@ -172,3 +175,15 @@ def test_a_network_whose_folder_is_gone_asks_for_its_tokenizer(
 
 def test_a_causal_network_is_never_taken_for_a_masked_one(network: Any, benchmark: Benchmark) -> None:
     assert probing.wrap(network, word_piece()).kind == "causal"
+
+
+def test_a_result_says_that_the_tokenizer_knows_no_word(benchmark: Benchmark, tmp_path: Path) -> None:
+    network = AutoModelForMaskedLM.from_pretrained(build_bert(tmp_path / "bert"))
+    result = probing.run(network, benchmark, tokenizer=word_piece([""]), progress=False)
+    unknown, ties = result.notes
+    assert unknown.startswith("Half of the tokens or more are [UNK]") and ties == MOST_TIE
+    assert result.record["batch"]["notes"] == [unknown]
+
+
+def test_a_tokenizer_that_knows_the_words_needs_no_note(network: Any, benchmark: Benchmark) -> None:
+    assert probing.run(network, benchmark, progress=False).notes == []

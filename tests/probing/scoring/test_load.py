@@ -1,6 +1,7 @@
 """Loading from the hub, a folder or a GGUF file, with a clear error for everything that can be wrong with the files."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import copytree
@@ -42,7 +43,8 @@ from probing.files.description import describe
 from probing.files.listing import folder_listing
 from probing.runner import peak_memory
 from probing.scoring.causal import CausalModel
-from probing.scoring.load import DTYPES, _placement, load
+from probing.scoring.load import load
+from probing.scoring.loading_options import DTYPES, LoadingOptions
 from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.conftest import BearFolder
@@ -113,6 +115,21 @@ def test_a_hub_id_is_downloaded_at_a_given_commit(hub: Hub) -> None:
     assert load("org/gpt2", commit=commit, device="cpu").card.commit == commit
     with pytest.raises(ModelNotFound):
         load("org/gpt2", commit="0" * 40, device="cpu")
+
+
+def test_the_name_of_a_revision_is_kept_beside_its_commit(hub: Hub, built: dict[str, Path], tmp_path: Path) -> None:
+    step = hub.repositories["org/gpt2"].add_revision(
+        "step1000", Path(shutil.copytree(built["gpt2"], tmp_path / "gpt2"))
+    )
+    card = load("org/gpt2", commit="step1000", device="cpu").card
+    assert (card.commit, card.revision) == (step.commit, "step1000")
+    assert load("org/gpt2", commit=step.commit, device="cpu").card.revision == ""
+
+
+def test_a_checkpoint_of_a_training_is_named_by_its_folder(built: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(built["gpt2"], tmp_path / "checkpoint-20")
+    assert load(str(tmp_path / "checkpoint-20"), device="cpu").card.revision == "checkpoint-20"
+    assert load(str(built["gpt2"]), device="cpu").card.revision == ""
 
 
 def test_only_what_loading_needs_is_downloaded(hub: Hub, gpt2: Path) -> None:
@@ -320,7 +337,12 @@ def test_a_base_model_saved_without_its_head_is_unsupported(tmp_path: Path) -> N
         ({"device": "meta"}, "no device meta"),
         ({"device": "hpu"}, "no device hpu"),
         ({"commit": "0" * 40}, "has no commits"),
-        ({"batch_tokens": 0}, "Batches of 0 tokens"),
+        ({"batch_tokens": 0}, "Batches cannot hold 0 tokens"),
+        ({"quantization": "2bit"}, "Unknown quantization '2bit'"),
+        ({"attn_implementation": "flash_attention_2"}, "needs a mask for each pair of tokens"),
+        ({"device_map": "everywhere"}, "device_map cannot be 'everywhere'"),
+        ({"device_map": 3}, "device_map cannot be 3"),
+        ({"device_map": "auto", "device": "cpu"}, "both say where the model goes"),
     ],
 )
 def test_a_bad_option_is_bad_input(built: dict[str, Path], options: dict[str, Any], words: str) -> None:
@@ -334,6 +356,23 @@ def test_the_weights_are_loaded_in_the_requested_type(built: dict[str, Path], dt
     assert load(str(built["gpt2"]), dtype=dtype, device="cpu").dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", ["torch.bfloat16", torch.bfloat16])
+def test_a_type_is_named_as_torch_names_it_too(built: dict[str, Path], dtype: Any) -> None:
+    assert load(str(built["gpt2"]), dtype=dtype, device="cpu").dtype == "bfloat16"
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+def test_the_attention_can_be_chosen(built: dict[str, Path], attention: str) -> None:
+    model = load(str(built["gpt2"]), device="cpu", attn_implementation=attention)
+    assert model.network.config._attn_implementation == attention  # type: ignore[attr-defined]
+
+
+def test_a_map_of_devices_takes_the_place_of_the_device(built: dict[str, Path]) -> None:
+    model = load(str(built["gpt2"]), device_map={"": "cpu"})
+    assert model.device == "cpu"
+    assert LoadingOptions.of("auto", "balanced", "float32", "none", "").placement(10**9) == "balanced"
+
+
 @pytest.mark.parametrize(("dtype", "spread"), [("float32", True), ("bfloat16", False)])
 def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
     gpt2: Path, dtype: str, spread: bool, monkeypatch: pytest.MonkeyPatch
@@ -345,7 +384,8 @@ def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (free, free))
     one_gpu = torch.device("cuda")
-    placed = _placement(describe(folder_listing(gpt2)).weights.parameters, DTYPES[dtype], one_gpu, spread=True)
+    options = LoadingOptions(one_gpu, True, None, DTYPES[dtype], None, "")
+    placed = options.placement(describe(folder_listing(gpt2)).weights.parameters)
     assert placed == ("auto" if spread else one_gpu)
 
 

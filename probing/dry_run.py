@@ -1,0 +1,139 @@
+"""How long a run will take and how much memory it needs, found by beginning with it for a few seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any
+
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.estimate.work import WorkEstimate
+from probing.language_model import LanguageModel
+from probing.model_source import ModelSource
+from probing.probes.parts import Part
+from probing.runner import Opener, Preparation, open_model, peak_memory, probe_part
+from probing.settings import Settings
+
+SECONDS = 20.0  # for which a run is tried
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a run takes on this machine.
+
+    `rows`: of the result, one per item and template. `positions`: the token positions that the network will compute,
+    estimated from a sample. `load_seconds`: for loading the model, as it was measured. `score_seconds`: for the rest,
+    expected from the pace of the first `tried_seconds`; measured if the whole run took no longer. `memory`: the largest
+    memory so far of this process, and of its accelerator if it has one, in bytes.
+    """
+
+    rows: int
+    positions: float
+    load_seconds: float
+    score_seconds: float
+    tried_seconds: float
+    memory: Mapping[str, int]
+
+    def __str__(self) -> str:
+        time_left = timedelta(seconds=round(self.score_seconds))
+        memory = ", ".join(f"{number / 1e9:.2f} GB ({name})" for name, number in self.memory.items())
+        return (
+            f"{self.rows:,} rows, about {self.positions:,.0f} token positions; loading took {self.load_seconds:.1f} s, "
+            f"scoring will take about {time_left}; memory so far: {memory}"
+        )
+
+
+def forecast(
+    model: Any,
+    benchmark: str | Path | Benchmark,
+    *,
+    tokenizer: Any = None,
+    commit: str = "",
+    device: str = "auto",
+    batch_tokens: int | None = None,
+    device_map: Any = None,
+    attn_implementation: str = "",
+    seconds: float = SECONDS,
+    **settings_and_options: Any,
+) -> Forecast:
+    """Return how long `probing.run` with these arguments will take, and how much memory.
+
+    Loads the model, begins with the run for so many `seconds`, on parts of the benchmark in a random order, and stores
+    nothing. A model of the hub is downloaded, as for the run. Raises what `probing.run` raises.
+
+    Examples:
+        >>> import probing
+        >>> forecast = probing.forecast("openai-community/gpt2", "starter", relations=["country_capital"], seconds=1)
+        >>> forecast.rows, forecast.score_seconds > 0
+        (20, True)
+    """
+    prepared = Preparation.of(benchmark, False, settings_and_options)
+    source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
+    source.refuse_bad()
+    return forecast_prepared(source, prepared, seconds)
+
+
+def forecast_prepared(source: Opener, prepared: Preparation, seconds: float = SECONDS) -> Forecast:
+    """Return what a run takes that `Preparation` has checked; `seconds` is as in `forecast`."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
+    model, start = open_model(source, prepared.settings, prepared.chosen)
+    work = prepared.estimates.of(model.card.kind)
+    trial = _Trial(model, prepared.benchmark, prepared.settings, seconds)
+    trial.begin(work)
+    positions = sum(estimate.positions for estimate in work.values())
+    return Forecast(
+        rows=sum(part.items for part in work),
+        positions=positions,
+        load_seconds=start.load_seconds,
+        score_seconds=trial.seconds_for(positions),
+        tried_seconds=trial.elapsed,
+        memory=peak_memory(model.device),
+    )
+
+
+class _EnoughError(Exception):
+    """The run was tried for long enough."""
+
+
+class _Trial:
+    """A run that stops after some seconds, and the pace that it had until then."""
+
+    def __init__(self, model: LanguageModel, benchmark: Benchmark, settings: Settings, limit: float) -> None:
+        self._model, self._benchmark, self._settings, self._limit = model, benchmark, settings, limit
+        self._points: list[tuple[float, float]] = []  # seconds since the beginning, and positions that are done
+        self._is_whole = False
+
+    @property
+    def elapsed(self) -> float:
+        return self._points[-1][0]
+
+    def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
+        """Probe the parts in a random order until the time is up or all are done."""
+        begin, done = perf_counter(), 0.0
+        try:
+            for part in Random(0).sample(list(work), len(work)):
+                estimate = work[part]
+
+                def on_share(share: float, before: float = done, size: float = estimate.positions) -> None:
+                    self._points.append((perf_counter() - begin, before + share * size))
+                    if self.elapsed > self._limit:
+                        raise _EnoughError
+
+                probe_part(self._model, self._benchmark, self._settings, part, work=estimate, on_share=on_share)
+                done += estimate.positions
+            self._is_whole = True
+        except _EnoughError:
+            pass
+
+    def seconds_for(self, positions: float) -> float:
+        """Return the seconds for all positions by the pace after the first batch, which is the slowest."""
+        (first_time, first_done), (last_time, last_done) = self._points[0], self._points[-1]
+        if self._is_whole:
+            return last_time
+        if last_done > first_done:
+            return first_time + (positions - first_done) * (last_time - first_time) / (last_done - first_done)
+        return last_time * positions / last_done if last_done else float("nan")

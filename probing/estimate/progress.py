@@ -1,0 +1,52 @@
+"""Progress of a run: a bar in a terminal or a notebook, and plain lines where stderr is a file."""
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from tqdm import tqdm
+
+from probing.estimate.work import BAR
+
+INTERVAL = 10.0  # seconds between two lines
+LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
+
+
+class Lines(tqdm):  # type: ignore[misc]  # tqdm has no annotations
+    """A bar that is printed as one plain line after the other, and not at its end."""
+
+    def display(self, msg: str | None = None, pos: int | None = None) -> bool:
+        """Print the present state, and say that no bar is left to be cleared; an empty `msg` asks to clear it."""
+        if msg is None:
+            print(self, file=self.fp, flush=True)
+        return False
+
+
+def progress_bar(total: float, initial: float, *, shown: bool = True, title: str = "") -> tqdm:
+    """Return a bar that goes by estimated work; nothing is printed of what takes less than ten seconds in a file.
+
+    `title`: what stands in front of the bar or of each line.
+    """
+    common = {"total": total, "initial": initial, "smoothing": 0, "desc": f"{title}: " if title else None}
+    if not shown or sys.stderr.isatty():
+        return tqdm(**common, bar_format=BAR, disable=not shown)
+    if _in_notebook():
+        return _notebook_bar()(**common, bar_format=BAR)
+    return Lines(**common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
+
+
+def _in_notebook() -> bool:
+    """Tell whether this process is the kernel of a notebook."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return shell is not None and "IPKernelApp" in shell.config
+
+
+def _notebook_bar() -> Any:
+    """Return the bar with colours if ipywidgets, which draws it, is installed, else the bar of a terminal.
+
+    Notebooks show the latter on one line as well.
+    """
+    if find_spec("ipywidgets") is None:
+        return tqdm
+    return import_module("tqdm.notebook").tqdm

@@ -1,0 +1,26 @@
+"""Packages that only some tasks need, and that `pip install "clozeboard[extra]"` adds."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from probing.errors import MissingPackage
+
+
+def graph_objects(task: str) -> Any:
+    """Return the module of Plotly that figures are made with; raise `MissingPackage` if it is not installed."""
+    extra_package("plotly", "plot", task)
+    return import_module("plotly.graph_objects")
+
+
+def extra_package(package: str, extra: str, task: str) -> Any:
+    """Return a package of one of the extras in pyproject.toml; raise `MissingPackage` if it is not installed.
+
+    `task`: what the package is needed for, as the beginning of a sentence.
+    """
+    if find_spec(package) is None:
+        raise MissingPackage(
+            f"{task} needs the package {package}, which is not installed.",
+            f'Install it: pip install "clozeboard[{extra}]".',
+        )
+    return import_module(package)

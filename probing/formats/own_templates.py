@@ -1,0 +1,63 @@
+"""Sentence templates of predicates that were written for this project, by predicate and language.
+
+They stand in for those of a benchmark whose source has none, as that of DLAMA, whose paper uses mLAMA's.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from probing.errors import BadInput
+from probing.formats.files import parse_lines, template_text
+
+OWN_TEMPLATES = Path(__file__).with_suffix(".toml")
+TEMPLATE_FILE = "templates.jsonl"
+# The key of a line of templates that says who worded it, and its value for those of this project.
+SOURCE_KEY, PROJECT = "source", "Clozeboard"
+
+
+def own_templates(language: str) -> dict[str, str]:
+    """Return predicate -> template in a language; empty if this project has none in it."""
+    return {predicate: texts[language] for predicate, texts in _by_predicate().items() if language in texts}
+
+
+def write_templates(target: Path, user_folder: Path | None) -> None:
+    """Write `<language>/templates.jsonl` below `target`: the user's templates, and this project's where there are none.
+
+    Each line says in its field `source` where it is from, as figures depend on it: this project, the source that the
+    user's line names, or else the name of the user's folder. Raises `BadInput` if that folder has no templates.
+    """
+    files = sorted(user_folder.glob(f"*/{TEMPLATE_FILE}")) if user_folder else []
+    if user_folder and not files:
+        raise BadInput(f"{user_folder} has no templates.", f"Give a folder with <language>/{TEMPLATE_FILE}.")
+    lines = {path.parent.name: _user_lines(path) for path in files}
+    own_languages = {language for texts in _by_predicate().values() for language in texts}
+    for language in sorted(own_languages | lines.keys()):
+        merged = {**_own_lines(language), **lines.get(language, {})}
+        path = target / language / TEMPLATE_FILE
+        path.parent.mkdir(parents=True)
+        texts = (f"{json.dumps(line, ensure_ascii=False)}\n" for line in merged.values())
+        path.write_text("".join(texts), encoding="utf-8")
+
+
+def _own_lines(language: str) -> dict[str, dict[str, str]]:
+    return {name: _line(name, text, PROJECT) for name, text in own_templates(language).items()}
+
+
+def _user_lines(path: Path) -> dict[str, dict[str, str]]:
+    folder = path.resolve().parents[1].name
+    lines = parse_lines(path.read_bytes(), f"{path.parent.name}/{path.name}")
+    sources = {line.text("relation"): line.optional_text(SOURCE_KEY) or folder for line in lines}
+    texts = {line.text("relation"): template_text(line) for line in lines}
+    return {name: _line(name, text, sources[name]) for name, text in texts.items()}
+
+
+def _line(predicate: str, template: str, source: str) -> dict[str, str]:
+    return {"relation": predicate, "template": template, SOURCE_KEY: source}
+
+
+@lru_cache
+def _by_predicate() -> Mapping[str, Mapping[str, str]]:
+    return tomllib.loads(OWN_TEMPLATES.read_text(encoding="utf-8"))

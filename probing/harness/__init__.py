@@ -1,0 +1,1 @@
+"""lm-evaluation-harness: this library's scoring for its tasks, and its logged samples as results."""

@@ -1,0 +1,85 @@
+"""Examples of few-shot prompts for multiple choice, and the messages of a chat (docs/methods.md)."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from random import Random
+
+from probing.benchmark import Item, Relation
+from probing.errors import BadInput
+from probing.template import BLANK_TEXT, prompt
+
+INSTRUCTION = "Fill in the blank: {}"
+
+
+class Examples:
+    """The examples that stand before the items of a relation: `count` of its other items.
+
+    A seed draws their order. All items are shown the first of this order, except those that an item rules out, so that
+    prompts have long common beginnings. None is the item itself or has its subject, and the answer of the last is not
+    right for the item.
+    """
+
+    def __init__(self, relation: Relation, count: int, seed: int) -> None:
+        self._relation, self._count = relation, count
+        items = sorted(relation.pool or relation.items, key=lambda item: item.index)
+        self._order = Random(f"few-shot {seed} {relation.label}").sample(items, len(items)) if count else []
+
+    def before(self, item: Item) -> tuple[Item, ...]:
+        """Return the examples before an item; raise `BadInput` where the relation has too few."""
+        if not self._count:
+            return ()
+        if not self.are_enough(item):
+            raise BadInput(
+                f"Relation {self._relation.id} has too few items to show {self._count} others before each.",
+                "Show fewer examples (few_shot), or choose other relations.",
+            )
+        others = list(self._others(item))
+        places = [place for place, other in enumerate(others) if self._may_be_last(other, item)]
+        last = next((place for place in places if place >= self._count - 1), places[-1])
+        first = (other for place, other in enumerate(others) if place != last)
+        return (*islice(first, self._count - 1), others[last])
+
+    def are_enough(self, item: Item) -> bool:
+        """Tell whether the relation has so many examples for an item, in whatever order."""
+        count = sum(1 for _ in islice(self._others(item), self._count))
+        return count == self._count and any(self._may_be_last(other, item) for other in self._others(item))
+
+    def _others(self, item: Item) -> Iterator[Item]:
+        """Yield the items that may be shown before an item, in the order that was drawn."""
+        for other in self._order:
+            same_id = bool(item.subject_id) and other.subject_id == item.subject_id
+            if other.index != item.index and other.subject != item.subject and not same_id:
+                yield other
+
+    def _may_be_last(self, other: Item, item: Item) -> bool:
+        options = self._relation.options_of(item)
+        return right_answer(self._relation, other) not in {options[answer] for answer in item.answers}
+
+
+def right_answer(relation: Relation, item: Item) -> str:
+    """Return the right answer that an example shows: the first, where there are several."""
+    return relation.options_of(item)[item.answers[0]]
+
+
+def as_context(relation: Relation, examples: Sequence[Item], template: int) -> str:
+    """Return the examples as statements with their answers, one in each line."""
+    lines = (
+        prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill(right_answer(relation, item))
+        for item in examples
+    )
+    return "".join(f"{line.text}\n" for line in lines)
+
+
+def as_messages(relation: Relation, examples: Sequence[Item], item: Item, template: int) -> tuple[str, ...]:
+    """Return the messages of a chat, the user's and the assistant's in turn, which end with the question on an item."""
+    answered = (
+        message
+        for example in examples
+        for message in (_question(relation, example, template), right_answer(relation, example))
+    )
+    return (*answered, _question(relation, item, template))
+
+
+def _question(relation: Relation, item: Item, template: int) -> str:
+    sentence = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+    return INSTRUCTION.format(sentence.fill(BLANK_TEXT, BLANK_TEXT).text)

@@ -1,0 +1,169 @@
+"""The arguments of a study, from keywords or from a YAML file: models, benchmarks, and settings for some or all.
+
+Their names are those of `Settings`, of the probes' options and of the fields of `ModelSource`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.files.folders import new_file
+from probing.model_source import ModelSource
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from probing.settings import SETTINGS
+
+# Without the memory that the models of a sweep share, which nobody names.
+LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and entry.name != "model")
+OPTIONS = frozenset(name for probe in PROBES.values() for name in declared_options(probe))
+MODEL, BENCHMARK, NAME = "model", "benchmark", "name"
+# The keys beside settings and options: of the whole study, of one of its models, and of one of its benchmarks.
+STUDY_KEYS = ("models", "benchmarks", "out", "keep_tokens", *LOADING)
+ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
+NEARNESS = 0.6  # from 0 to 1: how alike a wrong key and a right one must be for the latter to be suggested
+LARGEST_FILE = 1_000_000  # bytes of a configuration file
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A model or a benchmark of a study: what is opened, what tables call it, and the values for it alone.
+
+    `name` is empty where none was chosen.
+    """
+
+    content: Any
+    name: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyArguments:
+    """The models and benchmarks of a study, and the `values` for all of them."""
+
+    models: tuple[Entry, ...]
+    benchmarks: tuple[Entry, ...]
+    values: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "StudyArguments":
+        """Read arguments by name; raise `BadInput` for a name that is none, with the nearest one that is."""
+        _refuse_unknown(values, STUDY_KEYS, "A study")
+        models, benchmarks = (_entries(values.get(f"{kind}s", ()), kind) for kind in (MODEL, BENCHMARK))
+        for kind, entries in ((MODEL, models), (BENCHMARK, benchmarks)):
+            if not entries:
+                raise BadInput(f"The study names no {kind}.", f"Name one or more {kind}s.")
+        if type(values.get("keep_tokens", False)) is not bool:
+            raise BadInput(f"keep_tokens cannot be {values['keep_tokens']!r:.80}.", "Give true or false.")
+        rest = {name: value for name, value in values.items() if name not in ("models", "benchmarks")}
+        return cls(models, benchmarks, rest)
+
+    @property
+    def folder(self) -> Path:
+        """The folder for the results; raise `BadInput` without one."""
+        out = self.values.get("out")
+        if not isinstance(out, str | Path) or not str(out):
+            raise BadInput("A study needs a folder for its results.", "Name one: out=FOLDER, or --out FOLDER.")
+        return Path(out).resolve()
+
+    def overridden(self, values: Mapping[str, Any]) -> "StudyArguments":
+        """Return these arguments with other values in place of those for all, and of those for single entries."""
+        _refuse_unknown(values, STUDY_KEYS, "A study")
+        return replace(
+            self,
+            models=tuple(_without(entry, values) for entry in self.models),
+            benchmarks=tuple(_without(entry, values) for entry in self.benchmarks),
+            values={**self.values, **values},
+        )
+
+    def save(self, path: Path) -> None:
+        """Write the arguments as a configuration file, from which the same study can be made again."""
+        plain = {
+            "models": [_plain(entry, MODEL) for entry in self.models],
+            "benchmarks": [_plain(entry, BENCHMARK) for entry in self.benchmarks],
+            **{name: _plain_value(value) for name, value in self.values.items()},
+        }
+        with new_file(path) as new:
+            new.write_text(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """Read a configuration file: the arguments of `probing.study` by name, as YAML."""
+    path = Path(path)
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}.", "Give the path of a configuration file.")
+    if path.stat().st_size > LARGEST_FILE:
+        raise BadInput(f"{path} is larger than {LARGEST_FILE:,} bytes.", "Give a configuration file.")
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise BadInput(f"{path}{line}: not YAML ({error.problem}).", "Correct it.") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise BadInput(f"{path} is not YAML in UTF-8.", "Correct it.") from error
+    if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
+        raise BadInput(f"{path} holds no names with values.", "Write lines such as: models: [gpt2]")
+    return content
+
+
+def _entries(values: Any, kind: str) -> tuple[Entry, ...]:
+    """Return the entries of a list; a single one may stand without a list."""
+    if isinstance(values, str | Path | Mapping | Benchmark):
+        values = [values]
+    if not isinstance(values, Iterable):
+        raise BadInput(f"{kind}s cannot be {values!r:.80}.", f"Give a list of {kind}s.")
+    return tuple(_entry(value, kind) for value in values)
+
+
+def _entry(value: Any, kind: str) -> Entry:
+    """Read an entry: a text, or values by name with the text under the key `model` or `benchmark`."""
+    is_content = (str, Path, Benchmark) if kind == BENCHMARK else (str, Path)
+    if isinstance(value, is_content):
+        return Entry(value)
+    if not isinstance(value, Mapping):
+        raise BadInput(f"{value!r:.80} is no {kind}.", f"Give text, or a {kind} with settings for it alone.")
+    _refuse_unknown(value, ENTRY_KEYS[kind], f"A {kind}")
+    content, name = value.get(kind), value.get(NAME, "")
+    if not isinstance(content, is_content):
+        raise BadInput(f"{dict(value)!r:.80} names no {kind}.", f"Give it the key {kind!r}.")
+    if not isinstance(name, str) or (name and not _is_name(name)):
+        raise BadInput(f"{name!r:.80} cannot be the name of a {kind}.", "Use letters, digits and . _ - @ + only.")
+    return Entry(content, name, {key: own for key, own in value.items() if key not in (kind, NAME)})
+
+
+def _is_name(name: str) -> bool:
+    """Tell whether a name can be that of a folder."""
+    return name[0] != "." and all(letter.isalnum() or letter in "._-@+" for letter in name)
+
+
+def _refuse_unknown(values: Mapping[str, Any], own: Sequence[str], owner: str) -> None:
+    names = sorted({*own, *SETTINGS, *OPTIONS} - {"options"})
+    for name in values:
+        if name not in names:
+            near = get_close_matches(str(name), names, 1, NEARNESS)
+            step = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(names)}."
+            raise BadInput(f"{owner} has no setting {name!r:.80}.", step)
+
+
+def _without(entry: Entry, names: Iterable[str]) -> Entry:
+    return replace(entry, values={name: value for name, value in entry.values.items() if name not in names})
+
+
+def _plain(entry: Entry, kind: str) -> Any:
+    """Return what a configuration file has for an entry."""
+    content = entry.content.slug if isinstance(entry.content, Benchmark) else str(entry.content)
+    name = {NAME: entry.name} if entry.name else {}
+    values = {key: _plain_value(value) for key, value in entry.values.items()}
+    return {kind: content, **name, **values} if name or values else content
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a value as YAML has it."""
+    if isinstance(value, tuple | list):
+        return [_plain_value(one) for one in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,1 @@
+"""Sweeps: one benchmark, and the checkpoints of one training after each other."""

@@ -1,0 +1,116 @@
+"""The checkpoints of a sweep: revisions of a model at a hub, or folders of one training."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from probing.errors import BadInput, ModelNotFound
+from probing.files.listing import CONFIG
+from probing.files.model_files import environment_client, has_tokenizer, locate
+from probing.model_source import ModelSource
+from probing.revisions import Position, position
+
+ALL = "all"  # every checkpoint in a folder, or every branch and tag at a hub, whose name states a step
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One checkpoint: the name of its revision, and the source that a run loads it from."""
+
+    revision: str
+    source: ModelSource
+
+    @property
+    def position(self) -> Position | None:
+        """The point of the training that the name states, None if it states none."""
+        return position(self.revision)
+
+    @property
+    def folder_name(self) -> str:
+        """The name of its result's folder."""
+        return self.revision.replace("/", "--")
+
+    def fetch(self) -> None:
+        """Download the files of a revision at a hub, so that loading finds them on this disk."""
+        model = str(self.source.model)
+        if self.source.commit:
+            locate(model, self.source.commit)
+        elif not Path(model).is_dir():
+            raise ModelNotFound(f"There is no folder {model}.", "Check the name of the checkpoint.")
+
+
+def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> list[Checkpoint]:
+    """Return the named checkpoints in the order of their steps, or in the order given where one states no step.
+
+    `source`: how each is loaded; its model is a hub id with these revisions, or a folder whose subfolders they are. A
+    checkpoint without a tokenizer is read with that of the folder around it, unless the source names another.
+    Raises `BadInput` where a name is none of a revision.
+    """
+    if source.commit:
+        raise BadInput("A sweep has a commit of its own for each revision.", "Leave the commit out.")
+    model = Path(str(source.model))
+    names = _names(revisions, model)
+    make = _in_folder if model.is_dir() else _at_hub
+    chosen = [make(source, name) for name in names]
+    if len({checkpoint.folder_name for checkpoint in chosen}) < len(chosen):
+        raise BadInput("Two revisions would have the same folder.", "Sweep over them one after the other.")
+    steps = [checkpoint.position for checkpoint in chosen]
+    if None in steps:
+        return chosen
+    return sorted(chosen, key=lambda checkpoint: checkpoint.position or Position(0))
+
+
+def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
+    """Return the names of the revisions, each once."""
+    if revisions == ALL:
+        return _all_in(model)
+    several = revisions.split(",") if isinstance(revisions, str) else revisions
+    if not isinstance(several, Iterable) or not all(isinstance(name, str) for name in several):
+        raise BadInput(f"revisions cannot be {revisions!r:.80}.", "Give a list of names.")
+    names = list(dict.fromkeys(name.strip() for name in several if name.strip()))
+    if not names:
+        raise BadInput("No revision is named.", "Name some, such as step1000,step2000.")
+    for name in names:
+        if not name.isprintable() or any(part.startswith(".") or not part for part in name.split("/")):
+            raise BadInput(f"{name!r:.80} is no name of a revision.", "Name a branch, a tag or a folder.")
+    return names
+
+
+def in_words(chosen: Sequence[Checkpoint]) -> str:
+    """Say how many checkpoints there are, and which is the first and the last."""
+    if len(chosen) == 1:
+        return f"one checkpoint, {chosen[0].revision}."
+    return f"{len(chosen):,} checkpoints, from {chosen[0].revision} to {chosen[-1].revision}."
+
+
+def _all_at_hub(hub_id: str) -> list[str]:
+    names = [name for name in environment_client().revisions(hub_id) if position(name)]
+    if not names:
+        raise BadInput(
+            f"No branch or tag of {hub_id} states a step of its training.",
+            "Name the revisions, such as step1000,step2000.",
+        )
+    return names
+
+
+def _all_in(model: Path) -> list[str]:
+    if not model.is_dir():
+        return _all_at_hub(str(model))
+    names = [path.name for path in model.iterdir() if position(path.name) and (path / CONFIG).is_file()]
+    if not names:
+        raise BadInput(
+            f"{model} holds no checkpoints.", "Give a folder with subfolders such as checkpoint-500, or name them."
+        )
+    return sorted(names)
+
+
+def _at_hub(source: ModelSource, name: str) -> Checkpoint:
+    return Checkpoint(name, replace(source, commit=name))
+
+
+def _in_folder(source: ModelSource, name: str) -> Checkpoint:
+    parent = Path(str(source.model))
+    folder, tokenizer = parent / name, source.tokenizer
+    if tokenizer is None and folder.is_dir() and not has_tokenizer(folder) and has_tokenizer(parent):
+        tokenizer = parent
+    return Checkpoint(name, replace(source, model=str(folder), tokenizer=tokenizer))

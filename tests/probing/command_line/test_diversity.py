@@ -1,0 +1,77 @@
+"""The command diversity: facts by culture, from a benchmark's tags, the user's table or Wikidata."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probing.__main__ import main
+from tests.probing.command_line.helpers import complaint
+from tests.probing.curation.conftest import Source, serve  # noqa: F401
+from tests.probing.curation.world import World
+from tests.probing.formats.dlama_folder import DlamaFolder
+
+
+@pytest.fixture
+def triples(tmp_path: Path) -> str:
+    """A folder of bare triples: the capitals of France and of Egypt."""
+    folder = tmp_path / "TREx"
+    folder.mkdir()
+    lines = ('{"sub_uri": "Q142", "obj_uri": "Q90"}', '{"sub_uri": "Q79", "obj_uri": "Q85"}')
+    (folder / "P36.jsonl").write_text("\n".join(lines))
+    return str(folder)
+
+
+def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = DlamaFolder(tmp_path / "pairs").write()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "P37.jsonl").write_text('{"sub_uri": "Q142", "obj_uri": "Q150"}\n')
+    table = tmp_path / "table.csv"
+    assert main(["diversity", str(folder), "--with", str(other), "--csv", str(table)]) == 0
+    output = capsys.readouterr().out
+    assert f"Arab: 40.0% of the facts (2), of which {other} has 0.0% (0)." in output
+    assert f"West: 60.0% of the facts (3), of which {other} has 33.3% (1)." in output
+    assert pd.read_csv(table).columns.tolist() == ["relation", "group", "facts", "share", "shared", "shared_share"]
+
+
+def test_a_table_of_countries_tells_where_ids_belong(
+    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
+    assert main(["diversity", triples, "--countries", str(countries)]) == 0
+    output = capsys.readouterr().out
+    assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in output
+
+
+def test_wikidata_is_asked_where_ids_belong(
+    triples: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    serve: Callable[[World], Source],  # noqa: F811
+) -> None:
+    world = World()
+    world.claim("Q90", "P17", "Q142")
+    world.claim("Q85", "P17", "Q79")
+    source = serve(world)
+    options = ["--endpoint", source.endpoint_url, "--cache", str(tmp_path / "cache.sqlite"), "--interval", "0"]
+    assert main(["diversity", triples, "--wikidata", "--culture", "arab", *options]) == 0
+    assert "Arab: 50.0% of the facts (1)." in capsys.readouterr().out
+    assert len(source.sparql.requests) == 1
+
+
+def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diversity", triples]) == 2
+    assert "Give --wikidata" in complaint(capsys)
+    assert main(["diversity", triples, "--wikidata", "--interval", "-1"]) == 2
+    assert "--interval" in complaint(capsys)
+
+
+def test_a_data_set_with_other_predicates_shares_nothing(
+    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = DlamaFolder(tmp_path / "pairs").write()
+    assert main(["diversity", str(folder), "--with", triples]) == 2
+    assert "has none of these predicates" in complaint(capsys)

@@ -1,0 +1,36 @@
+"""The command list: everything that a run can name is printed with its default."""
+
+import pytest
+
+from probing.__main__ import main
+from probing.catalog import CATALOG, open_benchmark
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from tests.probing.command_line.helpers import complaint
+
+
+def test_all_benchmarks_and_all_options_of_all_probes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for slug, benchmark in CATALOG.items():
+        assert f"\n{slug}: {benchmark.title}, probe {benchmark.probe}" in printed
+    for name, probe in PROBES.items():
+        _, _, section = printed.partition(f"\nProbe {name} (--probe {name})\n")
+        lines = section.split("\n\n")[0].splitlines()
+        assert [line.split("=")[0].strip() for line in lines if "=" in line.split("  ")[1]] == [
+            *declared_options(probe)
+        ]
+    assert "  pmi=false  score the options with the subject hidden as well, for PMI [true or false]" in printed
+
+
+def test_the_relations_of_a_benchmark_are_listed_with_their_templates(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "starter"]) == 0
+    printed = capsys.readouterr().out
+    for relation in open_benchmark("starter").relations:
+        assert f"\n{relation.id}" in printed
+        assert all(f"  {number}  {template}" in printed for number, template in enumerate(relation.templates))
+
+
+def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "no-such"]) == 2
+    assert "neither a folder nor a known benchmark" in complaint(capsys)

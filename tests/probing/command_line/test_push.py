@@ -1,0 +1,55 @@
+"""The command `push`: results to a site, with one line for each."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from probing.__main__ import main
+from probing.remote.connection import TOKEN_VARIABLE
+from tests.probing.command_line.helpers import complaint
+from tests.probing.remote.receiving_site import CREATED, ReceivingSite, problem, receiving
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceivingSite]:
+    monkeypatch.setenv(TOKEN_VARIABLE, "from the environment")
+    with receiving() as server:
+        yield server
+
+
+def test_every_result_of_a_folder_is_pushed_and_its_page_printed(
+    results: list[str], site: ReceivingSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.answers = [(200, CREATED[1]), CREATED]
+    capsys.readouterr()
+    folder = Path(results[0]).parent
+    assert main(["push", str(folder), "--site", site.url, "--model", "org/name", "--source", "the lab"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{folder}/a: {site.url}/runs/12/ (finished, was there already)"
+    assert second == f"{folder}/b: {site.url}/runs/12/ (finished)"
+    assert [upload.token for upload in site.uploads] == ["Bearer from the environment"] * 2
+    assert site.uploads[0].fields == {"model": "org/name", "source": "the lab"}
+
+
+def test_a_result_that_is_refused_does_not_keep_the_others_back(
+    results: list[str], site: ReceivingSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site.answers = [problem(400, "bad-result", "The rows do not fit."), CREATED]
+    capsys.readouterr()
+    folder = Path(results[0]).parent
+    assert main(["push", str(folder), "--site", site.url, "--model", "org/name"]) == 1
+    message = complaint(capsys)
+    assert f"1 of 2 results are not taken: {folder}/a (The rows do not fit. Do that.)" in message
+    assert len(site.uploads) == 2
+
+
+def test_one_revision_is_for_one_result(
+    results: list[str], site: ReceivingSite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    words = ["--site", site.url, "--model", "org/name", "--revision", "step9", "--token", "T"]
+    assert main(["push", str(Path(results[0]).parent), *words]) == 2
+    assert "Several results cannot be of one revision" in complaint(capsys)
+    assert main(["push", results[0], *words]) == 0
+    assert (site.uploads[0].fields["revision"], site.uploads[0].token) == ("step9", "Bearer T")

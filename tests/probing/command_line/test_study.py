@@ -1,0 +1,94 @@
+"""The command `run` with several models or benchmarks, and with a configuration file."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from probing.__main__ import main
+from probing.results.result import Result
+from tests.probing.command_line.helpers import complaint
+from tests.probing.studies.conftest import folders, loaded
+
+__all__ = ["folders", "loaded"]
+
+
+def words(*models: str, benchmarks: list[str], out: Path) -> list[str]:
+    return ["run", *models, *(word for name in benchmarks for word in ("--benchmark", name)), "--out", str(out)]
+
+
+def test_several_models_and_benchmarks_have_a_folder_each_and_a_table_of_all(
+    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main([*words("org/plain", "org/clever", benchmarks=folders, out=out), "--limit", "1"]) == 0
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.split() == ["model", "benchmark", "metric", "value", "low", "high", "n"]
+    assert [row.split()[:2] for row in rows[:4]] == [
+        ["org/plain", "small"],
+        ["org/plain", "other"],
+        ["org/clever", "small"],
+        ["org/clever", "other"],
+    ]
+    assert rows[-1] == f"All scores: {out / 'study.parquet'}, {out / 'study.csv'}"
+    assert Result.load(out / "org--clever" / "other").record["settings"]["limit"] == 1
+
+
+def test_a_model_that_fails_is_named_at_the_end_and_the_exit_code_says_so(
+    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = words("no/such", "org/plain", benchmarks=folders[:1], out=tmp_path / "out")
+    assert main(command) == 1
+    captured = capsys.readouterr()
+    assert captured.err.splitlines()[-1] == (
+        "error: 1 of 2 pairs are not measured: no/such on small (There is no public model no/such. Check the name.) "
+        "The same command tries them again, and no others."
+    )
+    assert "org/plain" in captured.out
+
+
+def test_flags_come_before_what_a_file_says(loaded: list[str], folders: list[str], tmp_path: Path) -> None:
+    config = tmp_path / "study.yaml"
+    entry = {"model": "org/plain", "dtype": "float16", "sample": 1}
+    config.write_text(yaml.safe_dump({"models": [entry], "benchmarks": folders, "seed": 2}))
+    out = tmp_path / "out"
+    flags = ["--dtype", "bfloat16", "--set", "prompting=cascade", "--benchmark", "pairs", "--device", "cpu"]
+    assert main(["run", "--config", str(config), "--out", str(out), *flags]) == 0
+    settings = Result.load(out / "org--plain" / "pairs").record["settings"]
+    chosen = {"dtype": "bfloat16", "sample": 1, "seed": 2, "options": {"prompting": "cascade"}}
+    assert settings | chosen == settings
+    assert not (out / "org--plain" / "small").exists(), "the benchmarks of the command replace those of the file"
+
+
+@pytest.mark.parametrize(
+    ("flags", "reason"),
+    [
+        (["--start", "bos,eos"], "take one start token"),
+        (["--revisions", "all"], "A sweep takes one model and one benchmark"),
+        (["--set", "promting=cascade"], "A probe of this study has no option 'promting'"),
+        (["--config", "nothing.yaml"], "There is no file nothing.yaml"),
+        (["--limit", "-3"], "-3"),
+    ],
+)
+def test_flags_that_do_not_fit_are_refused(
+    flags: list[str],
+    reason: str,
+    loaded: list[str],
+    folders: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*words("a", "b", benchmarks=folders, out=tmp_path / "out"), *flags]) == 2
+    assert reason in complaint(capsys)
+    assert not loaded
+
+
+def test_a_dry_run_says_for_each_pair_how_long_it_will_take(
+    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = words("org/plain", "no/such", benchmarks=folders[:1], out=tmp_path / "out")
+    assert main([*command, "--dry-run"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.startswith("org/plain on small: 6 rows, about ")
+    assert "1 of 2 pairs are not tried: no/such on small" in captured.err
+    assert not (tmp_path / "out").exists()

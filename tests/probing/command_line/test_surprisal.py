@@ -1,0 +1,86 @@
+"""The command `surprisal`: from a file of sentences to a table, with every complaint in one line."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import probing
+from probing.__main__ import main
+from tests.fakes import FakeModel, ShortSighted
+from tests.probing.command_line.helpers import complaint
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.txt"
+    path.write_text("Oslo is in Norway.\n\nLima is in Peru.\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "load", lambda model, **options: FakeModel(), raising=False)
+
+
+def test_words_are_printed_as_csv(fake: None, own: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["surprisal", "fake", str(own)]) == 0
+    table = pd.read_csv(io.BytesIO(capfdbinary.readouterr().out))
+    assert list(table["text"]) == ["Oslo", "is", "in", "Norway.", "Lima", "is", "in", "Peru."]
+    assert set(table["sentence"]) == {0, 2}
+    assert set(table["unit"]) == {"bits"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_the_file_has_what_the_function_returns(fake: None, own: Path, ending: str) -> None:
+    out = own.with_name(f"table.{ending}")
+    assert main(["surprisal", "fake", str(own), "--by", "token", "--base", "e", "--out", str(out)]) == 0
+    read: dict[str, Any] = {
+        "csv": pd.read_csv,
+        "jsonl": lambda path: pd.read_json(path, lines=True),
+        "parquet": pd.read_parquet,
+    }
+    sentences = ["Oslo is in Norway.", "", "Lima is in Peru."]
+    expected = probing.surprisal(FakeModel(), sentences, by="token", base="e")
+    pd.testing.assert_frame_equal(read[ending](out), expected, check_dtype=False)
+
+
+def test_a_sentence_that_is_too_long_is_named_on_stderr(
+    monkeypatch: pytest.MonkeyPatch, own: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probing, "load", lambda model, **options: ShortSighted(limit=16), raising=False)
+    assert main(["surprisal", "fake", str(own), "--by", "sentence"]) == 0
+    captured = capfd.readouterr()
+    assert captured.err == "Sentence 0 is left out: A text takes 18 tokens, the model takes 16.\n"
+    assert "Lima is in Peru." in captured.out
+    assert "Oslo" not in captured.out
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--out", "table.xls"], "table.xls has no known ending"),
+        (["--start", "first"], "The start token cannot be 'first'."),
+        (["--pll", "original"], "hides no tokens: pll does nothing"),
+        (["--batch-tokens", "0"], "Batches cannot hold 0 tokens"),
+    ],
+)
+def test_a_bad_flag_is_told(
+    fake: None, own: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
+) -> None:
+    assert main(["surprisal", "fake", str(own), *more]) == 2
+    assert message in complaint(capsys)
+
+
+def test_nothing_is_loaded_for_a_file_that_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(probing, "load", None, raising=False)
+    assert main(["surprisal", "fake", str(tmp_path / "none.txt")]) == 2
+    assert "none.txt does not exist" in complaint(capsys)
+    (tmp_path / "there.csv").write_text("mine")
+    (tmp_path / "own.txt").write_text("Oslo\n")
+    assert main(["surprisal", "fake", str(tmp_path / "own.txt"), "--out", str(tmp_path / "there.csv")]) == 2
+    assert "exists already" in complaint(capsys)

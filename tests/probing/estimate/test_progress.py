@@ -1,0 +1,60 @@
+"""Progress where stderr is no terminal: plain lines, each with the time left."""
+
+import re
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from probing.estimate import progress
+from probing.estimate.progress import progress_bar
+
+
+def test_without_a_terminal_each_interval_has_a_line_with_the_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0)
+    with progress_bar(100, 20) as bar:
+        bar.set_postfix_str("P30", refresh=False)
+        bar.update(30)
+        bar.update(50)
+    lines = capsys.readouterr().err.splitlines()
+    assert [re.sub(r"[\d:]+ (passed|left)|\? left", r"T", line) for line in lines] == [
+        "20 % done, T, T",
+        "50 % done, T, T, P30",
+        "100 % done, T, T, P30",
+    ]
+
+
+def test_what_ends_within_the_first_interval_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress_bar(100, 0) as bar:
+        bar.update(100)
+    assert capsys.readouterr().err == ""
+
+
+def test_without_progress_nothing_is_printed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0)
+    with progress_bar(100, 0, shown=False) as bar:
+        bar.update(100)
+    assert capsys.readouterr().err == ""
+
+
+def test_each_line_names_the_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0)
+    with progress_bar(100, 0, title="gpt2 on bear (2 of 6)") as bar:
+        bar.update(50)
+    assert capsys.readouterr().err.splitlines()[-1].startswith("gpt2 on bear (2 of 6): 50 % done")
+
+
+def test_a_notebook_shows_a_bar() -> None:
+    code = """
+from probing.estimate.progress import progress_bar
+with progress_bar(100, 0, title="gpt2 on bear (2 of 6)") as bar:
+    bar.update(100)
+"""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    shown = "".join(output.get("text", "") for output in notebook.cells[0].outputs)
+    assert re.search(r"\rgpt2 on bear \(2 of 6\): 100%\|\S+\|", shown)

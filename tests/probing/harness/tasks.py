@@ -1,0 +1,78 @@
+"""Tasks of lm-evaluation-harness that are made of local files, in the forms that its own tasks have."""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from probing.benchmark import Benchmark
+from probing.probes.multiple_choice import item_prompt
+
+QUESTIONS = [
+    ("Where is Chad located?", ["Africa", "South America", "Asia", "in Europe"], 0),
+    ("What is the capital of Norway?", ["Nairobi", "Oslo", "Warsaw"], 1),
+    ("Which planet has the moon Titan?", ["Saturn", "Saturn and Gold", "Lima"], 0),
+    ("Where is Peru located?", ["Africa", "South America", "Asia", "in Europe"], 1),
+]
+
+
+def task(folder: Path, name: str, rows: Iterable[Mapping[str, Any]], **config: Any) -> dict[str, Any]:
+    """Return the configuration of a multiple-choice task with these rows, which are written to the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = folder / f"{name}.jsonl"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return {
+        "task": name,
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(data)}, "cache_dir": str(folder / "cache")},
+        "test_split": "test",
+        "output_type": "multiple_choice",
+        "metric_list": [{"metric": "acc", "aggregation": "mean", "higher_is_better": True}],
+        **config,
+    }
+
+
+def question_task(folder: Path, name: str = "questions", **config: Any) -> dict[str, Any]:
+    """Return a task that asks questions, with the options behind them."""
+    rows = ({"question": text, "choices": choices, "answer": answer} for text, choices, answer in QUESTIONS)
+    fields = {"doc_to_text": "Q: {{question}}\nA:", "doc_to_choice": "choices", "doc_to_target": "answer"}
+    return task(folder, name, rows, **fields, **config)
+
+
+def bear_task(folder: Path, benchmark: Benchmark, templates: Iterable[int] = (0,)) -> dict[str, Any]:
+    """Return a task in the form of the harness's task `bear`: whole statements without a context."""
+    rows = [
+        {"text_options": [prompt.fill(option).text for option in relation.options_of(item)], "correct": item.answers[0]}
+        for relation in benchmark.relations
+        for template in templates
+        for item in relation.items
+        for prompt in [item_prompt(relation, item, template)]
+    ]
+    fields = {"doc_to_text": "", "doc_to_choice": "text_options", "doc_to_target": "correct", "target_delimiter": ""}
+    return task(folder, "bear", rows, **fields)
+
+
+def write_log(folder: Path, config: Mapping[str, Any], model: Path, scores: Iterable[float]) -> Path:
+    """Write the files that the harness would log of a task in BEAR's form, with these scores one after another.
+
+    The path of the samples is returned; the results lie beside them.
+    """
+    date, numbers = "2026-01-02T03-04-05.678901", iter(scores)
+    lines = Path(config["dataset_kwargs"]["data_files"]["test"]).read_text(encoding="utf-8").splitlines()
+    samples = folder / f"samples_{config['task']}_{date}.jsonl"
+    with samples.open("w", encoding="utf-8") as file:
+        for doc_id, row in enumerate(map(json.loads, lines)):
+            options = row["text_options"]
+            arguments = {f"gen_args_{i}": {"arg_0": "", "arg_1": option} for i, option in enumerate(options)}
+            answers = [[str(next(numbers)), "False"] for _ in options]
+            known = {"doc_id": doc_id, "doc": row, "target": str(row["correct"]), "filter": "none"}
+            file.write(json.dumps({**known, "arguments": arguments, "filtered_resps": answers}) + "\n")
+    results = {
+        "config": {"model": "hf", "model_args": f"pretrained={model},dtype=float32", "model_dtype": "torch.float32"},
+        "lm_eval_version": "0.4.13",
+        "transformers_version": "5.23.0",
+        "date": 1767323045.5,
+        "total_evaluation_time_seconds": "12.5",
+    }
+    (folder / f"results_{date}.json").write_text(json.dumps(results), encoding="utf-8")
+    return samples

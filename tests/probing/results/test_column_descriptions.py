@@ -1,0 +1,61 @@
+"""Every column of a result is explained: in docs/result-files.md, and in the Parquet file itself."""
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from probing.analysis.accuracy import SCORE_COLUMNS
+from probing.benchmark import Benchmark
+from probing.probes import PROBES
+from probing.results import column_descriptions
+from probing.results.column_descriptions import ITEM_COLUMNS, RECORD_KEYS, TAG, TOKEN_COLUMNS
+from probing.results.tokens import SCHEMA
+from probing.runner import run
+from tests.fakes import FakeModel
+
+DOCUMENT = (Path(__file__).parents[3] / "docs" / "result-files.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("probe", PROBES)
+def test_each_column_of_a_probe_is_described(probe: str) -> None:
+    assert PROBES[probe].columns <= ITEM_COLUMNS.keys()
+
+
+def test_no_column_is_described_that_no_probe_writes() -> None:
+    assert ITEM_COLUMNS.keys() == frozenset.union(*(probe.columns for probe in PROBES.values()))
+
+
+def test_the_columns_of_scores_are_those_of_the_file() -> None:
+    assert list(column_descriptions.SCORE_COLUMNS) == SCORE_COLUMNS
+
+
+def test_the_columns_of_tokens_are_those_of_the_file() -> None:
+    assert list(TOKEN_COLUMNS) == SCHEMA.names
+
+
+def test_each_key_of_the_record_is_described(benchmark: Benchmark, model: FakeModel) -> None:
+    record = run(model, benchmark, progress=False).record
+    assert RECORD_KEYS.keys() == record.keys()
+    assert all(f"`{name}`" in RECORD_KEYS["model"] for name in record["model"])
+
+
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [
+        pair
+        for descriptions in (ITEM_COLUMNS, column_descriptions.SCORE_COLUMNS, TOKEN_COLUMNS, RECORD_KEYS)
+        for pair in descriptions.items()
+    ],
+)
+def test_the_document_explains_each_column_and_key(name: str, meaning: str) -> None:
+    assert f"| `{name}` | {meaning} |" in DOCUMENT
+
+
+def test_the_parquet_file_explains_its_columns(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
+    run(model, benchmark, out=tmp_path / "out", progress=False)
+    schema = pq.read_schema(tmp_path / "out" / "items.parquet")
+    meanings = {name: schema.field(name).metadata[b"description"].decode() for name in schema.names}
+    assert meanings["statement"].startswith("the sentence with what the model answers")
+    assert meanings["cardinality"] == TAG
+    assert meanings == {name: ITEM_COLUMNS.get(name, TAG) for name in schema.names}

@@ -1,0 +1,95 @@
+"""The labels of options in a result: which option is `scores[3]`, without the benchmark."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.catalog import open_benchmark
+from probing.errors import BadInput
+from probing.formats import bear
+from probing.results.option_labels import option_ranges, ranges_as_json, ranges_from_json
+from probing.results.rescoring import rescored
+from probing.results.result import Result
+from probing.runner import run
+from probing.settings import Settings
+from tests.conftest import BearFolder
+from tests.fakes import FakeModel
+
+
+def test_a_stored_result_names_the_options_of_its_scores(
+    benchmark: Benchmark, model: FakeModel, tmp_path: Path
+) -> None:
+    run(model, benchmark, out=tmp_path / "out", progress=False)
+    result = Result.load(tmp_path / "out")
+    assert result.option_labels("P30") == ("Africa", "Asia", "Europe")
+    for row in result.items.to_dict("records"):
+        labels = result.option_labels(row["relation"], row["index"])
+        assert len(labels) == len(row["scores"])
+        assert labels[row["prediction"]] == row["prediction_label"] and labels[row["answer"]] == row["answer_label"]
+
+
+def test_items_with_options_of_their_own_are_told_apart(model: FakeModel, tmp_path: Path) -> None:
+    result = run(model, open_benchmark("pairs"), sample=3, progress=False)
+    row = result.items.iloc[0]
+    assert set(result.option_labels(row["relation"], row["index"])) == {row["answer_label"], row["coarse_label"]}
+    with pytest.raises(BadInput, match=r"have different options\. Name one"):
+        result.option_labels(row["relation"])
+
+
+def test_versions_of_a_relation_have_ranges_of_items() -> None:
+    first = Relation(
+        "P1.en", ("[X] is [Y].",), ("a", "b"), (Item(0, "x", (0,)), Item(1, "y", (1,))), tags={"predicate": "P1"}
+    )
+    second = Relation("P1.ar", ("[X] is [Y].",), ("c", "d"), (Item(2, "z", (0,)),), tags={"predicate": "P1"})
+    ranges = option_ranges(Benchmark("b", "1", "1", (first, second)), Settings())
+    assert ranges_from_json(ranges_as_json(ranges)) == ranges == {"P1": [(0, 1, ("a", "b")), (2, 2, ("c", "d"))]}
+
+
+def test_what_is_not_there_is_told(benchmark: Benchmark, model: FakeModel) -> None:
+    result = run(model, benchmark, progress=False)
+    with pytest.raises(BadInput, match=r"no options of relation 'P6'\. Choose from: P30, P36"):
+        result.option_labels("P6")
+    with pytest.raises(BadInput, match="P30 has no item 9"):
+        result.option_labels("P30", 9)
+    with pytest.raises(BadInput, match="before the labels of options were stored"):
+        Result(result.items, result.scores, result.record).option_labels("P30")
+
+
+def test_rescoring_with_other_tags_keeps_the_options(
+    bear_folder: BearFolder, benchmark: Benchmark, model: FakeModel
+) -> None:
+    result = run(model, benchmark, progress=False)
+    bear_folder.domains = {"P30": {"domains": ["Earth"]}, "P36": {"domains": ["Earth"]}}
+    again = rescored(result, bear.read(bear_folder.write()))
+    assert again is not result and again.options == result.options
+
+
+@pytest.fixture
+def older(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> Path:
+    """A result folder as versions wrote it that did not store options."""
+    result = run(model, benchmark, progress=False)
+    replace(result, options={}).save(tmp_path / "older")
+    return tmp_path / "older"
+
+
+def test_an_older_result_says_that_it_has_no_labels(older: Path) -> None:
+    result = Result.load(older)
+    assert not result.options
+    assert any(note.startswith("This result was written before the labels of options") for note in result.notes)
+
+
+def test_the_labels_of_an_older_result_are_those_of_its_benchmark(older: Path, benchmark: Benchmark) -> None:
+    result = Result.load(older, benchmark)
+    assert result.option_labels("P30") == ("Africa", "Asia", "Europe")
+    assert not any("labels of options" in note for note in result.notes)
+
+
+def test_labels_are_not_taken_from_another_benchmark(older: Path, bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P36"]["answer_space_labels"] = ["Bergen", "Cairo"]
+    bear_folder.lines["P36"][0]["obj_label"] = "Bergen"
+    with pytest.raises(BadInput, match="the answer to item 0 of P36 is not 'Oslo'"):
+        Result.load(older, bear.read(bear_folder.write()))
+    with pytest.raises(BadInput, match=r"starter .* does not fit: .* rows are missing"):
+        Result.load(older, open_benchmark("starter"))

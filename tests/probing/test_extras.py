@@ -1,0 +1,75 @@
+"""A package of an extra that is missing is told in one sentence, which names the extra."""
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import probing
+from probing import extras
+from probing.curation.endpoint import Endpoint
+from probing.curation.http_cache import HttpCache
+from probing.errors import MissingPackage
+from probing.scoring.adapters import require_peft
+
+ROOT = Path(__file__).parents[2]
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return a function after which a package seems not to be installed."""
+
+    def hide(package: str) -> None:
+        installed = extras.find_spec
+
+        def spec(name: str) -> ModuleSpec | None:
+            return None if name == package else installed(name)
+
+        monkeypatch.setattr(extras, "find_spec", spec)
+
+    return hide
+
+
+def sentence(error: Any, package: str, extra: str) -> bool:
+    assert any(requirement.startswith(package) for requirement in EXTRAS[extra])
+    assert error.next_step == f'Install it: pip install "clozeboard[{extra}]".'
+    return error.message.endswith(f" needs the package {package}, which is not installed.")
+
+
+def test_a_gguf_file_without_its_reader(without: Callable[[str], None], tmp_path: Path) -> None:
+    without("gguf")
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(MissingPackage) as raised:
+        probing.load(str(tmp_path / "model.gguf"))
+    assert sentence(raised.value, "gguf", "gguf")
+
+
+def test_adapters_without_peft(without: Callable[[str], None]) -> None:
+    without("peft")
+    with pytest.raises(MissingPackage) as raised:
+        require_peft()
+    assert sentence(raised.value, "peft", "peft")
+
+
+def test_curation_without_its_client(without: Callable[[str], None], tmp_path: Path) -> None:
+    without("SPARQLWrapper")
+    with HttpCache(tmp_path / "answers.sqlite") as cache, pytest.raises(MissingPackage) as raised:
+        Endpoint(cache).labels(["Q1"], ["en"])
+    assert sentence(raised.value, "SPARQLWrapper", "curation")
+
+
+def test_the_commands_start_without_any_extra() -> None:
+    code = """
+import sys
+sys.modules.update(dict.fromkeys(("gguf", "peft", "SPARQLWrapper", "plotly", "lm_eval")))
+from probing.__main__ import main
+main(["--help"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and "curate" in done.stdout, done.stderr
