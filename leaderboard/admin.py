@@ -1,13 +1,16 @@
 """Admin pages: all rows to read, two actions on runs and one on tokens."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.stored import artefacts
 from leaderboard.stored.ranks import refresh_standings
 
 if TYPE_CHECKING:
@@ -56,9 +59,11 @@ class RunAdmin(ReadOnly, Runs):
         self.delete_queryset(request, Run.objects.filter(pk=obj.pk))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        """Delete runs and rank the others again."""
+        """Delete runs with their files, and rank the others again."""
         benchmarks = list(Benchmark.objects.filter(runs__in=queryset).distinct())
+        folders = [folder for run in queryset for folder in artefacts.folders_of(run)]
         queryset.delete()
+        transaction.on_commit(partial(artefacts.remove_folders, folders))
         for benchmark in benchmarks:
             refresh_standings(benchmark)
 
@@ -95,9 +100,12 @@ class BenchmarkAdmin(ReadOnly, Benchmarks):
 
 @admin.register(WorkerToken)
 class WorkerTokenAdmin(ReadOnly, Tokens):
-    """Tokens of workers elsewhere. New ones are made by manage.py worker_token, which shows their secret once."""
+    """Tokens of workers elsewhere, and of third parties that push results.
 
-    list_display = ["name", "trusted", "revoked", "last_seen", "created"]
+    New ones are made by manage.py worker_token and push_token, which show their secret once.
+    """
+
+    list_display = ["name", "purpose", "trusted", "revoked", "last_seen", "created"]
     exclude = ["digest"]
     actions = ["revoke"]
 

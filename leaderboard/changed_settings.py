@@ -16,11 +16,21 @@ from probing.settings import SETTINGS, Settings
 LABELS = {"dtype": "", "pll": "PLL", "start": "start token"}
 # Settings that a plan names only where they differ from what every benchmark has.
 RARELY_CHOSEN = ("start", "protocol", "sample")
+LEFT_OUT = "items_left_out"  # among the differences of a run
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     """Map the name of each changed setting or option to the choice in words, such as "PLL original"."""
     return {name: in_words(name, value) for name, value in _changed(settings, usual).items()}
+
+
+def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:
+    """Return the differences of a run of which so many items were too long for its model.
+
+    Such a run has answered fewer questions, so that it is not ranked with those that answered all.
+    """
+    left_out = {LEFT_OUT: f"{items:,} {'item' if items == 1 else 'items'} too long for the model"} if items else {}
+    return {**changed, **left_out}
 
 
 def settings_group(
@@ -54,9 +64,9 @@ def asks_other_items(changed: Collection[str], probe: str) -> bool:
 
 @cache
 def _choosing_items(probe: str) -> frozenset[str]:
-    """Return the names of a probe's settings and options that choose the items that are asked."""
+    """Return the names of what decides which items are asked: a probe's settings and options, and their length."""
     options = {**declared_options(probe_named(probe)), **SETTINGS}
-    return frozenset(name for name, option in options.items() if option.chooses_items)
+    return frozenset({LEFT_OUT, *(name for name, option in options.items() if option.chooses_items)})
 
 
 def plan(usual: Settings) -> str:

@@ -129,6 +129,7 @@ def artefact_storage(folder: Path) -> dict[str, Any]:
 DATA = env_path("CLOZEBOARD_DATA", BASE_DIR / "var")
 MODELS = env_path("CLOZEBOARD_MODELS", DATA / "models")
 HUB_CACHE = DATA / "hub"  # downloaded models
+HUB_CACHE_LIMIT = env_int("CLOZEBOARD_CACHE_GB", 100) * 10**9  # bytes of downloaded models; 0: as the disk has room
 HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
@@ -144,6 +145,8 @@ SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one su
 OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submissions that are not checked yet
 CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
 QUEUE_LIMIT = env_int("CLOZEBOARD_QUEUE_LIMIT", 10_000)  # open submissions and runs of the whole site
+PUSHES_PER_MINUTE = env_int("CLOZEBOARD_PUSHES_PER_MINUTE", 60)  # results of third parties, with one token
+REVISIONS_LIMIT = env_int("CLOZEBOARD_REVISIONS", 200)  # of a model in one submission
 REFUSED_DAYS = env_int("CLOZEBOARD_REFUSED_DAYS", 90)  # how long submissions without a run are kept; 0: for ever
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
 FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger models are computed as they are stored
@@ -171,6 +174,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.sitemaps",
     "django.contrib.staticfiles",
     "django_htmx",
     "django_rq",

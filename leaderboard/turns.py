@@ -7,11 +7,10 @@ submitter who was served goes to the end of the line. Workers that find every ru
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class OpenTurn:
+class OpenTurn(NamedTuple):
     """An unfinished run that can be worked on now.
 
     `submitted`: a time in seconds since any fixed moment. `begun`: whether a worker has begun it. `workers`: how many
@@ -32,20 +31,10 @@ def in_turn(runs: Iterable[OpenTurn], served: Mapping[str, float]) -> list[OpenT
     `served` maps submitters to the time at which their last run ended. Runs without a worker come first; the others
     follow for workers that would be idle, those with the fewest workers first.
     """
-    rounds = _rounds(runs)
-
-    def key(turn: OpenTurn) -> tuple[int, int, float, float, int]:
-        waits_since = max(turn.submitted, served.get(turn.submitter, turn.submitted))
-        return turn.workers, rounds[turn], waits_since, turn.submitted, turn.run
-
-    return sorted(rounds, key=key)
-
-
-def _rounds(runs: Iterable[OpenTurn]) -> dict[OpenTurn, int]:
-    """Return the round of each run: its number among the submitter's open runs, those with a worker counted first."""
     numbers: dict[str, int] = defaultdict(int)
-    rounds = {}
+    keyed = []
     for turn in sorted(runs, key=lambda turn: (not turn.workers, turn.submitted, turn.run)):
-        numbers[turn.submitter] += 1
-        rounds[turn] = numbers[turn.submitter]
-    return rounds
+        numbers[turn.submitter] += 1  # the round of the run: those with a worker are counted first
+        waits_since = max(turn.submitted, served.get(turn.submitter, turn.submitted))
+        keyed.append((turn.workers, numbers[turn.submitter], waits_since, turn.submitted, turn.run, turn))
+    return [turn for *_, turn in sorted(keyed)]

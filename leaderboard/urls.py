@@ -1,16 +1,20 @@
 """The site map, grouped by what an address shows."""
 
 from django.contrib import admin
+from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, register_converter
-from django.urls.converters import IntConverter
+from django.urls.converters import IntConverter, StringConverter
 
 from leaderboard.serving.page_cache import kept
-from leaderboard.views import api, work
+from leaderboard.views import api, results, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
 from leaderboard.views.benchmarks import benchmarks_view
+from leaderboard.views.board import board_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
+from leaderboard.views.crawlers import SITEMAPS, robots_view
+from leaderboard.views.feeds import ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
@@ -29,6 +33,8 @@ from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
 from leaderboard.views.suggestions import suggestions_view
 from leaderboard.views.tables_api import overview_json, questions_json
+from leaderboard.views.training import training_view
+from leaderboard.views.training_api import training_json
 from leaderboard.views.world_map import map_view
 
 
@@ -38,7 +44,14 @@ class NumberConverter(IntConverter):
     regex = "[0-9]{1,18}"
 
 
+class ModelNameConverter(StringConverter):
+    """A model's name without its organisation; that of an adapter follows behind a plus: `base+org/adapter`."""
+
+    regex = r"[^/]+(?:\+[^/]+/[^/]+)?"
+
+
 register_converter(NumberConverter, "number")
+register_converter(ModelNameConverter, "model")
 
 handler400 = "leaderboard.serving.errors.bad_request"
 handler404 = "leaderboard.views.not_found.not_found"
@@ -64,6 +77,7 @@ benchmarks = [
 v1 = [
     path("leaderboard", kept(api.leaderboard_json)),
     path("models", kept(api.models_json)),
+    path("models/<str:org>/<str:name>/training", kept(training_json)),
     path("benchmarks", kept(api.benchmarks_json)),
     path("overview", kept(overview_json)),
     path("benchmarks/<slug:slug>/items", kept(questions_json)),
@@ -76,6 +90,8 @@ v1 = [
     path("submissions/<str:token>", api.submission_json),
     path("submissions/<str:token>/cancel", api.cancel_json),
     path("submissions/<str:token>/retry", api.retry_json),
+    path("results", results.results_json),
+    path("results/<number:pk>", results.result_json),
     path("work/", work.hello_json),
     path("work/claim", work.claim_json),
     path("work/benchmarks/<slug:digest>.tar.gz", work.benchmark_archive),
@@ -87,20 +103,36 @@ v1 = [
     path("<path:rest>", api.no_such_route),
 ]
 
+feeds = [
+    path("results.atom", kept(ResultsFeed()), name="feed"),
+    path("benchmarks/<slug:slug>.atom", kept(ResultsFeed()), name="benchmark_feed"),
+]
+
+# A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.
+crawlers = [
+    path("robots.txt", robots_view),
+    path("sitemap.xml", sitemaps.index, {"sitemaps": SITEMAPS, "sitemap_url_name": "sitemap_part"}, "sitemap"),
+    path("sitemap-<section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, "sitemap_part"),
+]
+
 urlpatterns = [
+    path("", include(crawlers)),
+    path("feeds/", include(feeds)),
+    path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
-    path("models/<str:org>/<str:name>/", kept(model_view), name="model"),
+    path("models/<str:org>/<model:name>/", kept(model_view), name="model"),
+    path("models/<str:org>/<model:name>/training/", kept(training_view), name="training"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", kept(compare_view), name="compare"),
     path("suggestions/", kept(suggestions_view), name="suggestions"),
     path("benchmarks/", include(benchmarks)),
-    path("submit/", submit_view, name="submit"),
+    path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
-    path("queue/", queue_view, name="queue"),
+    path("queue/", kept(queue_view), name="queue"),
     path("methods/", kept(methods_view), name="methods"),
     path("api/", kept(api_docs_view), name="api"),
     path("api/v1/", include(v1)),
-    path("status/", status_view, name="status"),
+    path("status/", kept(status_view, seconds=2), name="status"),
     path("healthz", health_view, name="healthz"),
     path("metrics", metrics_view, name="metrics"),
     path("admin/", admin.site.urls),

@@ -6,6 +6,10 @@
   const NARROW = 480; // width of a narrow chart, in pixels
   const LOWER = 0.8; // height of a narrow chart, as a share of the usual one
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
+  const MOST_COVERED = 80; // cost of a place for a name; see `place`
+  const MARGIN = 8; // pixels above the plotted area, which a name may use
+  const STEP = 6; // distance of the places at which a line is looked at, in pixels
+  const LINES = [0, -1, 1, -2, 2, -3, 3]; // how far a name may stand from its point, in its own height
   const SHEET = 660; // width of a chart on paper, in pixels
   const drawn = new Set();
   let loading = null;
@@ -64,23 +68,58 @@
     for (const trace of data) trace.name &&= short(trace.name);
   }
 
-  // Moves the labels of a chart apart that cover each other, as they may in a window of another width than they were
-  // placed for: each goes below those above it.
-  function separate(plot) {
-    const placed = [];
-    const labels = [...plot.querySelectorAll(".annotation")];
-    for (const label of labels) label.removeAttribute("transform");
-    const boxes = new Map(labels.map((label) => [label, label.getBoundingClientRect()]));
-    labels.sort((one, other) => boxes.get(one).top - boxes.get(other).top);
-    for (const label of labels) {
-      const { left, right, top, bottom } = boxes.get(label);
-      let shift = 0;
-      for (const above of placed) {
-        const besides = above.right <= left || right <= above.left;
-        if (!besides && above.top < bottom + shift && top + shift < above.bottom) shift = above.bottom - top;
+  // Tells whether two boxes share more than their edges.
+  const overlap = (one, other) =>
+    one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
+
+  const moved = ({ left, right, top, bottom }, x, y) =>
+    ({ left: left + x, right: right + x, top: top + y, bottom: bottom + y });
+
+  // Returns what a name should not cover: the markers of a chart, and small boxes along its lines.
+  function obstacles(plot) {
+    const boxes = [...plot.querySelectorAll(".points path")].map((marker) => marker.getBoundingClientRect());
+    for (const line of plot.querySelectorAll(".lines path, .shapelayer path")) {
+      const matrix = line.getScreenCTM();
+      for (let at = 0; at <= line.getTotalLength(); at += STEP) {
+        const { x, y } = line.getPointAtLength(at).matrixTransform(matrix);
+        boxes.push({ left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 });
       }
-      if (shift) label.setAttribute("transform", `translate(0 ${shift})`);
-      placed.push({ left, right, top: top + shift, bottom: bottom + shift });
+    }
+    return boxes;
+  }
+
+  // Moves each name to the side of its point where it covers least: no other name, no marker and little of a line. How
+  // wide a chart is, and so where there is room, is known only once it is drawn. A name without room is not shown, as
+  // hovers have it too.
+  function place(plot) {
+    const names = [...plot.querySelectorAll(".annotation")];
+    for (const name of names) for (const attribute of ["transform", "display"]) name.removeAttribute(attribute);
+    const isFixed = (name) => plot.layout.annotations[name.dataset.index].xref === "paper";
+    const placed = names.filter(isFixed).map((name) => name.getBoundingClientRect());
+    const inTheWay = names.length > placed.length ? obstacles(plot) : [];
+    const { right } = plot.getBoundingClientRect();
+    const { left, top, bottom } = plot.querySelector(".nsewdrag").getBoundingClientRect();
+    const isOutside = (box) => box.left < left || box.right > right || box.top < top - MARGIN || box.bottom > bottom;
+
+    for (const name of names.filter((one) => !isFixed(one))) {
+      const box = name.getBoundingClientRect();
+      const { xanchor, xshift } = plot.layout.annotations[name.dataset.index];
+      const across = (xanchor === "right" ? 1 : -1) * (box.width + 2 * Math.abs(xshift));
+      const shifts = LINES.flatMap((lines) => [0, across, across / 2].map((x) => [x, lines * box.height]));
+      const cost = ([x, y]) => {
+        const there = moved(box, x, y);
+        const covered = inTheWay.filter((other) => overlap(there, other)).length;
+        const others = placed.filter((other) => overlap(there, other)).length;
+        return 1000 * others + 100000 * isOutside(there) + 10 * covered + Math.abs(y) / 2 + Math.abs(x) / 20;
+      };
+      const costs = shifts.map(cost);
+      const least = Math.min(...costs);
+      const [x, y] = shifts[costs.indexOf(least)];
+      if (least > MOST_COVERED) name.setAttribute("display", "none");
+      else {
+        name.setAttribute("transform", `translate(${x} ${y})`);
+        placed.push(moved(box, x, y));
+      }
     }
   }
 
@@ -95,11 +134,11 @@
     }
     const options = { displayModeBar: false, responsive: true };
     window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
-    separate(plot);
+    place(plot);
     if (drawn.has(plot)) return;
     drawn.add(plot);
     near.unobserve(plot);
-    plot.on("plotly_afterplot", () => separate(plot));
+    plot.on("plotly_afterplot", () => place(plot));
     plot.on("plotly_click", ({ points }) => {
       if (isAddress(points[0].customdata)) window.location.assign(points[0].customdata);
     });

@@ -1,7 +1,9 @@
 // Keeps a page up to date while something on it goes on. It fetches the page again every `data-live` seconds and brings
 // over only the texts and attributes that differ: keyboard focus, selected text and opened folds stay as they are.
 (() => {
-  const KEPT = new Set(["open", "style", "tabindex", "data-seen"]); // attributes that the reader or a script has set
+  // Attributes that the reader or a script has set.
+  const KEPT = new Set(["open", "style", "tabindex", "data-seen", "hidden", "aria-pressed"]);
+  const NOTIFIED = '[data-notify] [aria-pressed="true"]'; // there if the reader wants to hear of the end
 
   // Tells whether the reader is using a node: the focus or the selection is in it. It is then neither moved nor removed.
   function inUse(node) {
@@ -70,9 +72,9 @@
     document.dispatchEvent(new Event("pageupdate"));
   }
 
-  // A page in the background is not fetched; it catches up as soon as it is seen.
+  // A page in the background is fetched only for a reader who wants to hear of the end; others see it on their return.
   async function keepUp() {
-    if (!document.hidden) await refresh().catch(() => {}); // the site may be away for a moment
+    if (!document.hidden || document.querySelector(NOTIFIED)) await refresh().catch(() => {}); // the site may be away for a moment
     plan();
   }
 

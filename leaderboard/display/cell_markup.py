@@ -3,6 +3,7 @@
 Everything that a cell holds may be a stranger's text: each value is escaped where it enters the HTML.
 """
 
+from collections.abc import Iterable
 from html import escape
 
 from django.utils.safestring import SafeString
@@ -51,6 +52,11 @@ def svg_length(percent: float) -> str:
 def language_attributes(code: str) -> SafeString:
     """Return the HTML attributes of text in another language than the page's, nothing without a code."""
     return SafeString(f'lang="{escape(code)}" dir="auto"' if code else "")
+
+
+def options_html(values: Iterable[str]) -> SafeString:
+    """Return the options of a list of suggestions, which has hundreds."""
+    return SafeString("".join(f'<option value="{escape(value)}"></option>' for value in values))
 
 
 def _list_html(cell: Cell) -> SafeString:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.utils import timezone
@@ -16,10 +17,12 @@ NOT_MEASURED = "not measured"
 PROVENANCES = dict(Run.Provenance.choices)
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_REPORTED = "not reported"
+# Cells that are made of a few plain values are remembered by these: most rows of a page are those of the page before.
+remembered = lru_cache(maxsize=2**13, typed=True)
 LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: CSV gets `value` in full, a page shows `text`, with `bar` drawn beside it.
 
@@ -68,7 +71,7 @@ class Dot(NamedTuple):
     hollow: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A dot at `at` and its interval on a line from 0 to 1, in percent of the line's length.
 
@@ -83,6 +86,7 @@ class Bar:
     chance: float | None = None
 
 
+@remembered
 def text(value: str, href: str = "", note: str = "", lang: str = "") -> Cell:
     return Cell(value, value, href, note, lang=lang)
 
@@ -100,21 +104,28 @@ def marked(value: str, word: str) -> Cell:
     return Cell(value, value, pieces=pieces)
 
 
+@remembered
 def number(value: float | int | None, digits: int = 3) -> Cell:
     """Show a number with commas between thousands, a float with `digits` decimals."""
     if value is None:
         return _no_value("number")
+    value = value or abs(value)  # −0.0 and 0.0 are one and the same for the memory
     rounded = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
     return Cell(value, _with_minus(rounded), kind="number")
 
 
+@remembered
 def items(value: float | None) -> Cell:
-    """Show a number of items; it can be a fraction, as an item of several groups counts in part for each."""
-    if value is None:
+    """Show a number of items; it can be a fraction, as an item of several groups counts in part for each.
+
+    Figures of papers that state no number have 0 of them in the database, which is shown as unknown.
+    """
+    if not value:
         return _no_value("number")
     return Cell(value, f"{value:,.0f}" if value == int(value) else f"{value:,.1f}", kind="number")
 
 
+@remembered
 def score(
     value: float | None, low: float | None = None, high: float | None = None, chance: float | None = None
 ) -> Cell:
@@ -124,6 +135,7 @@ def score(
     """
     if value is None:
         return Cell(None, NOT_MEASURED, kind="missing")
+    value = value or abs(value)
     bar = None
     if 0 <= value <= 1:
         bar = Bar(100 * value, _percentage(low), _percentage(high), chance=_percentage(chance))
@@ -143,11 +155,13 @@ def figure(value: float) -> str:
     return _with_minus(f"{digit} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
 
 
+@remembered
 def half_width(low: float | None, high: float | None) -> str:
     """Return half the width of an interval as it stands behind a value, nothing without an interval."""
     return "" if low is None or high is None else f"± {(high - low) / 2:.3f}"
 
 
+@remembered
 def interval_note(low: float | None, high: float | None) -> str:
     """Name the ends of an interval, for a tooltip."""
     return "" if low is None or high is None else f"95 % interval {_minus(low)} to {_minus(high)}"
@@ -220,7 +234,12 @@ def signed(value: float | None, kind: str = "number", low: float | None = None, 
 
 def of_run(cell: Cell, run: Run) -> Cell:
     """Mark a score as measured here or published; scores that need no model have no mark."""
-    return cell if run.provenance == Run.Provenance.BASELINE else replace(cell, mark=run.provenance)
+    return cell if run.provenance == Run.Provenance.BASELINE else _with_mark(cell, run.provenance)
+
+
+@remembered
+def _with_mark(cell: Cell, provenance: str) -> Cell:
+    return replace(cell, mark=provenance)
 
 
 def p_value(value: float) -> Cell:
@@ -257,6 +276,7 @@ def bound(value: float | None) -> Cell:
     return _no_value("bound") if value is None else Cell(value, _with_minus(f"{value:.3f}"), kind="bound")
 
 
+@remembered
 def parameters(value: int | None) -> Cell:
     """Show a number of parameters with three digits and a unit, such as 135 M or 6.7 B."""
     if value is None:

@@ -40,13 +40,14 @@ def interval_columns(score: Callable[[Any], object], name: str = "") -> list[Col
 def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column that tells runs of one model apart, which pages drop where all have the usual settings.
 
-    A start token that also marks roles in the model's chat template is named beside the settings.
+    A start token that also marks roles in the model's chat template is named beside the settings. A run that stands for
+    earlier steps of its training says how many, and leads to them.
     """
 
     def cell(row: Any) -> Cell:
-        return cells.text(
-            ", ".join(filter(None, [run(row).variant, visible(marked_start(run(row).provenance_record))]))
-        )
+        variant = " ".join(filter(None, [run(row).variant, run(row).earlier_in_words]))
+        text = ", ".join(filter(None, [variant, visible(marked_start(run(row).provenance_record))]))
+        return cells.text(text, run(row).model.training_url if run(row).earlier_in_words else "")
 
     return Column("settings", "Settings", cell)
 
@@ -58,7 +59,7 @@ def source_column(run: Callable[[Any], Run], align: str = "", shown: bool = True
 
 def source(run: Run) -> Cell:
     """Say that a run was measured here, or cite its source in short; the CSV and the run's page have the full text."""
-    label = run.get_provenance_display().lower()
+    label = cells.PROVENANCES[run.provenance].lower()
     if not run.reference:
         return cells.text(label)
     return Cell(
@@ -77,7 +78,9 @@ def citation(run: Run) -> str:
 
 def score_cell(run: Run, score: Score | None) -> Cell:
     """Show a score of a run; a figure that a publication does not have may have been measured, but was not reported."""
-    return cells.not_reported() if score is None and run.is_published else cells.of_score(score)
+    if not run.is_published:
+        return cells.of_score(score)
+    return cells.not_reported() if score is None else cells.of_run(cells.of_score(score), run)
 
 
 def score_points(
@@ -101,4 +104,6 @@ def summary(title: str, points: Sequence[Point]) -> str:
     if len(points) == 1:
         return f"{title}: {points[0].value:.3f} ({points[0].label})."
     low, high = min(points, key=lambda p: p.value), max(points, key=lambda p: p.value)
+    if f"{low.value:.3f}" == f"{high.value:.3f}":
+        return f"{title}: {low.value:.3f} in all {len(points)} groups."
     return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."

@@ -29,8 +29,8 @@ class _Echo:
 
 def safe(value: Raw) -> str | int | float:
     """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
     plain = written(value)
     return "" if plain is None else plain
 
@@ -70,6 +70,7 @@ def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
     """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one."""
     exported = table.export or table
     rows = select(exported, request.GET, all_pages=True)
+    exported.prepare(rows)
     values = ([cell.value for cell in cells] for cells in exported.cells(rows))
     lines = csv_lines([column.name for column in exported.columns], values)
     return _as_download(HttpResponse("".join(lines), content_type=CONTENT_TYPE), f"clozeboard-{exported.name}")

@@ -42,7 +42,7 @@ GROUPS = {
     "multiple instances per answer": "answers repeat",
 }
 # Wikidata properties of facts that ship with this project, beside those that can be curated.
-OTHER_PREDICATES = {"P361": "part of", "P2936": "language used"}
+OTHER_PREDICATES = {"P131": "located in", "P279": "subclass of", "P361": "part of", "P2936": "language used"}
 METRICS = {
     "accuracy_sem": "Spread over wordings",
 }

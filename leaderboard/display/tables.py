@@ -28,7 +28,7 @@ class Column(Generic[RowT]):
     `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` explains the heading in a
     sentence, and `about` is the id of the heading on the page of methods that says more; without one, the column's
     name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score" for figures. Only
-    CSV has a column that is not `shown`.
+    CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Column(Generic[RowT]):
     align: str = ""
     shown: bool = True
     about: str = ""
+    worth: Callable[[Sequence[RowT]], bool] = lambda rows: True
 
     @property
     def paragraph(self) -> str:
@@ -64,7 +65,8 @@ class Table(Generic[RowT]):
     `heading` is the text above the rows that share it, empty where they need none; these stand together as well.
     The band `pinned` is on every page. `order` names the column by which the rows come sorted, as in the query string,
     so that its heading shows the direction. Narrow screens show each row as a card unless `cards` is off or the table
-    has few columns. CSV gets `export` instead, where a row of the page stands for several.
+    has few columns. CSV gets `export` instead, where a row of the page stands for several. `prepare` reads what
+    only the cells of some rows need, for all of these rows at once.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Table(Generic[RowT]):
     order: str = ""
     sortable: bool = True
     export: "Table[Any] | None" = None
+    prepare: Callable[[Sequence[RowT]], object] = lambda rows: None
 
     def parameter(self, word: str) -> str:
         """Return the query string's name of this table's `sort` or `page`."""
@@ -91,6 +94,8 @@ class Table(Generic[RowT]):
         column, descending = self._column(query.get(self.parameter("sort"), ""))
         if column is None:
             return list(self.rows)
+        if not column.key:  # the cells of all rows are compared
+            self.prepare(self.rows)
         bands = groupby(self.rows, lambda row: (self.heading(row), self.band(row)))
         return [row for _, rows in bands for row in _missing_last(rows, column.order, descending)]
 
@@ -168,6 +173,7 @@ class TableView:
 def view(table: Table[Any], query: QueryDict) -> TableView:
     """Return the page of the table that the query string asks for."""
     rows = select(table, query, all_pages=False)
+    table.prepare(rows)
     columns = _filled(table, rows)
     csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
     return TableView(
@@ -183,9 +189,20 @@ def view(table: Table[Any], query: QueryDict) -> TableView:
     )
 
 
+def prepare_together(tables: Sequence[Table[Any]], query: QueryDict) -> None:
+    """Read what the cells of the pages of several tables need, at once for tables that need the same."""
+    by_function: dict[Callable[[Sequence[Any]], object], list[Any]] = {}
+    for table in tables:
+        by_function.setdefault(table.prepare, []).extend(select(table, query, all_pages=False))
+    for prepare, rows in by_function.items():
+        prepare(rows)
+
+
 def _filled(table: Table[Any], rows: Sequence[Any]) -> list[tuple[Column[Any], list[Cell]]]:
     """Return the columns that a page has, with their cells: not those that are empty in all its rows."""
-    columns = [(column, [column.cell(row) for row in rows]) for column in table.columns if column.shown]
+    columns = [
+        (column, [column.cell(row) for row in rows]) for column in table.columns if column.shown and column.worth(rows)
+    ]
     return [(column, cells) for column, cells in columns if any(not cell.is_empty for cell in cells)] or columns
 
 

@@ -1,10 +1,12 @@
 """The job that checks a submission and, if the model passes, creates its run. It never loads torch."""
 
 import logging
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import timedelta
+from types import FrameType
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +14,7 @@ from django.utils import timezone
 from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.display.visible import visible
-from leaderboard.intake import hub, submissions
+from leaderboard.intake import check_queue, hub, queue, submissions
 from leaderboard.intake.checks import DEADLINE, Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
@@ -28,6 +30,14 @@ MESSAGE_LENGTH = 1000  # characters
 
 class DeadlinePassed(BaseException):
     """The checks have taken too long. It is no `Exception`, so that no library that asks the hub can swallow it."""
+
+
+class Deadline(UnixSignalDeathPenalty):
+    """A time limit that is enforced every second again: an exception is lost while an object is being deleted."""
+
+    def handle_death_penalty(self, signum: int, frame: FrameType | None) -> None:
+        signal.alarm(1)
+        super().handle_death_penalty(signum, frame)  # type: ignore[no-untyped-call]  # rq has no types here
 
 
 class ChecksSoFar:
@@ -46,16 +56,23 @@ class ChecksSoFar:
 
 
 def check(submission_id: int) -> None:
-    """Check a submission that is open, and store the outcome; every error but that of the database is an outcome."""
-    open_ones = Submission.objects.select_related("benchmark").filter(pk=submission_id, state__in=PENDING)
-    submission = patiently(open_ones.first)
+    """Check a submission that is open, and then call for the check of the next one that was sent with it."""
+    submission = patiently(Submission.objects.select_related("benchmark").filter(pk=submission_id).first)
     if submission is None:
         return
+    if submission.state in PENDING:
+        examine_and_settle(submission)
+    if submission.state in (*PENDING, Submission.State.WITHDRAWN):
+        patiently(check_queue.enqueue_next, submission)
+
+
+def examine_and_settle(submission: Submission) -> None:
+    """Check an open submission and store the outcome; every error but that of the database is an outcome."""
     so_far = ChecksSoFar(submission)
     try:
         # Leaving the block also ends the alarm of RQ, whose parent process still ends a job that takes too long.
         seconds = LOCAL_DEADLINE if hub.is_local(submission.model_id) else DEADLINE
-        with UnixSignalDeathPenalty(seconds, DeadlinePassed):  # type: ignore[no-untyped-call]  # rq has no types here
+        with Deadline(seconds, DeadlinePassed):  # type: ignore[no-untyped-call]
             examination = submissions.examined(
                 submission.model_id,
                 submission.benchmark,
@@ -67,6 +84,8 @@ def check(submission_id: int) -> None:
             passed = not examination.failed and not examination.waiting
             lane = submissions.lane_of(examination) if passed else ""
         _settle(submission, examination, lane)
+        if submission.state == Submission.State.WAITING and not examination.waiting:
+            queue.end_outage(SourceUnavailable.code)
     except DeadlinePassed:
         late = f"The checks were not finished within {seconds} seconds, because the hub or this machine is slow."
         _wait(submission, [*so_far.checks, _failure(SourceUnavailable(late, "They are repeated in a few minutes."))])
@@ -74,9 +93,9 @@ def check(submission_id: int) -> None:
         end = _refuse if error.permanent else _wait
         end(submission, [*so_far.checks, _failure(error)])
     except UNAVAILABLE as error:
-        log.warning("Submission %s stays open and is checked again: %s", submission_id, error)
+        log.warning("Submission %s stays open and is checked again: %s", submission.pk, error)
     except Exception:
-        log.exception("The checks of submission %s failed.", submission_id)
+        log.exception("The checks of submission %s failed.", submission.pk)
         unforeseen = ProbingError("An unexpected error occurred.", "Try again later, or ask the maintainers.")
         unforeseen.code = "internal"
         _refuse(submission, [*so_far.checks, _failure(unforeseen)])

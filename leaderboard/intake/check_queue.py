@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import django_rq
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 from redis.exceptions import RedisError
 
@@ -40,13 +40,25 @@ def enqueue(submission_id: int) -> bool:
     return True
 
 
+def enqueue_next(submission: Submission) -> None:
+    """Enqueue the check of the next one of those that were sent together with this submission, if one is left.
+
+    Each group has one job in the queue, so that a long series of revisions does not keep others from their checks.
+    """
+    together = Submission.objects.filter(group=submission.group, state=Submission.State.CHECKING)
+    if submission.group and (following := together.exclude(pk=submission.pk).order_by("pk").first()):
+        enqueue(following.pk)
+
+
 def resume_submissions(patience: timedelta = timedelta(0)) -> int:
     """Enqueue every submission whose job was lost, and those that wait for the hub; return their number.
 
+    Of those that were sent together, the first is enqueued, and the others follow after it.
     One that waits is left alone until its last check is `RESTS` times as old as `patience`, that of runs.
     """
     now = timezone.now()
-    lost = Q(state=Submission.State.CHECKING, created__lt=now - LEASE)
+    before = Submission.objects.filter(group=OuterRef("group"), state=Submission.State.CHECKING, pk__lt=OuterRef("pk"))
+    lost = Q(state=Submission.State.CHECKING, created__lt=now - LEASE) & (Q(group="") | ~Exists(before))
     rested = Q(state=Submission.State.WAITING) & (Q(checked=None) | Q(checked__lte=now - RESTS * patience))
     ids = list(Submission.objects.filter(lost | rested).order_by("pk").values_list("pk", flat=True))
     try:

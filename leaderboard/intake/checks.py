@@ -7,31 +7,32 @@ A check returns a sentence for the submitter or raises a `ProbingError`. `examin
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
+from importlib.util import find_spec
 from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
-from gguf import GGUFReader, LlamaFileType
 
 from leaderboard.intake import hub, number_format
-from leaderboard.intake.gguf_header import header, number_of, text_of
+from leaderboard.intake.gguf_header import gguf_config
+from leaderboard.intake.model_names import refuse_revision
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import (
     BadInput,
     Gated,
+    MissingPackage,
     ModelNotFound,
     NoFastTokenizer,
     ProbingError,
     SlowDownload,
     SourceUnavailable,
     TooLarge,
+    UnsupportedModel,
 )
+from probing.files.adapters import MERGE, WEIGHTS, checked_config, refuse_other_base
 from probing.files.architectures import architecture_of, require_kind, require_known_type
 from probing.files.description import (
     read_tensors,
     refuse_custom_code,
-    refuse_quantised,
     refuse_unsafe_files,
     require_fast_tokenizer,
     usable_config,
@@ -40,14 +41,17 @@ from probing.files.description import (
 from probing.files.headers import Tensors, WeightSummary, summarise
 from probing.files.listing import CONFIG, Listing
 from probing.files.network import allowance
-from probing.files.special_tokens import SpecialTokens, special_tokens_of, start_in_words
+from probing.files.quantisation import USE_ORIGINAL, Quantisation, read_quantisation, require_library
+from probing.files.special_tokens import special_tokens_of, start_in_words
 from probing.kinds import KINDS, Kind
-from probing.settings import Settings
+from probing.probes import probe_named, probe_of
+from probing.settings import Settings, refuse_pll
 
 DEADLINE = 10  # seconds for all checks of one model
 MOST_BYTES = 200 * 10**6  # that it may send for them
-GGUF_TOKENS = "tokenizer.ggml.tokens"
 HUB_FAULTS = {SourceUnavailable.code, SlowDownload.code}  # they may pass, so that the check is repeated
+ADAPTER = "adapter"
+LONGEST_NAME = 200  # characters that the table of models has for an id
 HUB_ID = re.compile(r"(?:[\w][\w.-]{0,95}/)?[\w][\w.-]{0,95}", re.ASCII)
 
 
@@ -77,12 +81,30 @@ class Examination:
     submitter: str = ""
     revision: str = ""
     listing: Listing | None = None
+    adapter: Listing | None = None
     config: Mapping[str, Any] | None = None
     tensors: Tensors | None = None
     weights: WeightSummary | None = None
+    quantisation: Quantisation | None = None
     kind: Kind | None = None
     dtype_chosen: bool = True
     checks: tuple[Check, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The id of the model as the hub spells it, with that of its adapter; once "exists" has passed."""
+        return "+".join(listing.hub_id for listing in (self.listing, self.adapter) if listing)
+
+    @property
+    def adapter_commit(self) -> str:
+        """The commit of the adapter; empty without one."""
+        return self.adapter.commit if self.adapter else ""
+
+    @property
+    def source(self) -> Model.Source:
+        """Where the files are: local as soon as one of model and adapter is."""
+        local = any(listing.folder for listing in (self.listing, self.adapter) if listing)
+        return Model.Source.LOCAL if local else Model.Source.HUB
 
     @property
     def failed(self) -> Check | None:
@@ -120,7 +142,7 @@ def examine(examination: Examination, on_check: Callable[[Check], None] | None =
     `on_check` is called after each check.
     """
     with allowance(DEADLINE, MOST_BYTES):
-        for rule in RULES:
+        for rule in RULES if "+" in examination.hub_id else RULES_WITHOUT_ADAPTER:
             passed = {check.name for check in examination.checks if check.state == "ok"}
             missing = [name for name in rule.needs if name not in passed]
             check = _skipped(rule, missing[0]) if missing else _apply(rule, examination)
@@ -170,24 +192,30 @@ def well_formed(examination: Examination) -> str:
 
 def refuse_malformed(hub_id: str) -> None:
     """Raise `BadInput` if this is not the id of a model; a valid one has at most 193 characters, all of them ASCII."""
-    if "+" in hub_id:
-        raise BadInput(
-            "This site does not measure adapters.",
-            "Measure it yourself: python -m probing run MODEL+ADAPTER, or submit the model into which it was merged.",
-        )
-    if not HUB_ID.fullmatch(hub_id) or ".." in hub_id or "--" in hub_id:
-        raise BadInput(f"{hub_id[:200]!a} is not a model id.", "Write it as org/name, as the hub shows it.")
+    base, plus, adapter = hub_id.partition("+")
+    if plus and len(hub_id) > LONGEST_NAME:
+        raise BadInput(f"The names of model and adapter have more than {LONGEST_NAME} characters.", "Rename one.")
+    for name in (base, adapter.partition("@")[0]) if plus else (base,):
+        if not HUB_ID.fullmatch(name) or ".." in name or "--" in name:
+            step = "Write it as org/name, as the hub shows it, or with an adapter as org/name+org/adapter."
+            raise BadInput(f"{name[:200]!a} is not a model id.", step)
+    refuse_revision(adapter.partition("@")[2])
 
 
 def exists(examination: Examination) -> str:
     """Find the model. An id without an organisation, such as gpt2, passes if the hub knows the full id."""
+    base, _, adapter = examination.hub_id.partition("+")
     try:
-        examination.listing = hub.find(examination.hub_id, examination.revision)
+        examination.listing = hub.find(base, examination.revision)
     except SourceUnavailable:
-        refuse_short(examination.hub_id)
+        refuse_short(base)
         raise
     refuse_malformed(examination.listing.hub_id)
     refuse_short(examination.listing.hub_id)
+    if adapter:
+        examination.adapter = hub.find_adapter(adapter)
+        refuse_short(examination.adapter.hub_id)
+        refuse_malformed(examination.name)
     return "A local model." if examination.listing.folder else f"Found at {settings.HF_ENDPOINT}."
 
 
@@ -234,35 +262,6 @@ def config_readable(examination: Examination) -> str:
     return "The model has a readable configuration."
 
 
-@lru_cache(maxsize=32)
-def gguf_config(path: Path, commit: str) -> dict[str, Any]:
-    """Return what the checks need from the header of a GGUF file. Several checks ask, so it is cached."""
-    with header(path) as reader:
-        return {
-            "model_type": text_of(reader, "general.architecture"),
-            "special_tokens": SpecialTokens(
-                _gguf_token(reader, "bos"), _gguf_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
-            ),
-            "tokenizer": bool(reader.get_field(GGUF_TOKENS)),
-            "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
-            "quantisation": _quantisation(number_of(reader, "general.file_type")),
-        }
-
-
-def _quantisation(file_type: int | None) -> str:
-    """Return the number format that a file states for most of its weights, such as Q4_1; empty if it states none."""
-    try:
-        return str(LlamaFileType(file_type).name).partition("_")[2]
-    except ValueError:
-        return ""
-
-
-def _gguf_token(reader: GGUFReader, name: str) -> str:
-    """Return the text of a special token, empty if the file names none."""
-    number = number_of(reader, f"tokenizer.ggml.{name}_token_id")
-    return "" if number is None else text_of(reader, GGUF_TOKENS, number)
-
-
 def no_custom_code(examination: Examination) -> str:
     notes = refuse_custom_code(_listing(examination), _config(examination))
     return " ".join(["Needs no code of its own.", *notes])
@@ -278,8 +277,16 @@ def kind_known(examination: Examination) -> str:
     """Find out the model's kind."""
     config = _config(examination)
     examination.kind = "causal" if _listing(examination).gguf else require_kind(examination.architecture)
+    _refuse_chosen_pll(examination, examination.kind)
     noun = KINDS[examination.kind].noun
     return f"{noun[:1].upper()}{noun[1:]} ({examination.architecture or config.get('model_type')})."
+
+
+def _refuse_chosen_pll(examination: Examination, kind: Kind) -> None:
+    """Refuse a choice that does nothing; what the benchmark's plan or the probe says is no choice of the submitter."""
+    chosen, benchmark = examination.settings.pll, examination.benchmark
+    if chosen not in (benchmark.settings_with({}).pll, probe_named(benchmark.probe).fixed.get("pll")):
+        refuse_pll(chosen, kind, examination.name)
 
 
 def fast_tokenizer(examination: Examination) -> str:
@@ -295,6 +302,7 @@ def start_token(examination: Examination) -> str:
     """Tell the start token, and refuse settings that models of this kind do not have."""
     kind = examination.kind or "causal"
     examination.settings.refuse_kind(kind)
+    probe_of(examination.settings).refuse_kind(kind)
     if not KINDS[kind].chooses_start:
         return f"None: the tokenizer of {KINDS[kind].noun} adds all special tokens."
     config, listing = _config(examination), _listing(examination)
@@ -302,14 +310,37 @@ def start_token(examination: Examination) -> str:
     return start_in_words(examination.settings.start, tokens, config.get("vocab_size"))
 
 
-def small_enough(listing: Listing) -> str:
-    size, limit = hub.weight_bytes(listing), settings.MODEL_SIZE_LIMIT
+def adapter_usable(examination: Examination) -> str:
+    """Check an adapter as the model itself: public, pinned, two files of safe formats, made for this model."""
+    adapter = examination.adapter
+    assert adapter is not None, "the rule lacks the need “exists”"
+    if find_spec("peft") is None:
+        raise UnsupportedModel("This site measures no adapters, as the library peft is not installed.", MERGE)
+    public(adapter)
+    pinned = version_pinned(adapter)
+    rank = checked_config(adapter)["r"]
+    fitting = refuse_other_base(adapter, _listing(examination).hub_id)
+    return f"A LoRA of rank {rank} in safetensors. {pinned} {fitting}"
+
+
+def small_enough(listing: Listing, more: int = 0) -> str:
+    """Compare the size of the weights with the limit; `more`: bytes that an adapter adds."""
+    size, limit = hub.weight_bytes(listing) + more, settings.MODEL_SIZE_LIMIT
     if size > limit:
         raise TooLarge(
             f"The weights take {size / 1e9:.1f} GB; this site measures models up to {limit / 1e9:.0f} GB.",
             "Submit a smaller model, or run it yourself: python -m probing run.",
         )
     return f"{size / 1e9:.2f} GB of weights, below {limit / 1e9:.0f} GB."
+
+
+def size_accepted(examination: Examination) -> str:
+    return small_enough(_listing(examination), adapter_bytes(examination))
+
+
+def adapter_bytes(examination: Examination) -> int:
+    """Return the size of the adapter's weights, 0 without one."""
+    return examination.adapter.files.get(WEIGHTS, 0) if examination.adapter else 0
 
 
 def weights_intact(examination: Examination) -> str:
@@ -319,9 +350,31 @@ def weights_intact(examination: Examination) -> str:
         parameters = _config(examination)["parameters"]
         examination.weights = WeightSummary(parameters, listing.files[listing.gguf.name], "float32")
         return f"{parameters:,} parameters in one GGUF file."
+    examination.quantisation = quantisation = _measurable(listing.hub_id, _config(examination))
     examination.tensors = read_tensors(listing, weights_of(listing))
-    examination.weights = weights = summarise(listing.hub_id, examination.tensors)
-    return f"{weights.parameters:,} parameters, stored in {weights.dtype}."
+    examination.weights = weights = summarise(listing.hub_id, examination.tensors, quantisation)
+    quantised = f", quantised ({quantisation.title})" if quantisation else ""
+    return f"{weights.parameters:,} parameters, stored in {weights.dtype}{quantised}."
+
+
+def _measurable(where: str, config: Mapping[str, Any]) -> Quantisation | None:
+    """Return how the weights are quantised; raise `UnsupportedModel` if this site cannot measure such weights."""
+    quantisation = read_quantisation(where, config)
+    if quantisation is None:
+        return None
+    try:
+        require_library(quantisation)
+    except MissingPackage as error:
+        raise UnsupportedModel(
+            f"This site measures no weights that are quantised ({quantisation.title}), as the library for them is not "
+            "installed.",
+            USE_ORIGINAL,
+        ) from error
+    if quantisation.needs_gpu and settings.DEVICE == "cpu":
+        raise UnsupportedModel(
+            f"Weights that are quantised ({quantisation.title}) need a GPU, and this site has none.", USE_ORIGINAL
+        )
+    return quantisation
 
 
 def config_fits(examination: Examination) -> str:
@@ -329,7 +382,6 @@ def config_fits(examination: Examination) -> str:
     config, where = _config(examination), _listing(examination).hub_id
     if examination.tensors is None:
         return "The config is part of the GGUF file."
-    refuse_quantised(where, config)
     _, notes = usable_config(where, config, examination.tensors)
     return " ".join(["The config describes a model of this size.", *notes])
 
@@ -353,9 +405,10 @@ def not_measured_already(examination: Examination) -> str:
     """Look for a finished or unfinished run of the same. A failed or cancelled run does not count: it is restarted."""
     listing = _listing(examination)
     same = Run.objects.filter(
-        model__hub_id=listing.hub_id,
+        model__hub_id=examination.name,
         model__commit=listing.commit,
-        model__source=Model.Source.LOCAL if listing.folder else Model.Source.HUB,
+        model__adapter_commit=examination.adapter_commit,
+        model__source=examination.source,
         benchmark=examination.benchmark,
         settings_digest=examination.settings.digest,
     )
@@ -378,10 +431,12 @@ RULES = (
     Rule("kind", kind_known, ("config readable",)),
     Rule("fast tokenizer", fast_tokenizer, ("config readable",)),
     Rule("start token", start_token, ("fast tokenizer", "kind")),
-    Rule("size", of_listing(small_enough), ("weights format",)),
+    Rule(ADAPTER, adapter_usable, ("files safe",)),
+    Rule("size", size_accepted, ("weights format",)),
     Rule("weights intact", weights_intact, ("size", "config readable")),
     Rule("config fits", config_fits, ("weights intact", "architecture known")),
     Rule("number format", number_format_chosen, ("weights intact",)),
     Rule("memory", fits_into_memory, ("number format",)),
     Rule("not measured already", not_measured_already, ("version pinned", "number format")),
 )
+RULES_WITHOUT_ADAPTER = tuple(rule for rule in RULES if rule.name != ADAPTER)

@@ -3,15 +3,18 @@
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gguf import GGUFReader, GGUFValueType
+from gguf import GGUFReader, GGUFValueType, LlamaFileType
 
 from probing.errors import BadWeights
+from probing.files.special_tokens import SpecialTokens
 
 LENGTH = struct.Struct("<Q")  # of an array, and of a text
+TOKENS = "tokenizer.ggml.tokens"
 FAULTS = (ValueError, LookupError, OSError, ArithmeticError, struct.error)  # that broken files lead to
 
 
@@ -70,3 +73,32 @@ def number_of(reader: GGUFReader, key: str) -> int | None:
     """Return a number, None if the header lacks it."""
     field = reader.get_field(key)
     return int(field.contents()) if field else None
+
+
+@lru_cache(maxsize=32)
+def gguf_config(path: Path, commit: str) -> dict[str, Any]:
+    """Return what the checks need from the header of a GGUF file. Several checks ask, so it is cached."""
+    with header(path) as reader:
+        return {
+            "model_type": text_of(reader, "general.architecture"),
+            "special_tokens": SpecialTokens(
+                _special_token(reader, "bos"), _special_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
+            ),
+            "tokenizer": bool(reader.get_field(TOKENS)),
+            "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
+            "quantisation": _quantisation(number_of(reader, "general.file_type")),
+        }
+
+
+def _quantisation(file_type: int | None) -> str:
+    """Return the number format that a file states for most of its weights, such as Q4_1; empty if it states none."""
+    try:
+        return str(LlamaFileType(file_type).name).partition("_")[2]
+    except ValueError:
+        return ""
+
+
+def _special_token(reader: GGUFReader, name: str) -> str:
+    """Return the text of a special token, empty if the file names none."""
+    number = number_of(reader, f"tokenizer.ggml.{name}_token_id")
+    return "" if number is None else text_of(reader, TOKENS, number)

@@ -2,19 +2,18 @@
 
 import hashlib
 import json
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
 from django.conf import settings
 
-from probing.errors import ModelNotFound, NoSpace
-from probing.files import model_files
+from leaderboard.intake import model_cache
+from probing.errors import ModelNotFound
+from probing.files import adapters, model_files
 from probing.files.description import weights_of
 from probing.files.folders import new_file
 from probing.files.hub_client import HubClient
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
-from probing.files.wanted import wanted
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
@@ -25,6 +24,12 @@ def find(hub_id: str, commit: str = "") -> Listing:
     if commit not in ("", listing.commit):
         raise ModelNotFound(f"The local files of {hub_id} have changed since they were submitted.", "Submit it again.")
     return listing
+
+
+def find_adapter(name: str, commit: str = "") -> Listing:
+    """Return the listing of a LoRA adapter, at `commit` or at the revision in its name, `org/name@revision`."""
+    hub_id, _, revision = name.partition("@")
+    return find(hub_id, commit or revision)
 
 
 def is_local(hub_id: str) -> bool:
@@ -46,11 +51,15 @@ def download(listing: Listing) -> Path:
     """
     if listing.folder:
         return file_in(listing.folder, listing.gguf.name) if listing.gguf else listing.folder
-    settings.HUB_CACHE.mkdir(parents=True, exist_ok=True)
-    needed = sum(listing.files[name] for name in wanted(listing.files))
-    if shutil.disk_usage(settings.HUB_CACHE).free < needed + 10**9:
-        raise NoSpace(f"The disk has no room for the {needed / 1e9:.1f} GB of {listing.hub_id}.", "Free some space.")
-    return model_files.download(listing)
+    model_cache.make_room(listing)
+    folder = model_files.download(listing)
+    model_cache.note_use(folder)
+    return folder
+
+
+def download_adapter(listing: Listing) -> Path:
+    """Check a LoRA adapter and download its two files at the pinned commit; return their folder."""
+    return listing.folder or adapters.download_adapter(listing)
 
 
 def local_ids() -> list[str]:

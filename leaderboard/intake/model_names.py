@@ -49,6 +49,11 @@ def refuse_revision(revision: str) -> None:
         raise BadInput(f"{revision[:100]!a} is not a revision.", "Give a branch, a tag or a commit of the model.")
 
 
+def listed_revisions(text: str) -> list[str]:
+    """Read revisions that are written one per line, or with commas or spaces between them."""
+    return [name for name in re.split(r"[\s,]+", text) if name]
+
+
 def full_ids(name: str) -> list[str]:
     """Return the models that this site knows by this name with an organisation in front."""
     if not name or "/" in name:

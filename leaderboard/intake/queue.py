@@ -28,6 +28,7 @@ from leaderboard.models import Run, RunEvent, RunPart
 from leaderboard.stored import artefacts
 from leaderboard.stored.ranks import refresh_standings, unranked_benchmarks
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
+from probing.errors import SourceUnavailable
 
 log = logging.getLogger(__name__)
 WAKE_UP = "leaderboard.worker.jobs.work_in_lane"
@@ -130,6 +131,14 @@ def try_longest_waiting() -> None:
     if run := waiting.annotate(since=Max("events__time")).order_by("since").first():
         _try_again(run)
     check_queue.try_longest_waiting(TRIAL_AFTER)
+
+
+def end_outage(code: str) -> None:
+    """Try all at once that wait because of the error with this code; one of them has just shown that it has passed."""
+    for lane in Run.objects.resume(code, "Trying again."):
+        wake(lane)
+    if code == SourceUnavailable.code:
+        check_queue.resume_submissions()
 
 
 def remove_leftovers() -> None:

@@ -76,26 +76,39 @@ def lock() -> None:
     Benchmark.objects.select_for_update(no_key=True).order_by("pk").values_list("pk").first()
 
 
-def refuse_excess(submitter: str) -> None:
-    """Raise an error if a further submission is over a limit. The caller must hold `lock` until it has stored it.
+def refuse_excess(submitter: str, further: int = 1) -> None:
+    """Raise an error if so many further submissions are over a limit.
 
-    Submissions of the operator, who is the empty `submitter`, have no limit of their own.
+    The caller must hold `lock` until it has stored them. Submissions of the operator, who is the empty `submitter`,
+    have no limit of their own.
     """
     limit = settings.QUEUE_LIMIT
-    if limit and _open_on_the_site() >= limit:
-        raise QueueFull(f"The queue is full: {limit:,} submissions and runs are open.", "Try again later.")
+    if limit and (open_now := _open_on_the_site()) + further > limit:
+        message = f"The queue is full: {open_now:,} submissions and runs are open."
+        raise QueueFull(message, f"It takes {limit:,}. Try again later.")
     if not submitter:
         return
     own = Submission.objects.filter(submitter=submitter)
     limit = settings.OPEN_RUNS_PER_SUBMITTER
-    if limit and own.filter(OPEN_SUBMISSION).count() >= limit:
-        raise TooManyOpen(f"{limit} of your submissions are still open.", "Wait until one has ended, or cancel one.")
+    if limit and (number := own.filter(OPEN_SUBMISSION).count()) + further > limit:
+        _refuse_series(further, limit, "open at a time")
+        raise TooManyOpen(f"{number} of your submissions are still open.", "Wait until one has ended, or cancel one.")
     limit, now = settings.SUBMISSIONS_PER_DAY, timezone.now()
     times = own.filter(COUNTED, created__gt=now - DAY).order_by("-created").values_list("created", flat=True)
-    if limit and (oldest := times[limit - 1 : limit].first()):
-        error = TooMany(f"You have submitted {limit} models in the last 24 hours.", "Come back tomorrow.")
-        error.retry_after = ceil((oldest + DAY - now).total_seconds())
+    if limit and times.count() + further > limit:
+        _refuse_series(further, limit, "within 24 hours")
+        error = TooMany(f"You have submitted {times.count()} models in the last 24 hours.", "Come back tomorrow.")
+        error.retry_after = ceil((times[limit - further] + DAY - now).total_seconds())
         raise error
+
+
+def _refuse_series(further: int, limit: int, period: str) -> None:
+    """Raise `BadInput` if submissions that are sent together will never fit into a limit, however long they wait."""
+    if further > limit:
+        raise BadInput(
+            f"These are {further:,} runs; this site takes {limit:,} of one person {period}.",
+            "Send fewer of them, or ask the maintainers to submit the series.",
+        )
 
 
 def _open_on_the_site() -> int:

@@ -6,17 +6,18 @@ A request is answered at once and asks the hub nothing. It stores a `Submission`
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from leaderboard.intake import check_queue, queue, quotas
+from leaderboard.intake import check_queue, hub, queue, quotas
 from leaderboard.intake.checks import refuse_malformed
-from leaderboard.intake.model_names import parse_name, refuse_revision
+from leaderboard.intake.model_names import NEWEST, parse_name, refuse_revision
 from leaderboard.models import Benchmark, Run, Submission
 from probing.errors import BadInput, ProbingError
 from probing.probes import probe_of
@@ -37,53 +38,86 @@ class SiteBusy(ProbingError):
 
 
 def receive_all(
-    model: str, benchmarks: Sequence[Benchmark], options: Mapping[str, Any], *, submitter: str = ""
+    model: str,
+    benchmarks: Sequence[Benchmark],
+    options: Mapping[str, Any],
+    *,
+    revisions: Sequence[str] = (),
+    submitter: str = "",
+    job: bool = True,
 ) -> list[Submission]:
-    """Store one submission for each benchmark; either all of them are stored or, if there is an error, none."""
-    group = secrets.token_urlsafe(32) if len(benchmarks) > 1 else ""
-    with _busy(), transaction.atomic():
-        return [receive(model, benchmark, options, submitter=submitter, group=group) for benchmark in benchmarks]
+    """Store a submission for each revision and benchmark, or none of them if there is an error; enqueue their checks.
+
+    One that repeats a known run is answered with the run at once. `model`: its id, or the address of its page at the
+    hub. Raises `BadInput` if the id, a revision or an option is not valid, `OverQuota` or `QueueFull` if a limit is
+    reached, `SiteBusy` if nothing could be stored. Without `job`, the caller checks the submissions.
+    """
+    model_id, names = named_revisions(model, revisions)
+    for benchmark in benchmarks:
+        probe_of(benchmark.settings_with(options))
+    _refuse_unstorable(options)
+    group = secrets.token_urlsafe(32) if len(benchmarks) * len(names) > 1 else ""
+    submissions = [
+        Submission(
+            token=secrets.token_urlsafe(32),
+            group=group,
+            model_id=model_id,
+            revision=revision,
+            benchmark=benchmark,
+            options=dict(options),
+            submitter=submitter,
+        )
+        for revision in names
+        for benchmark in benchmarks
+    ]
+    with _busy():
+        _store(submissions, submitter, job)
+    return submissions
 
 
 def receive(
-    model: str,
-    benchmark: Benchmark,
-    options: Mapping[str, Any],
-    *,
-    submitter: str = "",
-    group: str = "",
-    job: bool = True,
+    model: str, benchmark: Benchmark, options: Mapping[str, Any], *, submitter: str = "", job: bool = True
 ) -> Submission:
-    """Store a submission and enqueue its check; one that repeats a known run is answered with the run at once.
+    """Store the submission of a model at one revision for one benchmark, as `receive_all` does."""
+    return receive_all(model, [benchmark], options, submitter=submitter, job=job)[0]
 
-    `model`: its id, or the address of its page at the hub. `group`: shared by the submissions that were sent together.
-    Raises `BadInput` if the id or an option is not valid, `OverQuota` or `QueueFull` if a limit is reached, `SiteBusy`
-    if nothing could be stored. Without `job`, the caller checks the submission.
+
+def named_revisions(model: str, revisions: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the id of a model and the revisions that are meant, each once; the newest is an empty text.
+
+    Raises `BadInput` if the id or a revision is not valid, or there are more than one submission takes.
     """
     model_id, revision = parse_name(model)
     refuse_malformed(model_id)
-    refuse_revision(revision)
-    probe_of(benchmark.settings_with(options))
-    _refuse_unstorable(options)
-    submission = Submission(
-        token=secrets.token_urlsafe(32),
-        group=group,
-        model_id=model_id,
-        revision=revision,
-        benchmark=benchmark,
-        options=dict(options),
-        submitter=submitter,
-    )
-    with _busy():
-        if not _repeats(submission):
-            quotas.refuse_haste(submitter)
-            with transaction.atomic():
-                quotas.lock()
-                quotas.refuse_excess(submitter)
-                submission.save()
-                if job:
-                    transaction.on_commit(partial(check_queue.enqueue, submission.pk))
-    return submission
+    if revision and revisions:
+        raise BadInput(f"The address names the revision {revision[:100]!a} already.", "Give the model's id alone.")
+    names = list(dict.fromkeys("" if name == NEWEST else name for name in revisions or [revision]))
+    for name in names:
+        refuse_revision(name)
+    if any(names) and hub.is_local(model_id):
+        raise BadInput(f"{model_id} is a local model of this site, which has no revisions.", "Leave them out.")
+    limit = settings.REVISIONS_LIMIT
+    if limit and len(names) > limit:
+        raise BadInput(f"These are {len(names):,} revisions; one submission takes {limit:,}.", "Send them in parts.")
+    return model_id, names
+
+
+def _store(submissions: Sequence[Submission], submitter: str, job: bool) -> None:
+    """Store all submissions and enqueue their checks, or raise an error of a limit.
+
+    The revisions of a model count as one check of those that are allowed within a minute.
+    """
+    repeated = _with_known_runs(submissions)
+    new = [submission for submission in submissions if submission not in repeated]
+    for _ in {submission.benchmark_id for submission in new}:
+        quotas.refuse_haste(submitter)
+    with transaction.atomic():
+        if new:
+            quotas.lock()
+            quotas.refuse_excess(submitter, len(new))
+        Submission.objects.bulk_create(submissions)
+        if job and new:
+            transaction.on_commit(partial(check_queue.enqueue, new[0].pk))
 
 
 def withdraw(submission: Submission) -> None:
@@ -99,6 +133,15 @@ def withdraw(submission: Submission) -> None:
         _change(submission, State.WITHDRAWN)
         if run and _concerns_nobody_else(submission, run):
             Run.objects.cancel(run, "Cancelled by its submitter.")
+
+
+def withdraw_all(submission: Submission) -> None:
+    """Withdraw every open submission of those that were sent together with this one, as `withdraw` does."""
+    together = Submission.objects.filter(group=submission.group).exclude(group="").select_related("run")
+    for one in together.order_by("pk"):
+        if can_withdraw(one):
+            with suppress(BadInput):  # it has ended in the meantime
+                withdraw(one)
 
 
 def retry(submission: Submission) -> None:
@@ -138,23 +181,31 @@ def can_retry(submission: Submission) -> bool:
     return submission.state in (State.REFUSED, State.WITHDRAWN)
 
 
-def _repeats(submission: Submission) -> bool:
-    """Store the submission with the run that measures the same, if the hub named that run's commit a moment ago."""
-    same = Submission.objects.filter(
-        model_id=submission.model_id,
-        revision=submission.revision,
-        benchmark=submission.benchmark,
+def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
+    """Return those that ask for a run whose commit the hub named a moment ago, with that run as their outcome."""
+    known = Submission.objects.filter(
+        model_id=submissions[0].model_id,
+        revision__in={submission.revision for submission in submissions},
+        benchmark__in={submission.benchmark for submission in submissions},
         state=State.ACCEPTED,
         checked__gt=timezone.now() - FRESH,
         run__isnull=False,
     ).exclude(run__state__in=UNSUCCESSFUL)
-    for other in same.select_related("run").defer("checks").order_by("-pk")[:LOOKED_AT]:
-        if other.options == submission.options:
+    latest = list(known.select_related("run").order_by("-pk")[: LOOKED_AT * len(submissions)])
+    repeated = []
+    for submission in submissions:
+        same = (other for other in latest if _is_the_same(submission, other))
+        if other := next(same, None):
             submission.run, submission.checked, submission.checks = other.run, other.checked, other.checks
             submission.state, submission.duplicate = State.ACCEPTED, True
-            submission.save()
-            return True
-    return False
+            repeated.append(submission)
+    return repeated
+
+
+def _is_the_same(submission: Submission, other: Submission) -> bool:
+    """Tell whether two submissions of a model ask for the same measurement."""
+    names = ("revision", "benchmark_id", "options")
+    return all(getattr(submission, name) == getattr(other, name) for name in names)
 
 
 def _current(submission: Submission) -> Run | None:

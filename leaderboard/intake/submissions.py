@@ -14,7 +14,7 @@ from django.db import transaction
 from leaderboard import schedule
 from leaderboard.display.visible import visible
 from leaderboard.intake import hub, queue
-from leaderboard.intake.checks import Check, Examination, examine
+from leaderboard.intake.checks import Check, Examination, adapter_bytes, examine
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
 from probing.estimate.work import estimate_work
@@ -79,7 +79,8 @@ def examined(
 
 def lane_of(examination: Examination) -> str:
     """Return the lane of a model that passed its checks; for its size, the hub may be asked once more."""
-    return schedule.lane_of(hub.weight_bytes(examination.listing) if examination.listing else None)
+    listing = examination.listing
+    return schedule.lane_of(hub.weight_bytes(listing) + adapter_bytes(examination) if listing else None)
 
 
 def expected_work(examination: Examination) -> dict[Part, float]:
@@ -141,6 +142,7 @@ def _create(examination: Examination, lane: str, work: Mapping[Part, float]) -> 
             "state": Run.State.QUEUED,
             "submitter": examination.submitter,
             "lane": lane,
+            "waiting_work": sum(work.values()),
         },
     )
     if new:
@@ -150,19 +152,30 @@ def _create(examination: Examination, lane: str, work: Mapping[Part, float]) -> 
     return run, new
 
 
+def _quantisation(examination: Examination) -> str:
+    """Return how the weights are quantised, as a GGUF file or a config says; empty where they are not."""
+    if examination.quantisation:
+        return examination.quantisation.title
+    is_file = examination.listing is not None and examination.listing.gguf is not None
+    return str((examination.config or {}).get("quantisation", "")) if is_file else ""
+
+
 def _model(examination: Examination) -> Model:
     """Return the row of the model. What its card and config say is text of a stranger, so it is made visible."""
     listing, weights = examination.listing, examination.weights
     assert listing is not None and weights is not None, "a model that passed its checks has a listing and weights"
     facts = {
-        "weight_bytes": weights.bytes,
+        "weight_bytes": weights.bytes + adapter_bytes(examination),
         "parameters": weights.parameters,
         "stored_dtype": weights.dtype,
         "weights_file": visible(listing.gguf.name)[:200] if listing.gguf else "",
-        "quantisation": str((examination.config or {}).get("quantisation", ""))[:20] if listing.gguf else "",
+        "quantisation": _quantisation(examination)[:20],
         "kind": examination.kind,
         "architecture": visible(examination.architecture)[:100],
         "licence": visible(listing.licence)[:100],
     }
-    source = Model.Source.LOCAL if listing.folder else Model.Source.HUB
-    return Model.objects.get_or_create(hub_id=listing.hub_id, commit=listing.commit, source=source, defaults=facts)[0]
+    identity = {"commit": listing.commit, "adapter_commit": examination.adapter_commit, "source": examination.source}
+    model, _ = Model.objects.get_or_create(hub_id=examination.name, **identity, defaults=facts)
+    if model.name_revision(examination.revision):
+        model.save(update_fields=["revision", "step", "tokens"])
+    return model

@@ -1,4 +1,4 @@
-"""Tokens of workers elsewhere: made once, shown once, and kept as a digest only."""
+"""Tokens of programs elsewhere, each for one purpose: made once, shown once, and kept as a digest only."""
 
 import hashlib
 import hmac
@@ -13,34 +13,36 @@ from django.utils import timezone
 from leaderboard.models import WorkerToken
 from probing.errors import BadInput
 
-PREFIX = "cbw_"  # by which scanners for leaked secrets can recognize a token
+Purpose = WorkerToken.Purpose
+PREFIXES = {Purpose.WORK: "cbw_", Purpose.PUSH: "cbp_"}  # by which scanners for leaked secrets can recognize a token
 TOKEN_NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
 SEEN_INTERVAL = timedelta(seconds=10)  # the time of the last request is stored no more often
 
 
-def create(name: str, *, trusted: bool = False) -> str:
+def create(name: str, purpose: Purpose = Purpose.WORK, *, trusted: bool = False) -> str:
     """Store a token of this name and return its secret, which nobody can read later."""
     if not TOKEN_NAME.fullmatch(name):
         raise BadInput(f"{name!r:.80} is not a name for a token.", "Use up to 40 letters, digits, '.', '-' and '_'.")
-    secret = PREFIX + secrets.token_urlsafe(32)
+    secret = PREFIXES[purpose] + secrets.token_urlsafe(32)
     try:
         with transaction.atomic():
-            WorkerToken.objects.create(name=name, digest=digest_of_secret(secret), trusted=trusted)
+            WorkerToken.objects.create(name=name, digest=digest_of_secret(secret), purpose=purpose, trusted=trusted)
     except IntegrityError as error:
         raise BadInput(f"There is a token {name!r} already.", "Choose another name.") from error
     return secret
 
 
-def revoke(name: str) -> None:
+def revoke(name: str, purpose: Purpose = Purpose.WORK) -> None:
     """Make a token invalid; the parts that its workers hold become free when their leases end."""
-    if not WorkerToken.objects.filter(name=name).update(revoked=True):
-        raise BadInput(f"There is no token {name!r}.", "See manage.py worker_token list.")
+    if not WorkerToken.objects.filter(name=name, purpose=purpose).update(revoked=True):
+        command = "worker_token" if purpose == Purpose.WORK else "push_token"
+        raise BadInput(f"There is no token {name!r}.", f"See manage.py {command} list.")
 
 
-def authenticated(secret: str) -> WorkerToken | None:
-    """Return the token with this secret unless it is unknown or revoked, and note when it was used."""
+def authenticated(secret: str, purpose: Purpose = Purpose.WORK) -> WorkerToken | None:
+    """Return the token with this secret if it is for this purpose and not revoked, and note when it was used."""
     digest = digest_of_secret(secret)
-    token = WorkerToken.objects.filter(digest=digest, revoked=False).first()
+    token = WorkerToken.objects.filter(digest=digest, purpose=purpose, revoked=False).first()
     if token is None or not hmac.compare_digest(token.digest, digest):
         return None
     now = timezone.now()

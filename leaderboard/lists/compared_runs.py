@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Benchmark, Run
+from leaderboard.models.run import RunQuerySet
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, common_rows
@@ -53,7 +53,7 @@ class Comparison:
         return {tuple(pattern): count for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)}
 
 
-def find_runs(names: Sequence[str], benchmark: str, among: QuerySet[Run] | None = None) -> list[Run]:
+def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = None) -> list[Run]:
     """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
 
     They are `among` these, or else among the runs whose answers are stored. Raises `BadInput` if a name has no such
@@ -89,8 +89,9 @@ def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]
     return BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
 
 
-def _candidates(name: str, benchmark: str, among: QuerySet[Run]) -> list[Run]:
-    runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name)
+def _candidates(name: str, benchmark: str, among: RunQuerySet) -> list[Run]:
+    """Return the runs that a number or the id of a model stands for; the id of a training stands for its last steps."""
+    runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name).newest_steps()
     candidates = list(runs.filter(benchmark__slug=benchmark) if benchmark else runs)
     if not candidates:
         what = f"run {name}" if name.isdecimal() else f"run of {name!r}"
@@ -117,11 +118,12 @@ def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
 def ready_pairs() -> list[tuple[Run, Run]]:
     """Return pairs of the newest measured runs of different models on one benchmark, with the usual settings.
 
-    One query, which reads few runs, as it asks nothing about the others of their models.
+    Of a training, it is the run of the last step. One query, which reads few runs, as it asks nothing about the others
+    of models without steps.
     """
     measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
     by_benchmark: dict[int, dict[str, Run]] = {}
-    for run in measured.select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
+    for run in measured.newest_steps().select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
         if not run.settings_group:
             by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
     pairs = [pair for of_one in by_benchmark.values() for pair in combinations(of_one.values(), 2)]
@@ -150,7 +152,8 @@ def short_names(runs: Sequence[Run]) -> list[str]:
 
 def _own_name(run: Run) -> str:
     name = run.model.hub_id.rpartition("/")[-1]
-    return f"{name} ({run.model.quantisation or 'GGUF'})" if run.model.weights_file else name
+    weights = run.model.quantisation or ("GGUF" if run.model.weights_file else "")
+    return f"{name} ({weights})" if weights else name
 
 
 def records(frame: pd.DataFrame) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from leaderboard.display.maps import country_code
@@ -33,19 +34,24 @@ class CountryShare(NamedTuple):
         return None if self.other is None else self.share - self.other
 
 
-def countries_of(benchmark: Benchmark) -> Countries:
-    """Return the country of every item that is about one.
+def countries_of(benchmark: Benchmark, tags: Mapping[str, str] = MappingProxyType({})) -> Countries:
+    """Return the country of every item that is about one, in the relations that have these tags.
 
     It is the item's subject in relations most of whose subjects are countries, and else the right answer in those most
     of whose answers are. Single names that a country shares with something else are thereby not taken for one.
     """
-    relations = read_questions(benchmark).relations
     return {
         (relation.label, item.index): code
-        for relation in relations
+        for relation in tagged_relations(benchmark, tags)
         for item, code in _relation_countries(relation)
         if code
     }
+
+
+def tagged_relations(benchmark: Benchmark, tags: Mapping[str, str]) -> list[Relation]:
+    """Return the relations that have these tags; all of them where there are none."""
+    relations = read_questions(benchmark).relations
+    return [rel for rel in relations if all(rel.tags.get(name) == value for name, value in tags.items())]
 
 
 def has_map(run: Run) -> bool:

@@ -1,6 +1,6 @@
 """Runs that ended lately: results with their overall scores, and runs that ended without one."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -11,7 +11,8 @@ from leaderboard.lists.scores import OVERALL
 from leaderboard.models import Run, Score
 
 LATELY = timedelta(days=7)
-MOST = 20  # rows of each list
+MOST = 20  # rows of each list of what ended lately
+NEWEST = 50  # results that `newest_results` returns
 
 
 class RecentResult(NamedTuple):
@@ -23,7 +24,18 @@ class RecentResult(NamedTuple):
 
 def recent_results(now: datetime) -> list[RecentResult]:
     """Return the runs that were finished lately, the newest first."""
-    runs = list(measured_runs().filter(finished__gt=now - LATELY)[:MOST])
+    return with_scores(measured_runs().filter(finished__gt=now - LATELY)[:MOST])
+
+
+def newest_results(slug: str = "") -> list[RecentResult]:
+    """Return the newest results, of all benchmarks or of one. Two queries."""
+    runs = measured_runs()
+    return with_scores((runs.filter(benchmark__slug=slug) if slug else runs)[:NEWEST])
+
+
+def with_scores(selected: Iterable[Run]) -> list[RecentResult]:
+    """Return runs with their overall scores. One query beside that for the runs."""
+    runs = list(selected)
     by_run: dict[int, dict[str, Score]] = {run.pk: {} for run in runs}
     for score in Score.objects.filter(run__in=by_run, dimension=OVERALL.dimension, group=OVERALL.group):
         by_run[score.run_id][score.metric] = score

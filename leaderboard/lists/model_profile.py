@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from statistics import median
 from typing import NamedTuple, cast
 
-from django.db.models import QuerySet
+from django.db.models import F
 
 from leaderboard.changed_settings import differences, settings_group
+from leaderboard.data_version import figures_version
 from leaderboard.lists.families import family_of
+from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.scores import OVERALL, overall_scores
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored.chance import GUESSES
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
@@ -19,6 +22,8 @@ FIGURE_FIELDS = (
     *("run", "run__benchmark", "run__provenance", "run__settings", "run__model__hub_id"),
     *("run__model__parameters", "run__model__stored_dtype", "value", "low", "high"),
 )
+# The last figure of a model is shown: that of the last step of its training, or of the model without a stated step.
+LAST_STEP_LAST = (F("run__model__step").asc(nulls_last=True), "run")
 
 
 class Figure(NamedTuple):
@@ -71,8 +76,8 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
         if run.pk in shares:
             by_slug.setdefault(run.benchmark.slug, []).append(run)
     benchmarks = {run.benchmark_id: run.benchmark for of_one in by_slug.values() for run in of_one}
-    similar = similar_figures(hub_id, parameters, benchmarks)
-    chance = chance_levels(benchmarks)
+    figures, chance = levels(benchmarks)
+    similar = similar_figures(hub_id, parameters, figures)
     rows = []
     for of_one in by_slug.values():
         run = _shown_run(of_one, similar)
@@ -81,15 +86,16 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
 
 
 def _shown_run(runs: Sequence[Run], similar: Mapping[int, Sequence[Figure]]) -> Run:
-    """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest.
+    """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest or the last step.
 
     Where runs answered different items, as those of different languages do, it is one that most models can be compared
     with.
     """
 
-    def preference(run: Run) -> tuple[bool, bool, int, int]:
+    def preference(run: Run) -> tuple[bool, bool, int, float, int]:
         measured = run.provenance == Run.Provenance.MEASURED
-        return (measured, not run.settings_group, len(_beside(run, similar)), run.pk)
+        step = inf if run.model.step is None else run.model.step
+        return (measured, not run.settings_group, len(_beside(run, similar)), step, run.pk)
 
     return max(runs, key=preference)
 
@@ -105,19 +111,39 @@ def _beside(run: Run, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
 
 
 def similar_figures(
-    hub_id: str, parameters: int | None, benchmarks: Mapping[int, Benchmark]
+    hub_id: str, parameters: int | None, figures: Mapping[int, Sequence[Figure]]
 ) -> dict[int, list[Figure]]:
-    """Map each benchmark to the figures of other models of similar size, oldest first; none without a size."""
+    """Map each benchmark to the figures of other models of similar size, earlier steps first; none without a size."""
     if not parameters:
         return {}
-    scores = Score.objects.filter(run__model__parameters__range=(parameters / SIMILAR, parameters * SIMILAR))
-    return _figures(scores.exclude(run__model__hub_id=hub_id), benchmarks)
+    low, high = parameters / SIMILAR, parameters * SIMILAR
+    return {
+        benchmark: [one for one in of_all if one.hub_id != hub_id and low <= (one.parameters or 0) <= high]
+        for benchmark, of_all in figures.items()
+    }
 
 
-def _figures(scores: QuerySet[Score], benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
-    """Return the overall figures among scores by benchmark. One query."""
+class Levels(NamedTuple):
+    """By benchmark the figures of all models, earlier steps first, and what guessing reaches where that is known."""
+
+    figures: Mapping[int, Sequence[Figure]]
+    chance: Mapping[int, float]
+
+
+# The figures of a thousand models on six benchmarks take about 2 MB. There is one for each choice of benchmarks.
+_LEVELS = KeptLists[Levels](most=4)
+
+
+def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
+    """Return the figures on some benchmarks. One query, and two more where one of them has changed since."""
+    version = figures_version(*benchmarks) if benchmarks else ""
+    return _LEVELS.get(frozenset(benchmarks), version, lambda: Levels(_figures(benchmarks), chance_levels(benchmarks)))
+
+
+def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
+    """Return the overall figures by benchmark. One query."""
     metrics = {benchmark.main_metric for benchmark in benchmarks.values()}
-    overall = scores.filter(
+    overall = Score.objects.filter(
         run__benchmark__in=benchmarks,
         run__state=Run.State.FINISHED,
         run__provenance__in=(Run.Provenance.MEASURED, Run.Provenance.PUBLISHED),
@@ -125,11 +151,12 @@ def _figures(scores: QuerySet[Score], benchmarks: Mapping[int, Benchmark]) -> di
         dimension=OVERALL.dimension,
         group=OVERALL.group,
         value__isnull=False,
+        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
     usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
     changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
     by_benchmark: dict[int, list[Figure]] = {}
-    for metric, *values in overall.order_by("run").values_list("metric", *FIGURE_FIELDS):
+    for metric, *values in overall.order_by(*LAST_STEP_LAST).values_list("metric", *FIGURE_FIELDS):
         pk, benchmark, provenance, settings, hub_id, parameters, dtype, *value = values
         if metric == benchmarks[benchmark].main_metric:
             key = benchmark, str(settings)
@@ -151,8 +178,8 @@ def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[int, float]:
         group=OVERALL.group,
         value__isnull=False,
     )
-    levels = scores.order_by("-run__model__hub_id").values_list("run__benchmark", "metric", "value")
-    return {pk: value for pk, metric, value in levels if value is not None and metric == benchmarks[pk].main_metric}
+    values = scores.order_by("-run__model__hub_id").values_list("run__benchmark", "metric", "value")
+    return {pk: value for pk, metric, value in values if value is not None and metric == benchmarks[pk].main_metric}
 
 
 def medians(figures: Sequence[Figure], metric: str, dimension: str) -> dict[str, float]:
@@ -168,15 +195,16 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str) -> dict[str,
 def family_figures(hub_id: str, rows: Sequence[ProfileRow]) -> tuple[ProfileRow, list[Figure]] | None:
     """Return the row of the benchmark on which most models of the family have a figure, with these; None without any.
 
-    Only models of a known size count. Two queries.
+    Only models of a known size count. One query at most.
     """
     family = family_of(hub_id)
     if not family or not rows:
         return None
-    names = Model.objects.exclude(parameters=None).values_list("hub_id", flat=True).distinct()
-    members = [name for name in names if family_of(name) == family]
-    benchmarks = {row.run.benchmark_id: row.run.benchmark for row in rows}
-    figures = _figures(Score.objects.filter(run__model__hub_id__in=members), benchmarks)
-    choices = [(row, [figure for figure in _beside(row.run, figures) if figure.parameters]) for row in rows]
+    of_all = levels({row.run.benchmark_id: row.run.benchmark for row in rows}).figures
+    figures = {
+        benchmark: [one for one in some if one.parameters and family_of(one.hub_id) == family]
+        for benchmark, some in of_all.items()
+    }
+    choices = [(row, _beside(row.run, figures)) for row in rows]
     row, chosen = max(choices, key=lambda choice: len(choice[1]))
     return (row, chosen) if len({figure.parameters for figure in chosen}) > 1 else None

@@ -8,22 +8,28 @@ whose published figures are in other metrics, or that still wait to be measured,
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
+from django.utils.dateparse import parse_datetime
 
-from leaderboard.changed_settings import differences, dtype_by_size, settings_group
+from leaderboard.changed_settings import differences, settings_group
+from leaderboard.data_version import figures_version
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.light_rows import light_row
+from leaderboard.lists.listed_models import ListedModel, ModelKey, listed_models
 from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.stored.chance import GUESSES
+from leaderboard.stored.chance import GUESSES, HUMANS
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
-PREFERENCE = (Provenance.MEASURED, Provenance.THIRD_PARTY, Provenance.PUBLISHED)
+PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
+WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
 
 
 @dataclass(frozen=True)
@@ -48,18 +54,14 @@ class Measure:
 
 
 class Figure(NamedTuple):
-    """The stored score of a run, with what tells whose it is."""
+    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it."""
 
     run: int
     benchmark: int
     provenance: str
     settings: str
-    finished: datetime | None
-    model: int
-    hub_id: str
-    kind: str
-    parameters: int | None
-    stored_dtype: str
+    finished: str | None
+    model: ListedModel
     metric: str
     value: float
     low: float | None
@@ -71,20 +73,11 @@ class Figure(NamedTuple):
         return self.provenance == Provenance.MEASURED
 
 
-# The fields of a score that a figure consists of, in its order.
+# The fields of a score that a figure consists of, in its order; the model is its number.
 FIELDS = (
-    *("run_id", "run__benchmark_id", "run__provenance", "settings", "run__finished"),
-    *("run__model_id", "run__model__hub_id", "run__model__kind"),
-    *("run__model__parameters", "run__model__stored_dtype"),
-    *("metric", "value", "low", "high", "n"),
+    *("run_id", "run__benchmark_id", "run__provenance", "settings", "finished"),
+    *("run__model_id", "metric", "value", "low", "high", "n"),
 )
-
-
-class ModelKey(NamedTuple):
-    """What a row is about: the model of this id, with the hub's weights or with those that `weights` names."""
-
-    hub_id: str
-    weights: str = ""
 
 
 class OpenRun(NamedTuple):
@@ -98,22 +91,15 @@ class OpenRun(NamedTuple):
 class Mention(NamedTuple):
     """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
 
-    slug: str
-    state: str
-    model: int
-    hub_id: str
-    kind: str
-    parameters: int | None
-
-    @property
-    def is_open(self) -> bool:
-        return self.state in OPEN
+    model: ListedModel
+    is_open: bool
 
 
 @dataclass(frozen=True)
 class BenchmarkColumn:
     """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
 
+    `human`: the figure of people, where authors have published one.
     `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
     they are in other metrics, about other settings, or about another group of items.
     """
@@ -124,6 +110,7 @@ class BenchmarkColumn:
     chance: float | None
     figures: Mapping[ModelKey, Figure]
     without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
+    human: Figure | None = None
 
     @property
     def slug(self) -> str:
@@ -191,67 +178,79 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
     return [group for group, _ in counts]
 
 
+# An overview of a thousand models on six benchmarks takes about 5 MB. There is one for each choice of a part.
+_OVERVIEWS = KeptLists[Overview](most=3)
+
+
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    One query for each part, one for the weights, and one for models without figures.
+    Two queries. Where a figure has changed since, or another model waits: one for each part, two for the models, and
+    one for those with published figures.
     """
-    figures = [figure for part in _by_part(measures) for figure in _stored(part)]
+    version = figures_version()
+    waiting = frozenset(Run.objects.filter(state__in=OPEN).order_by().values_list("benchmark__slug", "model_id"))
+    key = tuple((measure.slug, *measure.metrics, *measure.part) for measure in measures), waiting
+    return _OVERVIEWS.get(key, version, lambda: _overview(measures, waiting))
+
+
+def _overview(measures: Sequence[Measure], waiting: Collection[tuple[str, int]]) -> Overview:
+    models = listed_models()
+    figures = [figure for part in _by_part(measures) for figure in _stored(part, models)]
     by_version: dict[int, list[Figure]] = {}
     for figure in figures:
         by_version.setdefault(figure.benchmark, []).append(figure)
-    weights = other_weights()
-    mentions = _mentions(measures, weights)
-    columns = [
-        column
-        for measure in measures
-        if (column := _column(measure, by_version, weights, mentions.get(measure.slug, {})))
-    ]
+    mentions = _mentions(measures, models, waiting)
+    columns = [column for measure in measures if (column := _column(measure, by_version, mentions[measure.slug]))]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
-    return Overview(columns, model_rows(columns), max(finished, default=None))
+    return Overview(columns, model_rows(columns), _time(max(finished, default="")))
+
+
+def _time(text: str) -> datetime | None:
+    """Read a time as the database writes it: SQLite without its zone, which is UTC."""
+    time = parse_datetime(text) if text else None
+    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
 
 
 def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
     """Return a row for each model of any of the columns, those with the most figures first."""
     by_model: dict[ModelKey, dict[str, Figure]] = {}
-    mentions: dict[ModelKey, list[Mention]] = {}
+    mentions: dict[ModelKey, dict[str, Mention]] = {}
     for column in columns:
         for key, figure in column.figures.items():
             by_model.setdefault(key, {})[column.slug] = figure
         for key, mention in column.without_figure.items():
             by_model.setdefault(key, {})
-            mentions.setdefault(key, []).append(mention)
+            mentions.setdefault(key, {})[column.slug] = mention
     slugs = [column.slug for column in columns]
-    rows = [_row(key, figures, mentions.get(key, ())) for key, figures in by_model.items()]
+    rows = [_row(key, figures, mentions.get(key, {})) for key, figures in by_model.items()]
     return sorted(rows, key=lambda row: _order(row, slugs))
 
 
-def other_weights() -> dict[int, str]:
-    """Map models with other weights than those of the hub under the same id to what sets these apart. One query."""
-    models = Model.objects.exclude(weights_file="")
-    return {model.pk: model.weights_in_words for model in models}
-
-
-def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Sequence[Mention]) -> ModelRow:
+def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Mention]) -> ModelRow:
     """Return a model's row; what was measured here knows better what the model is."""
-    by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(Provenance(figure.provenance)))
-    sources: list[Figure | Mention] = [*by_preference, *mentions]
-    kind = next((source.kind for source in sources if source.kind), "")
-    parameters = next((source.parameters for source in sources if source.parameters), None)
-    return ModelRow(key, kind, parameters, figures, {mention.slug for mention in mentions if not mention.is_open})
+    by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
+    sources: list[Figure | Mention] = [*by_preference, *mentions.values()]
+    kind = next((source.model.kind for source in sources if source.model.kind), "")
+    parameters = next((source.model.parameters for source in sources if source.model.parameters), None)
+    apart = {slug for slug, mention in mentions.items() if not mention.is_open}
+    return ModelRow(key, kind, parameters, figures, apart)
 
 
-def _mentions(measures: Sequence[Measure], weights: Mapping[int, str]) -> dict[str, dict[ModelKey, Mention]]:
-    """Map slugs to the models with published or open runs there; an open run goes before published ones. One query."""
-    published = Q(state=State.FINISHED, provenance=Provenance.PUBLISHED)
-    runs = Run.objects.filter(published | Q(state__in=OPEN), benchmark__slug__in={part.slug for part in measures})
-    names = ("benchmark__slug", "state", "model_id", "model__hub_id", "model__kind", "model__parameters")
-    mentions: dict[str, dict[ModelKey, Mention]] = {}
-    for mention in map(Mention._make, runs.order_by().values_list(*names).distinct()):
-        key = ModelKey(mention.hub_id, weights.get(mention.model, ""))
-        of_benchmark = mentions.setdefault(mention.slug, {})
-        if mention.is_open or key not in of_benchmark:
-            of_benchmark[key] = mention
+def _mentions(
+    measures: Sequence[Measure], models: Mapping[int, ListedModel], waiting: Collection[tuple[str, int]]
+) -> dict[str, dict[ModelKey, Mention]]:
+    """Map slugs to the models with published or open runs there; an open run goes before published ones. One query.
+
+    `waiting`: the slug of the benchmark and the number of the model of each open run.
+    """
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED)
+    pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
+    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
+    for is_open, runs in ((False, pairs), (True, waiting)):
+        for slug, number in runs:
+            if slug in mentions and number in models:  # not added since
+                mentions[slug][models[number].key] = Mention(models[number], is_open)
     return mentions
 
 
@@ -267,21 +266,23 @@ def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
     return list(by_part.values())
 
 
-def _stored(measures: Sequence[Measure]) -> list[Figure]:
+def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> list[Figure]:
     """Return the figures of finished runs with the usual settings, for measures about the same part. One query."""
     by_version = {version.pk: (measure, version) for measure in measures for version in measure.versions}
     part = measures[0].part
     scores = Score.objects.filter(
-        run__state=State.FINISHED,
-        run__benchmark__in=by_version,
+        run__in=Run.objects.filter(state=State.FINISHED, benchmark__in=by_version).newest_steps(),
         metric__in={metric for measure in measures for metric in measure.metrics},
         dimension=part.dimension,
         group=part.group,
         value__isnull=False,
+        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
-    rows = scores.annotate(settings=Cast("run__settings", TextField())).values_list(*FIELDS)
+    texts = {"settings": Cast("run__settings", TextField()), "finished": Cast("run__finished", TextField())}
+    rows = scores.annotate(**texts).values_list(*FIELDS)
+    figures = (Figure._make((*row[:5], models[row[5]], *row[6:])) for row in rows if row[5] in models)
     usual = UsualSettings(by_version)
-    return [figure for figure in map(Figure._make, rows) if usual.has(figure)]
+    return [figure for figure in figures if usual.has(figure)]
 
 
 class UsualSettings:
@@ -293,7 +294,7 @@ class UsualSettings:
         self._is_usual: dict[tuple[int, str, str], bool] = {}
 
     def has(self, figure: Figure) -> bool:
-        key = (figure.benchmark, figure.settings, dtype_by_size(figure.parameters, figure.stored_dtype))
+        key = (figure.benchmark, figure.settings, figure.model.dtype)
         if key not in self._is_usual:
             self._is_usual[key] = self._compare(figure)
         return self._is_usual[key]
@@ -302,18 +303,17 @@ class UsualSettings:
         settings = json.loads(figure.settings)
         changed = differences(settings, self._usual[figure.benchmark])
         kept = {name: words for name, words in changed.items() if name not in self._narrowed_by[figure.benchmark]}
-        return not settings_group(kept, settings, figure.parameters, figure.stored_dtype)
+        return not settings_group(kept, settings, figure.model.parameters, figure.model.stored_dtype)
 
 
 def _column(
     measure: Measure,
     by_version: Mapping[int, Sequence[Figure]],
-    weights: Mapping[int, str],
     mentions: Mapping[ModelKey, Mention],
 ) -> BenchmarkColumn | None:
     """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
     stored = [figure for version in measure.versions for figure in by_version.get(version.pk, ())]
-    guesses = [figure for figure in stored if figure.provenance == Provenance.BASELINE and figure.hub_id in GUESSES]
+    baselines = [figure for figure in stored if figure.provenance == Provenance.BASELINE]
     models = [figure for figure in stored if figure.provenance in PREFERENCE]
     metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
     if metric is None and not mentions:
@@ -323,26 +323,30 @@ def _column(
     shown = [figure for figure in models if figure.metric == metric]
     with_figures = {figure.benchmark for figure in shown}
     version = next(version for version in measure.versions if version.pk in with_figures)
-    chances = sorted(
-        (figure.benchmark != version.pk, GUESSES.index(figure.hub_id), figure.value)
-        for figure in guesses
-        if figure.metric == metric
-    )
-    chance = chances[0][2] if chances else None
-    main = _main(shown, version, weights)
+    same_metric = [figure for figure in baselines if figure.metric == metric]
+    chance, human = (_reference(same_metric, ids, version) for ids in (GUESSES, HUMANS))
+    main = _main(shown, version)
     others = {key: mention for key, mention in mentions.items() if key not in main}
-    return BenchmarkColumn(measure, metric, version, chance, main, others)
+    return BenchmarkColumn(measure, metric, version, chance.value if chance else None, main, others, human)
 
 
-def _main(figures: Iterable[Figure], version: Benchmark, weights: Mapping[int, str]) -> dict[ModelKey, Figure]:
+def _reference(baselines: Iterable[Figure], ids: Sequence[str], version: Benchmark) -> Figure | None:
+    """Return the figure of the first of these baselines, about this version if there is one; None without any."""
+    of_ids = [figure for figure in baselines if figure.model.key.hub_id in ids]
+    return min(
+        of_ids, key=lambda figure: (figure.benchmark != version.pk, ids.index(figure.model.key.hub_id)), default=None
+    )
+
+
+def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figure]:
     """Map each model to its figure: measured before published, about this version before others, the newest run."""
 
     def preference(figure: Figure) -> tuple[int, bool, int]:
-        return (-PREFERENCE.index(Provenance(figure.provenance)), figure.benchmark == version.pk, figure.run)
+        return (-PREFERENCE.index(figure.provenance), figure.benchmark == version.pk, figure.run)
 
     main: dict[ModelKey, Figure] = {}
     for figure in figures:
-        key = ModelKey(figure.hub_id, weights.get(figure.model, ""))
+        key = figure.model.key
         if key not in main or preference(figure) > preference(main[key]):
             main[key] = figure
     return main
@@ -354,14 +358,23 @@ def running() -> QuerySet[Run]:
 
 
 def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """Return the rows of a page with the open runs of their models. Two queries."""
-    runs = Run.objects.filter(state__in=OPEN, model__hub_id__in={row.hub_id for row in rows})
-    stored = list(runs.select_related("model", "benchmark").order_by("-pk"))
-    percents = percent_done([run.pk for run in stored])
+    """Return the rows of a page with the open runs of their models on benchmarks where they have no figure.
+
+    Two queries.
+    """
+    by_key = {row.key: row for row in rows}
+    runs = Run.objects.filter(state__in=OPEN, model__hub_id__in={row.hub_id for row in rows}).order_by("-pk")
+    fields = ("pk", "state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
+    stored: list[tuple[ModelKey, str, int, str]] = []
+    for pk, state, slug, *values in runs.values_list(*fields):
+        model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
+        key = ModelKey(model.hub_id, model.weights_in_words)
+        if key in by_key and slug not in by_key[key].figures:
+            stored.append((key, slug, pk, state))
+    percents = percent_done([pk for _, _, pk, _ in stored])
     by_model: dict[ModelKey, dict[str, OpenRun]] = {}
-    for run in stored:
-        key = ModelKey(run.model.hub_id, run.model.weights_in_words)
-        by_model.setdefault(key, {})[run.benchmark.slug] = OpenRun(run.pk, run.state, percents.get(run.pk, 0))
+    for key, slug, pk, state in stored:
+        by_model.setdefault(key, {})[slug] = OpenRun(pk, state, percents.get(pk, 0))
     return [replace(row, open_runs=by_model.get(row.key, {})) for row in rows]
 
 

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from django.http import QueryDict
 
+from leaderboard.lists.facets import SIZES
 from leaderboard.lists.overview import ModelRow, Provenance
-from leaderboard.lists.standings import SIZES
 from probing.kinds import KINDS
 
+ADAPTER = "adapter"  # a choice among the kinds of models
 SEVERAL = 2  # benchmarks with figures that a model must have where a reader asks for several
 
 
@@ -37,8 +38,8 @@ FACETS = (
     RowFacet(
         "kind",
         "Type",
-        {kind: facts.title for kind, facts in KINDS.items()},
-        lambda row, kind: row.kind == kind,
+        {kind: facts.title for kind, facts in KINDS.items()} | {ADAPTER: "with an adapter"},
+        lambda row, kind: "+" in row.hub_id if kind == ADAPTER else row.kind == kind,
     ),
     RowFacet(
         "size",

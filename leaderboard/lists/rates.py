@@ -10,6 +10,7 @@ from statistics import quantiles
 from typing import NamedTuple
 
 from django.db.models import OuterRef, Sum
+from django.utils.functional import cached_property
 
 from leaderboard.models import Run, RunPart
 
@@ -37,11 +38,22 @@ class RecentRates:
 
     runs: Mapping[str, Sequence[DoneRun]]
 
+    @cached_property
+    def _computed(self) -> dict[tuple[str, int | None], Rates | None]:
+        """What was computed already: most of the runs that wait are of a few sizes."""
+        return {}
+
     def of(self, probe: str, parameters: int | None = None) -> Rates | None:
         """Return the rates that a model of this size would have; None while no run of the probe has finished.
 
         If a size is not known, the model counts as equally large.
         """
+        key = probe, parameters
+        if key not in self._computed:
+            self._computed[key] = self._of(probe, parameters)
+        return self._computed[key]
+
+    def _of(self, probe: str, parameters: int | None) -> Rates | None:
         rates = [
             run.rate * (run.parameters / parameters if run.parameters and parameters else 1)
             for run in self.runs.get(probe, ())

@@ -1,18 +1,46 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
-from typing import TYPE_CHECKING, TypedDict
+import json
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
-from django.db.models import Case, Count, Exists, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    Max,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce
 
+from leaderboard.data_version import figures_version
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.light_rows import field_names, light_row, read_field
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models.run import RunQuerySet
 
 State = Run.State
 WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
 OPEN = (State.QUEUED, *WORKING, State.WAITING)
 # The version of published figures that are not about exactly the files and settings of measured runs.
 ANY_VERSION = "published"
-OWN_PAGE = ("message", "next_step", "traceback", "log")  # fields of a run that its own page shows alone
+# Fields of a run and of a model that no list of all runs of a benchmark shows. It reads `provenance_record` for the
+# rows of one page (`read_records`), and at once only for published runs, whose source is part of it.
+NOT_LISTED = (
+    *("message", "next_step", "traceback", "log", "submitter", "lane", "finishing_until"),
+    *("created", "started", "settings", "provenance_record"),
+)
+COUNTED = ("has_other_commits", "earlier_steps")  # by the queries of lists
+MODEL_NOT_LISTED = ("weight_bytes", "gated", "created")
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
@@ -54,25 +82,74 @@ def _number_of_models(runs: QuerySet[Run]) -> Coalesce:
     return Coalesce(Subquery(finished.annotate(number=Count("model__hub_id", distinct=True)).values("number")), 0)
 
 
-def finished(benchmark: Benchmark) -> QuerySet[Run]:
+def finished(benchmark: Benchmark) -> RunQuerySet:
     """Return the finished runs of this version, to choose rows of other tables by."""
     return Run.objects.filter(benchmark=benchmark, state=State.FINISHED)
 
 
-def finished_runs(benchmark: Benchmark) -> QuerySet[Run]:
+def finished_runs(benchmark: Benchmark) -> RunQuerySet:
     """Return the finished runs of this version, with the figures that were published about exactly the same.
+
+    Of a model that was measured at several steps of its training it has the last one.
 
     Those about another sample or version stand by themselves (`lists/published`).
     """
-    return _with_commits(finished(benchmark))
+    return _with_commits(finished(benchmark).newest_steps())
 
 
-def runs_on(benchmark: Benchmark) -> list[Run]:
-    """Return the finished runs of this version without what only their own pages show. They share `benchmark`."""
-    runs = list(finished_runs(benchmark).select_related(None).select_related("model").defer(*OWN_PAGE))
-    for run in runs:
-        run.benchmark = benchmark
+# The runs of a thousand models take about 4 MB.
+_RUNS = KeptLists[Sequence[Run]](most=8)
+
+
+def runs_on(benchmark: Benchmark, version: str | None = None) -> Sequence[Run]:
+    """Return the finished runs of this version without what only their own pages show. They share their benchmark.
+
+    Each knows how many earlier steps of its training it stands for. One query, and another one where a figure of the
+    benchmark has changed since they were read. `version`: that of the benchmark's figures, if it was read already.
+    """
+    version = figures_version(benchmark.pk) if version is None else version
+    return _RUNS.get(benchmark.pk, version, lambda: _read_runs(benchmark))
+
+
+def _read_runs(benchmark: Benchmark) -> list[Run]:
+    names, model_names = [*COUNTED, *field_names(Run, NOT_LISTED)], field_names(Model, MODEL_NOT_LISTED)
+    published = Case(When(provenance=Run.Provenance.PUBLISHED, then=F("provenance_record")))
+    rows = finished_runs(benchmark).with_earlier_steps()
+    rows = rows.annotate(settings_text=Cast("settings", TextField()), record=published)
+    read = rows.values_list("settings_text", "record", *names, *(f"model__{name}" for name in model_names))
+    by_settings: dict[tuple[str, int], dict[str, str]] = {}
+    runs = []
+    for settings_text, record, *values in read:
+        fields = dict(zip(names, values, strict=False))
+        model = light_row(Model, dict(zip(model_names, values[len(names) :], strict=True)))
+        fields["settings"] = _settings(settings_text)
+        if record is not None:
+            fields["provenance_record"] = record
+        run = light_row(Run, fields, model=model, benchmark=benchmark)
+        question = (settings_text, run.items_left_out)
+        if question not in by_settings:
+            by_settings[question] = run.differences
+        run.differences = by_settings[question]
+        runs.append(run)
     return runs
+
+
+@lru_cache(maxsize=1024)
+def _settings(text: str) -> dict[str, Any]:
+    """Return settings from their JSON; most runs of a benchmark have the same."""
+    return dict(json.loads(text))
+
+
+class OfRun(Protocol):
+    """A row of a list that is about a run."""
+
+    @property
+    def run(self) -> Run: ...
+
+
+def read_records(rows: Iterable[OfRun]) -> None:
+    """Read the records of the runs that rows of a page are about. One query at most."""
+    read_field([row.run for row in rows], "provenance_record")
 
 
 def measured_runs() -> QuerySet[Run]:
@@ -81,7 +158,7 @@ def measured_runs() -> QuerySet[Run]:
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
-def runs_with_items() -> QuerySet[Run]:
+def runs_with_items() -> RunQuerySet:
     """Return every finished run whose items are stored here, the newest first.
 
     They were measured here or uploaded by a third party.
@@ -91,13 +168,13 @@ def runs_with_items() -> QuerySet[Run]:
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
-def runs_with_figures() -> QuerySet[Run]:
+def runs_with_figures() -> RunQuerySet:
     """Return every finished run of a model, published ones included, the newest first."""
     runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
     return _with_commits(runs).order_by("-finished", "-pk")
 
 
-def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
+def _with_commits(runs: RunQuerySet) -> RunQuerySet:
     """Annotate each run with `has_other_commits`: its model was measured on its benchmark at other commits as well.
 
     Names of such runs must tell the commits apart. The search begins with the other commits of the model, of which
@@ -105,13 +182,17 @@ def _with_commits(runs: QuerySet[Run]) -> QuerySet[Run]:
     """
     finished = Run.objects.filter(model=OuterRef("pk"), benchmark=OuterRef(OuterRef("benchmark")), state=State.FINISHED)
     commits = Model.objects.filter(Exists(finished), hub_id=OuterRef("model__hub_id"))
-    others = commits.exclude(pk=OuterRef("model")).exclude(commit="")
+    others = commits.exclude(pk=OuterRef("model")).exclude(commit="", revision="")
     return runs.annotate(has_other_commits=Exists(others)).select_related("model", "benchmark")
 
 
 def runs_beside(run: Run) -> list[Run]:
-    """Return this run and the other finished runs of its model on its benchmark, whatever their settings."""
-    return list(finished_runs(run.benchmark).filter(model__hub_id=run.model.hub_id).order_by("pk"))
+    """Return this run and the other finished runs of its model on its benchmark, whatever their settings.
+
+    Those of other steps of its training have a page of their own.
+    """
+    runs = _with_commits(finished(run.benchmark)).filter(model__hub_id=run.model.hub_id)
+    return list(runs.filter(model__step=run.model.step).order_by("pk"))
 
 
 def model_versions(hub_id: str) -> QuerySet[Model]:

@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import F, Max, Min, QuerySet
+from django.db.models import Max, Min, QuerySet
 from django.urls import reverse
 
+from leaderboard.lists.light_rows import light_rows
 from leaderboard.lists.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.templates import HIGHEST, LOWEST
 
 
-@dataclass(frozen=True, order=True)
-class Slice:
+class Slice(NamedTuple):
     """One group of one dimension, written `dimension:group` in a query string."""
 
     dimension: str
@@ -131,11 +131,16 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:
     """Return the metric of every finished run in one slice, the best first."""
     runs = {run.pk: run for run in runs_on(benchmark)}
-    matching = Score.objects.filter(run__in=runs, metric=metric, dimension=dimension, group=group)
-    scores = list(matching.order_by(F("value").desc(nulls_last=True), "run__model__hub_id"))
+    matching = Score.objects.filter(run__in=finished(benchmark), metric=metric, dimension=dimension, group=group)
+    scores = [score for score in light_rows(Score, matching) if score.run_id in runs]  # no run has finished since
     for score in scores:
-        score.run = runs[score.run_id]
-    return scores
+        attach_run(score, runs)
+    return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
+
+
+def attach_run(score: Score, runs: Mapping[int, Run]) -> None:
+    """Give a score its run from those that were read already, by number."""
+    score._state.fields_cache["run"] = runs[score.run_id]
 
 
 def best_scores(benchmark: Benchmark, metric: str, limit: int) -> list[Score]:

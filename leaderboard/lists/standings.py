@@ -4,60 +4,29 @@ Runs are ranked in groups of equal settings, the usual ones first (docs/methods.
 answered the same items; published ones stand apart unless the reader includes them in the ranking.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from django.db.models import Q
 from django.http import QueryDict
+from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
+from leaderboard.data_version import figures_version
+from leaderboard.lists.facets import FACETS, REPORTED, Facet
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.light_rows import light_rows
 from leaderboard.lists.runs import finished, runs_on
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.ranks import RunRank, places
-from probing.kinds import KINDS
 
 Provenance = Run.Provenance
-REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
 # The beginnings of headings above the groups of a leaderboard, in their order.
 OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
 STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
-SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
-
-
-@dataclass(frozen=True)
-class Facet:
-    """A property by which the leaderboard is narrowed. `choices` maps values to titles; `holds` tests a run."""
-
-    name: str
-    title: str
-    choices: Mapping[str, str]
-    holds: Callable[[Run, str], bool]
-
-
-def _in_size(run: Run, choice: str) -> bool:
-    low, high = SIZES[choice]
-    return run.model.parameters is not None and low <= run.model.parameters < high
-
-
-FACETS = (
-    Facet("kind", "Type", {kind: kind for kind in KINDS}, lambda run, kind: run.model.kind == kind),
-    Facet(
-        "size",
-        "Size",
-        {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
-        _in_size,
-    ),
-    Facet(
-        "provenance",
-        "Source",
-        {choice.value: choice.label.lower() for choice in (Provenance.MEASURED, *REPORTED)},
-        lambda run, choice: run.provenance == choice,
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -85,20 +54,25 @@ class LeaderboardFilter:
         """The facets of which the reader has chosen a value."""
         return [facet for facet in FACETS if self.chosen.get(facet.name)]
 
-    def holds(self, run: Run, without: str = "") -> bool:
-        """Tell whether a run passes the search and every facet but the one named `without`. Baselines always do."""
-        if run.provenance == Provenance.BASELINE:
-            return True
-        facets = [facet for facet in self.narrows if facet.name != without]
-        return self.search.lower() in run.model.hub_id.lower() and all(
-            facet.holds(run, self.chosen[facet.name]) for facet in facets
-        )
+    @property
+    def board(self) -> Hashable:
+        """What decides about the rows before the search and the facets narrow them."""
+        metrics = (self.metric, *self.other_metrics)
+        limits = frozenset(self.limits.items())
+        return self.benchmark.pk, metrics, frozenset(self.slices), self.rank_published, self.part, *self.sides, limits
 
-
-def chosen_facets(query: QueryDict) -> dict[str, str]:
-    """Return the choice of each facet in a query string; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
-    return {facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices}
+    def held(self, rows: "Iterable[Standing]", without: str = "") -> "list[Standing]":
+        """Return the rows that pass the search and every facet but the one named `without`. Baselines always do."""
+        chosen = [(facet.name, self.chosen[facet.name]) for facet in self.narrows if facet.name != without]
+        search = self.search.lower()
+        if not (search or chosen):
+            return list(rows)
+        return [
+            row
+            for row in rows
+            if row.is_baseline
+            or (search in row.hub_id.lower() and all(row.facets[name] == choice for name, choice in chosen))
+        ]
 
 
 def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions: Sequence[str]) -> list[Slice]:
@@ -125,7 +99,7 @@ class Rank:
         return f"≈ {places(self.best, self.worst)}" if self.by_intervals else places(self.best, self.worst)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Standing:
     """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one.
 
@@ -145,12 +119,21 @@ class Standing:
     some_items: bool = False
     listed_apart: bool = False
 
-    @property
+    @cached_property
+    def hub_id(self) -> str:
+        return self.run.model.hub_id
+
+    @cached_property
+    def facets(self) -> dict[str, str]:
+        """Its choice of each facet by the facet's name; a text that is none of them where it has none."""
+        return {facet.name: facet.value(self.run) for facet in FACETS}
+
+    @cached_property
     def stored_rank(self) -> RunRank | None:
         """Its stored rank in the metric that ranks, from paired comparisons."""
         return self.stored_ranks.get(self.metric)
 
-    @property
+    @cached_property
     def is_baseline(self) -> bool:
         return self.run.provenance == Provenance.BASELINE
 
@@ -173,12 +156,12 @@ class Standing:
             return ""
         return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
 
-    @property
+    @cached_property
     def place(self) -> tuple[bool, str, bool, str]:
         """The group of rows that it stands in: rows of equal places are sorted and ranked among themselves."""
         return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
 
-    @property
+    @cached_property
     def main(self) -> Score | None:
         """The score that ranks: that of all items, or of the part of them that the row is about."""
         return self.score(self.metric, self.part)
@@ -240,22 +223,43 @@ class Leaderboard:
     compared: list[RunRank]
 
 
-def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
-    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest. Three queries.
+@dataclass(frozen=True)
+class _Board:
+    """The rows of a leaderboard before it is narrowed, and the other parts of a `Leaderboard`."""
 
-    Ranks are those among all ranked runs of a group, whatever the filter hides.
+    rows: list[Standing]
+    without_figure: list[Run]
+    compared: list[RunRank]
+
+
+# A board of a thousand models takes about 4 MB. Readers who search or choose facets share one.
+_BOARDS = KeptLists[_Board](most=4)
+
+
+def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
+    """Return the rows in order: baselines, then group by group the ranked rows by score and the rest.
+
+    Ranks are those among all ranked runs of a group, whatever the filter hides. One query, and three more where a
+    figure of the benchmark has changed since the rows were read.
     """
-    runs = runs_on(filters.benchmark)
+    version = figures_version(filters.benchmark.pk)
+    board = _BOARDS.get(filters.board, version, lambda: _board(filters, version))
+    facets = [(facet, _facet_choices(facet, filters, board.rows)) for facet in FACETS]
+    return Leaderboard(filters.held(board.rows), facets, board.without_figure, board.compared)
+
+
+def _board(filters: LeaderboardFilter, version: str) -> _Board:
+    """Read and rank all rows. Three queries."""
+    runs = runs_on(filters.benchmark, version)
     scores = _scores(filters, runs)
     stored = _stored_ranks(filters.benchmark) if filters.part == OVERALL else {}
     standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
     shown = [row for row in standings if _has_figure(row)]
     ranks = _ranks(shown, filters.rank_published)
-    rows = [replace(row, rank=ranks.get(row.run.pk)) for row in shown if filters.holds(row.run)]
-    counted = [row.run for row in shown]
-    facets = [(facet, _facet_choices(facet, filters, counted)) for facet in FACETS]
+    for row in shown:
+        row.rank = ranks.get(row.run.pk)
     others = [row.run for row in standings if not row.scores]
-    return Leaderboard(sorted(rows, key=_default_order), facets, others, _compared(standings))
+    return _Board(sorted(shown, key=_default_order), others, _compared(standings))
 
 
 def _standing(
@@ -287,11 +291,12 @@ def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Ran
 
 def _compared(standings: Iterable[Standing]) -> list[RunRank]:
     """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group."""
-    stored = [(row.run, row.stored_rank) for row in standings if row.stored_rank and not row.group]
-    ranked = [(run, rank) for run, rank in stored if rank.best is not None]
-    for run, rank in ranked:
-        rank.run = run
-    return sorted((rank for _, rank in ranked), key=lambda rank: (rank.tie_group or 0, -(rank.value or 0.0)))
+    ranked = []
+    for row in standings:
+        if row.stored_rank and row.stored_rank.best is not None and not row.group:
+            row.stored_rank.run = row.run
+            ranked.append(row.stored_rank)
+    return sorted(ranked, key=lambda rank: (rank.tie_group or 0, -(rank.value or 0.0)))
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
@@ -301,10 +306,10 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
         parts |= Q(dimension=part.dimension, group=part.group)
     metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
     scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
-    for score in Score.objects.filter(parts, run__in=finished(filters.benchmark), metric__in=metrics):
+    stored = Score.objects.filter(parts, run__in=finished(filters.benchmark), metric__in=metrics)
+    for score in light_rows(Score, stored):
         if score.run_id in scores:  # no run has finished since
-            by_slice = scores[score.run_id].setdefault(score.metric, {})
-            by_slice[Slice(score.dimension, score.group)] = score
+            scores[score.run_id].setdefault(score.metric, {})[Slice(score.dimension, score.group)] = score
     return scores
 
 
@@ -313,23 +318,30 @@ def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Ra
 
     Baselines have none, and neither has a published figure without a stated error, which takes no place either.
     """
-    stored = {row.run: row.stored_rank for row in rows if row.stored_rank}
-    paired = {run: Rank(rank.best, rank.worst) for run, rank in stored.items() if rank.best and rank.worst}
-    bounds = {row.run: bounds for row in rows if (bounds := row.bounds)}
-    measured = {run for run in bounds if run.provenance == Provenance.MEASURED}
-    reported = {run for run in bounds if run.provenance in REPORTED and rank_published}
-    references = (set(paired) & measured) or measured or reported
-    marked = (measured | reported) - set(stored)
+    paired: dict[int, Rank] = {}
+    bounds: dict[int, tuple[float, float]] = {}
+    measured, reported, marked = [], [], []
+    for row in rows:
+        pk, stored = row.run.pk, row.stored_rank
+        if stored and stored.best and stored.worst:
+            paired[pk] = Rank(stored.best, stored.worst)
+        if row.bounds:
+            bounds[pk] = row.bounds
+            is_measured, is_reported = row.run.provenance == Provenance.MEASURED, row.run.provenance in REPORTED
+            measured += [pk] if is_measured else []
+            reported += [pk] if is_reported and rank_published else []
+            marked += [pk] if stored is None and (is_measured or (is_reported and rank_published)) else []
+    references = [pk for pk in measured if pk in paired] or measured or reported
     by_intervals = {
-        run: place_by_intervals(bounds[run], [bounds[other] for other in references if other != run]) for run in marked
+        pk: place_by_intervals(bounds[pk], [bounds[other] for other in references if other != pk]) for pk in marked
     }
-    return {run.pk: rank for run, rank in {**by_intervals, **paired}.items()}
+    return by_intervals | paired
 
 
 def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     """Map each run that has any to its stored ranks by metric."""
     ranks: dict[int, dict[str, RunRank]] = {}
-    for rank in RunRank.objects.filter(run__in=finished(benchmark)):
+    for rank in light_rows(RunRank, RunRank.objects.filter(run__in=finished(benchmark))):
         ranks.setdefault(rank.run_id, {})[rank.metric] = rank
     return ranks
 
@@ -348,13 +360,14 @@ def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], boo
         standing.rank is None,
         value is None,
         -(value or 0.0),
-        standing.run.model.hub_id,
+        standing.hub_id,
     )
 
 
-def _facet_choices(facet: Facet, filters: LeaderboardFilter, runs: Iterable[Run]) -> list[FacetChoice]:
-    left = [run for run in runs if run.provenance != Provenance.BASELINE and filters.holds(run, without=facet.name)]
+def _facet_choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
+    left = filters.held(rows, without=facet.name)
+    counts = Counter(row.facets[facet.name] for row in left if not row.is_baseline)
     return [
-        FacetChoice(value, title, sum(facet.holds(run, value) for run in left), filters.chosen.get(facet.name) == value)
+        FacetChoice(value, title, counts[value], filters.chosen.get(facet.name) == value)
         for value, title in facet.choices.items()
     ]

@@ -1,5 +1,7 @@
 """Addresses of one page of every kind, found through the API: for pictures of pages, and for checks of them.
 
+Pages of submissions have secret addresses, which only the database has: `of_submissions`.
+
 The first benchmark with measured runs gives most of them. For each further probe come the pages to which that probe
 adds parts of its own.
 """
@@ -8,6 +10,10 @@ import json
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
+
+from django.urls import reverse
+
+from leaderboard.models import Submission
 
 FIXED = {
     "overview": "/",
@@ -51,7 +57,7 @@ def page_kinds(site: Site) -> dict[str, str]:
     """Return addresses by name."""
     first, *others = site.measured().values()
     pages = FIXED | dict(of_published(site)) | dict(of_benchmark(site, first)) | dict(of_every_model(site, first))
-    pages |= dict(of_unfinished(site))
+    pages |= dict(of_unfinished(site)) | dict(of_training(site))
     for slug in others:
         pages |= {f"{name}-{slug}": address for name, address in of_benchmark(site, slug)}
     return pages
@@ -89,8 +95,30 @@ def of_published(site: Site) -> Iterator[tuple[str, str]]:
             return
 
 
+def of_training(site: Site) -> Iterator[tuple[str, str]]:
+    """Yield the page of a model that has finished runs at two steps of its training or more, where there is one."""
+    steps: dict[str, set[int]] = {}
+    for run in site.answer("runs?state=finished")["runs"]:
+        model = run["model"]
+        if model["step"] is not None:
+            steps.setdefault(model["hub_id"], set()).add(model["step"])
+    for hub_id, of_model in steps.items():
+        if len(of_model) > 1:
+            yield "training", f"/models/{hub_id}/training/"
+            return
+
+
 def of_unfinished(site: Site) -> Iterator[tuple[str, str]]:
     """Yield the page of a run in each state before its end, and of one that failed, where there are such runs."""
     for state in ("queued", "scoring", "failed"):
         for run in site.answer(f"runs?state={state}")["runs"][:1]:
             yield f"run-{state}", f"/runs/{run['run']}/"
+
+
+def of_submissions() -> Iterator[tuple[str, str]]:
+    """Yield the page of a submission in each state, and of one with several revisions, from the database."""
+    for state in Submission.State.values:
+        for submission in Submission.objects.filter(state=state, group="")[:1]:
+            yield f"submission-{state}", reverse("submission", args=[submission.token])
+    for submission in Submission.objects.exclude(group="").order_by("pk")[:1]:
+        yield "submission-revisions", reverse("submission", args=[submission.token])

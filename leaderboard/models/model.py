@@ -4,13 +4,17 @@ from django.db import models
 from django.urls import reverse
 
 from probing.kinds import KINDS
+from probing.revisions import position
+
+LARGEST_NUMBER = 2**63 - 1  # of a column of whole numbers
 
 
 class Model(models.Model):
-    """A language model at one commit.
+    """A language model at one commit. With a LoRA adapter merged into it, it is a model of its own, `model+adapter`.
 
     A local model has the SHA-256 of its files in place of a commit. Models that are known only from published figures
-    have none and the source "published".
+    have none and the source "published". Networks that a third party measured in memory have neither commit nor files;
+    their revisions tell them apart.
     """
 
     class Source(models.TextChoices):
@@ -21,6 +25,14 @@ class Model(models.Model):
     hub_id = models.CharField(max_length=200, db_index=True, help_text="org/name, as the hub spells it")
     printed_name = models.CharField(max_length=200, blank=True, help_text="as named in the paper; empty for hub models")
     commit = models.CharField(max_length=64, blank=True)
+    revision = models.CharField(
+        max_length=200, blank=True, help_text="branch, tag or step that the commit was named by"
+    )
+    step = models.BigIntegerField(null=True, blank=True, help_text="step of the training, as the revision states it")
+    tokens = models.BigIntegerField(
+        null=True, blank=True, help_text="tokens read until then, as the revision states it"
+    )
+    adapter_commit = models.CharField(max_length=64, blank=True, help_text="of the LoRA adapter; empty without one")
     kind = models.CharField(max_length=20, blank=True, choices=[(kind, kind) for kind in KINDS])
     parameters = models.BigIntegerField(null=True, blank=True)
     weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
@@ -28,7 +40,9 @@ class Model(models.Model):
     weights_file = models.CharField(
         max_length=200, blank=True, help_text="name of the GGUF file, if the weights are one"
     )
-    quantisation = models.CharField(max_length=20, blank=True, help_text="that the GGUF file states, such as Q4_1")
+    quantisation = models.CharField(
+        max_length=20, blank=True, help_text="how the weights are quantised, such as Q4_1 or “bitsandbytes, 4 bits”"
+    )
     architecture = models.CharField(max_length=100, blank=True)
     licence = models.CharField(max_length=100, blank=True)
     gated = models.BooleanField(default=False)
@@ -36,7 +50,16 @@ class Model(models.Model):
     created = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["hub_id", "commit", "source"], name="one_model_per_commit")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["hub_id", "commit", "adapter_commit", "source"],
+                condition=~models.Q(commit=""),
+                name="one_model_per_commit",
+            ),
+            models.UniqueConstraint(
+                fields=["hub_id", "revision", "source"], condition=models.Q(commit=""), name="one_model_per_revision"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.hub_id}@{self.commit[:7]}" if self.commit else self.hub_id
@@ -48,14 +71,67 @@ class Model(models.Model):
     @property
     def weights_in_words(self) -> str:
         """What sets these weights apart from those that the hub has under the same id; empty for those."""
+        if self.adapter_commit:
+            return ", ".join(filter(None, ["with a LoRA adapter", self.quantisation]))
+        if not self.weights_file:
+            return self.quantisation
         place = "local file" if self.source == Model.Source.LOCAL else ""
-        return ", ".join(filter(None, [self.quantisation, "GGUF", place])) if self.weights_file else ""
+        return ", ".join(filter(None, [self.quantisation, "GGUF", place]))
+
+    @property
+    def commit_kind(self) -> str:
+        """What the commit is: one of a repository, or the hash of a local model's files."""
+        return "content hash" if self.source == Model.Source.LOCAL else "commit"
 
     @property
     def version_in_words(self) -> str:
-        """The commit, or the hash of a local model's files, in short; empty where neither is stored."""
-        kind = "content hash" if self.source == Model.Source.LOCAL else "commit"
-        return f"{kind} {self.commit[:7]}" if self.commit else ""
+        """The revision and the commit, or the hash of a local model's files, in short; may be empty."""
+        commit = f"{self.commit_kind} {self.commit[:7]}" if self.commit else ""
+        adapter = f"of the adapter {self.adapter_commit[:7]}" if self.adapter_commit else ""
+        return ", ".join(filter(None, [self.revision, commit, adapter]))
+
+    def name_revision(self, name: str) -> bool:
+        """Note a name of this commit and the step that it states; return True if that changed anything.
+
+        A name that was noted before is kept, unless only the new one states a step. The commit itself is no name.
+        """
+        stated = position(name)
+        if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or stated is None)):
+            return False
+        numbers = (stated.step, stated.tokens) if stated else (None, None)
+        self.revision = name[:200]
+        self.step, self.tokens = (None if number is None or number > LARGEST_NUMBER else number for number in numbers)
+        return True
+
+    @property
+    def step_in_words(self) -> str:
+        """The step of the training, such as "step 143,000"; empty where none is stated."""
+        return "" if self.step is None else f"step {self.step:,}"
+
+    @property
+    def training_url(self) -> str:
+        """The address of the page with its steps, where it was measured at several."""
+        return reverse("training", args=self.hub_id.split("/", 1))
+
+    @property
+    def base_id(self) -> str:
+        """The id of the model that its adapter changes; its own id without one."""
+        return self.hub_id.partition("+")[0]
+
+    @property
+    def adapter_id(self) -> str:
+        """The id of its adapter; empty without one."""
+        return self.hub_id.partition("+")[2]
+
+    @property
+    def adapter_identity(self) -> str:
+        """The id of its adapter with the commit, as a record has it; empty without one."""
+        return f"{self.adapter_id}@{self.adapter_commit}" if self.adapter_commit else ""
+
+    @property
+    def pinned_name(self) -> str:
+        """Its id as a command names it, with the commit of its adapter."""
+        return f"{self.hub_id}@{self.adapter_commit}" if self.adapter_commit else self.hub_id
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""The tables of the parts of runs, which workers lease, and of the rights of workers elsewhere."""
+"""The tables of the parts of runs, which workers lease, and of the rights of programs elsewhere."""
 
 from typing import Any
 
@@ -78,10 +78,15 @@ class RunPart(models.Model):
 
 
 class WorkerToken(models.Model):
-    """The right of a worker elsewhere to measure for this site over HTTP. Only a digest of the secret is stored."""
+    """The right to measure for this site over HTTP, or to push results to it. Only a digest of the secret is stored."""
+
+    class Purpose(models.TextChoices):
+        WORK = "work", "measures parts of runs"
+        PUSH = "push", "pushes results of its own"
 
     name = models.CharField(max_length=100, unique=True)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the secret")
+    purpose = models.CharField(max_length=4, choices=Purpose.choices, default=Purpose.WORK)
     trusted = models.BooleanField(default=False, help_text="its results need no second measurement")
     revoked = models.BooleanField(default=False)
     created = models.DateTimeField(auto_now_add=True)

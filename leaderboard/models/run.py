@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import models, transaction
-from django.urls import reverse
+from django.db.models.functions import Coalesce
+from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
 
-from leaderboard.changed_settings import differences, settings_group
+from leaderboard.changed_settings import differences, settings_group, with_left_out
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import Model
 from probing.probes import probe_named
@@ -30,7 +31,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
         """Change the state, together with `fields`; return False if it has changed since `run` was read."""
         with transaction.atomic():
-            changed = self.filter(pk=run.pk, state=run.state).update(state=to, **fields)
+            changed = self.filter(pk=run.pk, state=run.state).update(state=to, waiting_work=None, **fields)
             if not changed:
                 return False
             run.state = to
@@ -52,6 +53,17 @@ class RunQuerySet(models.QuerySet["Run"]):
             run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
         )
 
+    def resume(self, code: str, note: str) -> set[str]:
+        """Queue all runs again that wait because of the error with this code; return their lanes."""
+        with transaction.atomic():
+            waiting = self.filter(state=Run.State.WAITING, code=code).select_for_update()
+            lanes = dict(waiting.values_list("pk", "lane"))
+            self.filter(pk__in=lanes, state=Run.State.WAITING).update(
+                state=Run.State.QUEUED, code="", waiting_work=None
+            )
+            RunEvent.objects.bulk_create(RunEvent(run_id=pk, state=Run.State.QUEUED, message=note) for pk in lanes)
+        return set(lanes.values())
+
     def claim_finish(self, run: "Run") -> bool:
         """Lease a run whose parts are all done to the worker that finishes it; return False if another has it."""
         now = timezone.now()
@@ -64,12 +76,41 @@ class RunQuerySet(models.QuerySet["Run"]):
     def release_finish(self, run: "Run") -> None:
         self.filter(pk=run.pk).update(finishing_until=None)
 
+    def newest_steps(self) -> "RunQuerySet":
+        """Leave out finished runs of which a later step of the same training has finished in the same way.
+
+        Runs of models without a stated step stay. Lists of models call this, so that a model that was measured at many
+        steps of its training stands there once.
+        """
+        later = _same_training().filter(step__gt=models.OuterRef("model__step"))
+        return self.filter(models.Q(model__step=None) | ~models.Exists(later))
+
+    def with_earlier_steps(self) -> "RunQuerySet":
+        """Annotate each run with `earlier_steps`: how many earlier steps were finished in the same way."""
+        earlier = _same_training().filter(step__lt=models.OuterRef("model__step")).order_by().values("hub_id")
+        number = earlier.annotate(number=models.Count("step", distinct=True)).values("number")
+        return self.annotate(earlier_steps=Coalesce(models.Subquery(number), 0))
+
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again. Its finished parts and its events are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
         with transaction.atomic():
             run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
             return self.move(run, Run.State.QUEUED, "Submitted again.", finished=None, **clean)
+
+
+def _same_training() -> models.QuerySet[Model]:
+    """Return the models of the outer run's training on which the same was measured by the same.
+
+    The search begins with the models, of which there are few, so that it does not look at all runs on the benchmark.
+    """
+    same = {
+        name: models.OuterRef(models.OuterRef(name))
+        for name in ("benchmark", "settings_digest", "provenance", "reference")
+    }
+    measured = Run.objects.filter(model=models.OuterRef("pk"), state=Run.State.FINISHED, **same)
+    training = {name: models.OuterRef(f"model__{name}") for name in ("hub_id", "weights_file")}
+    return Model.objects.filter(models.Exists(measured), **training)
 
 
 class Run(models.Model):
@@ -101,15 +142,26 @@ class Run(models.Model):
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
     reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
     reference_url = models.URLField(blank=True)
-    code = models.CharField(max_length=40, blank=True, help_text="error code of a failed run")
+    code = models.CharField(max_length=40, blank=True, help_text="error code of a run that failed, or that waits")
     message = models.TextField(blank=True)
     next_step = models.TextField(blank=True)
     traceback = models.TextField(blank=True, help_text="for the maintainer only")
     log = models.TextField(blank=True, help_text="last lines of the measuring process, without paths and secrets")
     provenance_record = models.JSONField(default=dict, help_text="run.json of the result folder")
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
+    items_left_out = models.PositiveIntegerField(default=0, help_text="too long for the model")
     submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
+    token = models.ForeignKey(
+        "WorkerToken", models.SET_NULL, null=True, blank=True, related_name="runs", help_text="who pushed the result"
+    )
+    rows_digest = models.CharField(
+        max_length=64, blank=True, help_text="SHA-256 of the file of rows, of a result that was measured elsewhere"
+    )
     lane = models.CharField(max_length=20, default="default", help_text="the queue that it waits in")
+    waiting_work = models.FloatField(
+        null=True,
+        help_text="the work of a queued run that no worker has begun; None where its parts tell how much is left",
+    )
     finishing_until = models.DateTimeField(null=True, blank=True, help_text="lease of the worker that finishes it")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
@@ -131,7 +183,11 @@ class Run(models.Model):
         return f"{self.model} on {self.benchmark}"
 
     def get_absolute_url(self) -> str:
-        return reverse("run", args=[self.pk])
+        return self._address
+
+    @cached_property
+    def _address(self) -> str:
+        return run_url(self.pk)
 
     @property
     def is_published(self) -> bool:
@@ -140,8 +196,9 @@ class Run(models.Model):
 
     @cached_property
     def differences(self) -> dict[str, str]:
-        """The settings that differ from the benchmark's usual ones, by name, each with its value in words."""
-        return _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
+        """What differs from the benchmark's usual runs, by name, in words: settings, and items that were left out."""
+        changed = _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
+        return with_left_out(changed, self.items_left_out)
 
     @cached_property
     def settings_group(self) -> str:
@@ -151,6 +208,8 @@ class Run(models.Model):
     def group_without(self, names: Collection[str]) -> str:
         """Return what sets it apart besides the settings and options of these names."""
         changed = {name: words for name, words in self.differences.items() if name not in names}
+        if not changed:
+            return ""
         return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
 
     @property
@@ -159,9 +218,15 @@ class Run(models.Model):
         return bool(getattr(self, "has_other_commits", False))
 
     @property
+    def earlier_in_words(self) -> str:
+        """How many earlier steps of the training it stands for, if the query that read the run counted any."""
+        number = getattr(self, "earlier_steps", 0)
+        return f"and {number:,} earlier step{'' if number == 1 else 's'}" if number else ""
+
+    @cached_property
     def variant(self) -> str:
-        """What distinguishes it from other runs of its model: weights, settings, and if need be the commit."""
-        version = self.model.version_in_words if self.several_commits else ""
+        """What distinguishes it from other runs of its model: weights, settings, and if need be step or commit."""
+        version = (self.model.step_in_words or self.model.version_in_words) if self.several_commits else ""
         return ", ".join(filter(None, [self.model.weights_in_words, *self.differences.values(), version]))
 
     def option(self, name: str, default: Any = None) -> Any:
@@ -173,6 +238,16 @@ class Run(models.Model):
     @property
     def name(self) -> str:
         return f"{self.model.title} ({self.variant})" if self.variant else self.model.title
+
+
+def run_url(number: int) -> str:
+    """Return the address of a run's page."""
+    return _run_url(number, get_script_prefix())
+
+
+@lru_cache(maxsize=2**14)  # a chart has a thousand of them
+def _run_url(number: int, prefix: str) -> str:
+    return reverse("run", args=[number])
 
 
 @lru_cache(maxsize=1024)

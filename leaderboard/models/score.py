@@ -26,6 +26,12 @@ class Score(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["run", "metric", "dimension", "group"], name="one_score_each"),
         ]
+        indexes = [
+            # Lists compare one figure of all runs; the index has all of it, so that it is read in one piece.
+            models.Index(
+                fields=["dimension", "group", "metric", "run", "value", "low", "high", "n"], name="one_figure"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.metric} {self.dimension}={self.group}: {self.value}"

@@ -8,6 +8,7 @@ from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
 from leaderboard.models import Run, RunEvent, RunPart, Submission
+from leaderboard.schedule import EpochSeconds
 
 State = Run.State
 PERIOD = timedelta(days=30)  # over which success and failures are counted
@@ -67,23 +68,30 @@ def runs_by_state_and_lane() -> dict[tuple[str, str], int]:
     return {(state, lane): number for state, lane, number in counts}
 
 
+def runs_by_state() -> dict[str, int]:
+    """Return the number of measured runs for each state that has any."""
+    return dict(measured().order_by().values_list("state").annotate(number=Count("pk")))
+
+
 def waiting_ages(now: datetime) -> dict[str, Ages]:
     """Return for each lane how long its waiting runs have been waiting.
 
     A run waits from its submission on, or from the time when it was submitted again after it had ended.
     """
-    ended = Max("events__time", filter=Q(events__state__in=Run.FINAL))
-    runs = measured().filter(state__in=WAITING).annotate(since=Coalesce(ended, "created"))
+    runs = measured().filter(state__in=WAITING)
+    ends = RunEvent.objects.filter(run__in=runs, state__in=Run.FINAL).order_by().values_list("run")
+    ended = dict(ends.annotate(last=Max(EpochSeconds("time"))))
+    moment = now.timestamp()
     seconds: dict[str, list[float]] = {}
-    for lane, since in runs.values_list("lane", "since"):
-        seconds.setdefault(lane, []).append((now - since).total_seconds())
+    for pk, lane, created in runs.annotate(submitted=EpochSeconds("created")).values_list("pk", "lane", "submitted"):
+        seconds.setdefault(lane, []).append(moment - ended.get(pk, created))
     return {lane: ages(values) for lane, values in sorted(seconds.items())}
 
 
 def start_delays(now: datetime) -> Ages:
     """Return how long the runs that started in the period had waited since their submission."""
-    runs = measured().filter(started__gte=now - PERIOD).values_list("created", "started")
-    return ages([(started - created).total_seconds() for created, started in runs if started])
+    runs = measured().filter(started__gte=now - PERIOD)
+    return ages(list(runs.values_list(EpochSeconds("started") - EpochSeconds("created"), flat=True)))
 
 
 def outcomes(now: datetime) -> Outcomes:

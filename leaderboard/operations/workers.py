@@ -29,6 +29,12 @@ class LiveWorker:
     runs: tuple[Run, ...] = field(default=())
 
 
+def is_any_alive() -> bool:
+    """Tell whether any worker was heard of in the last two minutes. One query at most."""
+    now = timezone.now()
+    return any(now - seen < ALIVE for _, seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
+
+
 def live_workers() -> list[LiveWorker]:
     """Return the workers heard of in the last two minutes, the newest sign of life first. Three queries."""
     now = timezone.now()
@@ -76,7 +82,7 @@ def _aware(time: datetime) -> datetime:
 
 def _remote_workers(now: datetime) -> list[LiveWorker]:
     """Return the tokens that were used lately; one token may stand for several workers."""
-    tokens = WorkerToken.objects.filter(revoked=False, last_seen__gt=now - ALIVE)
+    tokens = WorkerToken.objects.filter(purpose=WorkerToken.Purpose.WORK, revoked=False, last_seen__gt=now - ALIVE)
     return [LiveWorker(token.name, token.last_seen) for token in tokens if token.last_seen]
 
 

@@ -12,13 +12,12 @@ from leaderboard.display.columns import interval_columns, score_points, summary
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.scores import OVERALL, Group, group_url
-from leaderboard.models import Run
-from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.models import Run, Score
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.stored import benchmarks, item_rows
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.stored import item_rows
 from probing.analysis.answer_spaces import VERSIONED
 from probing.analysis.crossed import BY_CULTURE, CROSSED, split_group
-from probing.errors import ProbingError
 
 FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
 WORDINGS = "Thick lines: 95 % intervals over items. Thin lines: from the worst wording to the best one."
@@ -45,56 +44,33 @@ def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Seque
     return Section(dimension, title, _short(table) if in_rows else table, chart, " ".join(notes))
 
 
+def has_all_items(groups: Sequence[Group], scores: Sequence[Score]) -> bool:
+    """Tell whether the only group of a breakdown has as many items as the run, and so its figure as well."""
+    main = groups[0].main
+    if len(groups) > 1 or main is None:
+        return False
+    return any((score.dimension, score.metric, score.n) == (OVERALL.dimension, main.metric, main.n) for score in scores)
+
+
 def _short(table: Table[Group]) -> Table[Group]:
     """Return a long table whose page has the main metric only, where it has one; the CSV has all of them."""
     if not any(column.name == "value" for column in table.columns):
         return table
     names = ("group", "value", "n")
-    return replace(table, columns=[replace(part, shown=part.name in names) for part in table.columns])
+    return replace(table, columns=[replace(part, shown=part.shown and part.name in names) for part in table.columns])
 
 
 def group_names(run: Run, dimension: str, groups: Sequence[Group]) -> dict[str, str]:
-    """Return what a page calls each group: wordings count from 1, and relations have the benchmark's names."""
-    if dimension == "template":
-        return {group.name: wording(group.name) for group in groups}
-    relations = relation_names(run) if dimension == "relation" else {}
-    return {group.name: relation_title(relations, group.name) for group in groups}
-
-
-def wording(number: str | int) -> str:
-    """Return what pages call a template; addresses and CSV have its number, which counts from 0."""
-    return f"Wording {int(number) + 1}" if str(number).isdecimal() else str(number)
-
-
-def relation_names(run: Run) -> Mapping[str, str]:
-    """Return the names in words that the benchmark has for its relations; none without its files or without names."""
-    try:
-        content = benchmarks.read(run.benchmark).relations if run.benchmark.path else ()
-    except ProbingError:
-        return {}
-    return {relation.label: labels.sentence(relation.name) for relation in content if _is_a_name(relation.name)}
-
-
-def _is_a_name(text: str) -> bool:
-    """Tell whether this names a relation; some benchmarks give a sentence with blanks instead."""
-    return bool(text) and not set(text) & set("[]{}")
-
-
-def relation_title(names: Mapping[str, str], name: str) -> str:
-    """Return what pages call a relation or a group: the benchmark's name for it, or else its own in words."""
-    return names.get(name) or labels.group(name)
+    """Return what a page calls each group."""
+    names = relation_names(run)
+    return {group.name: group_title(dimension, group.name, names) for group in groups}
 
 
 def answer_space_titles(run: Run, names: Iterable[str]) -> dict[str, str]:
     """Map answer spaces to titles: relations, or on culture pairs a relation of one pair in one language."""
     relations = relation_names(run)
-    title = _version_title if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else relation_title
-    return {name: title(relations, name) for name in names}
-
-
-def _version_title(relations: Mapping[str, str], name: str) -> str:
-    pair, language, relation = split_group(VERSIONED, name)
-    return f"{relation_title(relations, relation)} ({pair_title(pair)}, {labels.language(language)})"
+    dimension = VERSIONED if set(BY_CULTURE[VERSIONED]) <= set(item_rows.names(run)) else "relation"
+    return {name: group_title(dimension, name, relations) for name in names}
 
 
 def titled_cell(name: str, title: str, href: str = "") -> cells.Cell:
@@ -150,16 +126,18 @@ def _group_columns(
     title = pages.metric_label(pages.main_metric(run.benchmark))
     return [
         head,
-        Column("value", title, _score_cell, align="score"),
+        Column("value", title, lambda group: _score_cell(run, group), align="score"),
         *interval_columns(lambda group: group.main),
-        Column("n", "Items", _items_cell, align="number"),
+        Column("n", "Items", _items_cell, align="number", shown=any(group.main and group.main.n for group in groups)),
     ]
 
 
-def _score_cell(group: Group) -> cells.Cell:
+def _score_cell(run: Run, group: Group) -> cells.Cell:
     """Show the score with a tick at chance, its interval over items and, thin, the one over wordings."""
     chance = group.scores.get("chance")
     cell = cells.of_score(group.main, chance.value if chance else None)
+    if run.is_published:
+        return cells.of_run(cell, run)
     if cell.bar is None or group.wordings is None:
         return cell
     least, most = (100 * end for end in group.wordings)
@@ -167,7 +145,7 @@ def _score_cell(group: Group) -> cells.Cell:
 
 
 def _items_cell(group: Group) -> cells.Cell:
-    cell = cells.items(group.main.n if group.main else None)
+    cell = cells.items(group.main.n or None if group.main else None)
     return replace(cell, note=FRACTIONS) if group.main and group.main.n % 1 else cell
 
 

@@ -137,7 +137,7 @@ def _score_columns(rows: Sequence[MacroAverage] | Sequence[FactTypeRow]) -> list
         return Column(metric, PAGES.metric_label(metric), cell, align="number")
 
     def sentences(row: MacroAverage | FactTypeRow) -> Cell:
-        return cells.items(row.main.n if row.main and row.main.n else None)
+        return cells.items(row.main.n if row.main else None)
 
     return [
         Column("value", "Accuracy", lambda row: cells.of_score(row.main), align="score"),

@@ -13,7 +13,8 @@ from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, item
 from leaderboard.probe_pages.item_pages import PLACE_COLUMNS, ItemPage, ItemRow, facts_table
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
-from probing.probes.cloze import BLANK_TEXT, Cloze
+from probing.probes.cloze import Cloze
+from probing.template import BLANK_TEXT
 
 FIRST_WORDS = 5  # words at a blank that a comparison shows
 RANKED = {"prediction_label": "Ranked first", "correct": "In top {k}"}

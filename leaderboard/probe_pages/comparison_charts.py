@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from leaderboard.display import charts, labels
+from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, Point
-from leaderboard.probe_pages.breakdowns import group_href, hover_label, relation_title
-from leaderboard.probe_pages.comparison_tables import ComparedRun, GroupValues, Names, is_certain
+from leaderboard.probe_pages.breakdowns import group_href, hover_label
+from leaderboard.probe_pages.comparison_tables import ComparedRun, GroupValues, is_certain
+from leaderboard.probe_pages.comparison_verdicts import best_of
+from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 
 MOST_GROUPS = 40  # of a chart; the tables have all
@@ -52,28 +54,28 @@ def charted(values: Sequence[GroupValues]) -> list[GroupValues]:
     return chosen
 
 
-def _labels(groups: Sequence[tuple[str, str]], names: Names) -> list[str]:
-    """Return the names of groups, with the dimension where two dimensions have a group of that name."""
+def _titles(groups: Sequence[tuple[str, str]], names: Names) -> dict[str, str]:
+    """Map labels of groups, which no two of them share, to their titles; a label also has the stored name."""
     times = Counter(group for _, group in groups)
-    titles = [hover_label(group, relation_title(names, group)) for _, group in groups]
-    return [
-        title if times[group] == 1 else f"{title} ({labels.dimension(dimension).lower()})"
-        for title, (dimension, group) in zip(titles, groups, strict=True)
-    ]
+    titles = {}
+    for dimension, group in groups:
+        title = group_title(dimension, group, names)
+        label = hover_label(group, title)
+        titles[label if times[group] == 1 else f"{label} ({labels.dimension(dimension).lower()})"] = title
+    return titles
 
 
 def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str, names: Names) -> Chart:
-    rows = _labels([(group.dimension, group.group) for group in groups], names)
-    heads = {label: labels.dimension(group.dimension) for label, group in zip(rows, groups, strict=True)}
+    titles = _titles([(group.dimension, group.group) for group in groups], names)
+    heads = {label: labels.dimension(group.dimension) for label, group in zip(titles, groups, strict=True)}
     points = [
         Point(label, *group.values[place], group=run.name, href=_href(run, group.dimension, group.group))
         for place, run in enumerate(runs)
-        for label, group in zip(rows, groups, strict=True)
+        for label, group in zip(titles, groups, strict=True)
     ]
-    best = max(runs, key=lambda run: run.overall.value)
-    summary = f"Overall, {best.name} is the best with {best.overall.value:.3f}. Lines are 95 % intervals."
+    summary = f"Overall, {best_of(runs)}. Lines are 95 % intervals."
     title = labels.sentence(f"{metric} by group")
-    return Chart("values", title, summary, charts.beside(points, heads, metric))
+    return Chart("values", title, summary, charts.beside(points, heads, metric, titles))
 
 
 def _href(run: ComparedRun, dimension: str, group: str) -> str:
@@ -82,7 +84,7 @@ def _href(run: ComparedRun, dimension: str, group: str) -> str:
 
 
 def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row], names: Names) -> Chart:
-    titles = _labels([(row["dimension"], row["group"]) for row in rows], names)
+    titles = _titles([(row["dimension"], row["group"]) for row in rows], names)
     heads = {label: labels.dimension(row["dimension"]) for label, row in zip(titles, rows, strict=True)}
     points = [
         Point(
@@ -93,12 +95,14 @@ def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row], names: 
         for label, row in zip(titles, rows, strict=True)
     ]
     first, second = (run.name for run in runs)
-    certain = sum(map(is_certain, rows))
+    certain, overall = sum(map(is_certain, rows)), cells.signed(rows[0]["difference"]).text
     summary = (
-        f"Overall, {second} differs from {first} by {rows[0]['difference']:+.3f}. Filled dots are significant after "
-        f"Holm's correction: {certain} of {len(rows)}."
+        f"Overall, {second} differs from {first} by {overall}. Filled dots are significant after Holm's correction: "
+        f"{certain} of {len(rows)}."
     )
-    return Chart("groups", "Difference by group", summary, charts.forest(points, heads, f"{second} minus {first}"))
+    return Chart(
+        "groups", "Difference by group", summary, charts.forest(points, heads, f"{second} minus {first}", titles)
+    )
 
 
 def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], metric: str, names: Names) -> Chart:
@@ -106,7 +110,7 @@ def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], me
     rows = [row for row in differences if row["dimension"] == "relation"]
     points = [
         Point(
-            *(relation_title(names, row["group"]), row["second"]),
+            *(group_title("relation", row["group"], names), row["second"]),
             x=row["first"],
             group=by_key[row["result"]].name,
             href=_href(by_key[row["result"]], "relation", row["group"]),

@@ -16,7 +16,8 @@ from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
 from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run
-from leaderboard.probe_pages.breakdowns import relation_title, titled_cell
+from leaderboard.probe_pages.breakdowns import titled_cell
+from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
 
@@ -24,9 +25,6 @@ SIGNIFICANT = 0.05
 DISAGREEMENTS_PER_PAGE = 20
 HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
 CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
-
-
-Names = Mapping[str, str]  # of relations, in words
 
 
 class Interval(NamedTuple):
@@ -160,7 +158,7 @@ def values_table(
         caption=f"{metric} by group",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row.dimension))),
-            Column("group", "Group", lambda row: _group_cell(names, row.group), align="head"),
+            Column("group", "Group", lambda row: _group_cell(row.dimension, row.group, names), align="head"),
             Column("n", "Items", lambda row: cells.items(row.n), align="number"),
             *(column for number, run in enumerate(runs) for column in _value_columns(number, run)),
         ],
@@ -182,8 +180,8 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
     ]
 
 
-def _group_cell(names: Names, group: str) -> Cell:
-    return titled_cell(group, relation_title(names, group))
+def _group_cell(dimension: str, group: str, names: Names) -> Cell:
+    return titled_cell(group, group_title(dimension, group, names))
 
 
 def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: str, names: Names) -> Table[Row]:
@@ -195,7 +193,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
         caption=f"Difference from {runs[0].name}",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
-            Column("group", "Group", lambda row: _group_cell(names, row["group"]), align="head"),
+            Column("group", "Group", lambda row: _group_cell(row["dimension"], row["group"], names), align="head"),
             Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
             Column("result", "", lambda row: cells.text(row["result"]), shown=False),
             Column("run", "", lambda row: cells.number(by_key[row["result"]].run.pk), shown=False),
@@ -295,7 +293,7 @@ def disagreements_table(
         caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
         columns=[
             Column("subject", "Subject", subject, align="head"),
-            Column("relation", "Relation", lambda row: _group_cell(names, row["relation"])),
+            Column("relation", "Relation", lambda row: _group_cell("relation", row["relation"], names)),
             Column("template", "Wording", _wording_cell, align="number"),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),

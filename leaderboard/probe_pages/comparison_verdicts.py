@@ -13,19 +13,30 @@ from leaderboard.stored.item_rows import Row
 def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     """Return the sentence with which a comparison begins, such as "B knows 27 points more than A [20, 34]"."""
     if len(runs) > 2:
-        best = max(runs, key=lambda run: run.overall.value)
-        return f"{best.name} is the best of {len(runs)} with {best.overall.value:.3f}."
+        return f"{best_of(runs)}."
     overall = next(row for row in differences if row["dimension"] == "overall")
     turned = overall["difference"] < 0
     behind, ahead = runs[::-1] if turned else runs
     low, high = (-overall["high"], -overall["low"]) if turned else (overall["low"], overall["high"])
     relations = [row["difference"] for row in differences if row["dimension"] == "relation"]
     won = sum(difference < 0 if turned else difference > 0 for difference in relations)
-    where = f"[{_points(low)}, {_points(high)}]; ahead in {won} of {len(relations)} relations."
+    interval = f"[{_points(low)}, {_points(high)}]"
+    where = f"{interval}; ahead in {won} of {len(relations)} relations."
     size = _points(abs(overall["difference"]))
+    if not overall["difference"]:
+        return f"No difference: both have {ahead.overall.value:.3f}; the 95 % interval is {interval} points."
     if is_certain(overall):
         return f"{ahead.name} knows {size} points more than {behind.name} {where}"
     return f"No clear difference: {ahead.name} is {size} points ahead of {behind.name} {where}"
+
+
+def best_of(runs: Sequence[ComparedRun]) -> str:
+    """Return which run is the best, with its figure; runs that share the highest figure are named together."""
+    highest = max(run.overall.value for run in runs)
+    best = [run.name for run in runs if run.overall.value == highest]
+    if len(best) > 1:
+        return f"{' and '.join(best)} share the highest figure, {highest:.3f}"
+    return f"{best[0]} is the best of {len(runs)} with {highest:.3f}"
 
 
 def _points(share: float) -> str:
@@ -42,7 +53,7 @@ def side_by_side_table(runs: Sequence[Run], scores: Mapping[int, Score], metric:
         columns=[
             Column("name", "Run", lambda run: cells.text(run.name, href=run.get_absolute_url()), align="head"),
             Column("run", "", lambda run: cells.number(run.pk), shown=False),
-            Column("value", metric, lambda run: cells.of_score(scores.get(run.pk)), align="score"),
+            Column("value", metric, lambda run: cells.of_run(cells.of_score(scores.get(run.pk)), run), align="score"),
             *interval_columns(lambda run: scores.get(run.pk)),
             source_column(lambda run: run),
         ],

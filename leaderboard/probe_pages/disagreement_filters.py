@@ -1,13 +1,13 @@
 """The filters of the answers on which compared runs disagree: by domain and by relation."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.http import QueryDict
 
 from leaderboard.display import labels
-from leaderboard.probe_pages.breakdowns import relation_title
+from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 
 FILTERED_BY = ("domain", "relation")
@@ -36,7 +36,7 @@ def chosen_rows(rows: Sequence[Row], query: QueryDict) -> list[Row]:
     return [row for row in rows if all(group in _groups(row, name) for name, group in chosen.items())]
 
 
-def group_filters(rows: Sequence[Row], query: QueryDict, names: Mapping[str, str]) -> list[GroupFilter]:
+def group_filters(rows: Sequence[Row], query: QueryDict, names: Names) -> list[GroupFilter]:
     """Return the fields of the form; a dimension with one group is none. `names`: those of relations in words.
 
     Relations are those of the chosen domain.
@@ -48,7 +48,7 @@ def group_filters(rows: Sequence[Row], query: QueryDict, names: Mapping[str, str
             wider.pop(narrower, None)
         counts = Counter(group for row in chosen_rows(rows, wider) for group in _groups(row, name))
         choices = [
-            GroupChoice(group, relation_title(names, group), count, group == query.get(name))
+            GroupChoice(group, group_title(name, group, names), count, group == query.get(name))
             for group, count in counts.items()
         ]
         if len(choices) > 1:

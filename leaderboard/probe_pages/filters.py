@@ -2,8 +2,9 @@
 
 from django.http import QueryDict
 
+from leaderboard.lists.facets import chosen_facets
 from leaderboard.lists.scores import OVERALL, Slice, slices
-from leaderboard.lists.standings import LeaderboardFilter, chosen_facets, chosen_slices
+from leaderboard.lists.standings import LeaderboardFilter, chosen_slices
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place, chosen_place, places

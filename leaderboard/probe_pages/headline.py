@@ -55,13 +55,16 @@ def _place(run: Run, metric: str) -> str:
 def _ranked_like(run: Run, metric: str) -> int:
     """Return how many runs of the benchmark have a rank in the group of this one. One query."""
     ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
-    names = ("run__settings_digest", "run__settings", "run__model__parameters", "run__model__stored_dtype")
-    groups: dict[tuple[str, str], str] = {}
+    names = (
+        *("run__settings_digest", "run__settings", "run__items_left_out"),
+        *("run__model__parameters", "run__model__stored_dtype"),
+    )
+    groups: dict[tuple[str, int, str], str] = {}
     count = 0
-    for digest, settings, parameters, dtype in ranked.values_list(*names):
-        key = digest, dtype_by_size(parameters, dtype)
+    for digest, settings, left_out, parameters, dtype in ranked.values_list(*names):
+        key = digest, left_out, dtype_by_size(parameters, dtype)
         if key not in groups:
-            other = Run(benchmark=run.benchmark, settings=settings)
+            other = Run(benchmark=run.benchmark, settings=settings, items_left_out=left_out)
             groups[key] = settings_group(other.differences, settings, parameters, dtype)
         count += groups[key] == run.settings_group
     return count

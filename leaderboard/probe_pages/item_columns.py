@@ -10,6 +10,7 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column
 from leaderboard.models import Run
+from leaderboard.probe_pages.questions_in_words import Names, group_title, relation_names
 from leaderboard.stored.item_rows import Row
 from probing.benchmark import ROW_KEY
 
@@ -28,6 +29,7 @@ TITLES = {
     "rank": "Rank of answer",
     "index": "Question",
 }
+GROUPS = ("culture_pair", "language", "relation", "fact_type")  # pages call them by their titles, CSV by their names
 COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
 HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
 
@@ -56,9 +58,10 @@ class ItemColumns:
     def build(self, run: Run, values: ColumnValues, everything: bool = False) -> list[Column[Row]]:
         """Return all columns; a page hides the less telling ones unless `everything` is set."""
         first = self._first(values)
-        titles = TITLES | dict(self.titles(run, values))
+        titles, names = TITLES | dict(self.titles(run, values)), relation_names(run)
         return [
-            self._column(run, name, titles, values[name], everything or name in first) for name in self.exported(values)
+            self._column(run, name, titles, values[name], names, on_page=everything or name in first)
+            for name in self.exported(values)
         ]
 
     def exported(self, values: ColumnValues) -> list[str]:
@@ -76,11 +79,15 @@ class ItemColumns:
         """Return the stored names of the columns that a page shows first."""
         return [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
 
-    def _column(self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], on_page: bool) -> Column[Row]:
+    def _column(
+        self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], relations: Names, *, on_page: bool
+    ) -> Column[Row]:
         def cell(row: Row) -> Cell:
             value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
             if name in COUNTED and isinstance(row[name], int):
                 value = replace(value, text=str(row[name] + 1))
+            elif name in GROUPS and isinstance(row[name], str):
+                value = replace(value, text=group_title(name, row[name], relations))
             return replace(value, href=item_url(run, row)) if name == "subject" else value
 
         title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")

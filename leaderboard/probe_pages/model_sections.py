@@ -14,8 +14,9 @@ from leaderboard.lists.model_profile import Figure, ProfileRow
 from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import group_href, relation_names, relation_title, titled_cell
+from leaderboard.probe_pages.breakdowns import group_href, titled_cell
 from leaderboard.probe_pages.culture.sides import pair_title
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.probe_pages.topics import topic_of, topic_place
 
 EXTREMES = 3  # groups that are named as known best, and as known least
@@ -164,12 +165,12 @@ def _valued(groups: Sequence[Group]) -> list[Group]:
 
 def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dict[str, float]) -> list[KnownGroup]:
     """Return the groups of a dimension, the best known against chance first."""
-    names = relation_names(run) if dimension == "relation" else {}
+    names = relation_names(run)
     rows = []
     for group in _valued(groups):
         if group.main:
             href = group_href(run, dimension, group.name)
-            name, median = relation_title(names, group.name), medians.get(group.name)
+            name, median = group_title(dimension, group.name, names), medians.get(group.name)
             rows.append(KnownGroup(group.name, name, href, group.main, _chance(group), median))
     return sorted(rows, key=lambda row: -row.gap)
 

@@ -12,7 +12,8 @@ METRIC = MultipleChoice.main_metric
 
 def run_sections(run: Run) -> list[Section]:
     """Return how the figures of a run move under other normalisations."""
-    return [normalisations.run_section(run, METRIC, labels.metric(METRIC))]
+    section = normalisations.run_section(run, METRIC, labels.metric(METRIC))
+    return [section] if section else []
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
@@ -21,4 +22,9 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     return [section] if section else []
 
 
-PAGES = ProbePages(asked_by="multiple choice", run_sections=run_sections, benchmark_sections=benchmark_sections)
+PAGES = ProbePages(
+    asked_by="multiple choice",
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+    option_labels={"few_shot": "Examples before each item", "chat": "Use the chat template"},
+)

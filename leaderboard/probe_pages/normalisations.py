@@ -10,6 +10,7 @@ from leaderboard.display.columns import interval_columns, model_column, score_po
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.normalisations import normalised_scores, places, run_scores
+from leaderboard.lists.runs import read_records
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.stored import item_rows
 from probing.analysis.normalisations import CHANGED, NORMALISATION, OWN_RULE
@@ -48,9 +49,11 @@ class ModelPlaces(NamedTuple):
     places: Mapping[str, int]
 
 
-def run_section(run: Run, metric: str, title: str) -> Section:
-    """Return the section of a finished run; `title` is that of the metric."""
+def run_section(run: Run, metric: str, title: str) -> Section | None:
+    """Return the section of a finished run, None for one without scores and items; `title` is that of the metric."""
     rows = _run_rows(run, metric)
+    if not (rows or run.artefact):
+        return None
     caption = f"{title} by normalisation"
     points = score_points((row.name, row.score) for row in rows)
     chart = Chart(NORMALISATION, caption, summary(caption, points), charts.dots(points, title=labels.within(title)))
@@ -137,6 +140,7 @@ def benchmark_section(benchmark: Benchmark, metric: str, title: str) -> Section 
         ],
         rows=rows,
         page_size=MODELS_DRAWN,
+        prepare=read_records,
     )
     return Section(NORMALISATION, TITLE, table, _places_chart(rows, rule), f"{NOTE} {PLACES_NOTE}")
 

@@ -174,9 +174,11 @@ def _p_values_section(run: Run) -> list[Section]:
     if not logarithms:
         return []
     title = "p-values over repetitions"
+    ends = (float(np.median(logarithms)), min(logarithms), max(logarithms))
+    middle, least, most = (cells.number(value, digits=1).text for value in ends)
     summary = (
-        f"log₁₀ p of {len(logarithms)} repetitions: median {np.median(logarithms):.1f}, from {min(logarithms):.1f} to "
-        f"{max(logarithms):.1f}. The dotted line is p = 0.05."
+        f"log₁₀ p of {len(logarithms)} repetitions: median {middle}, from {least} to {most}. "
+        "The dotted line is p = 0.05."
     )
     boxes = charts.boxes({"p-value": logarithms}, "p-value", SIGNIFICANCE)
     return [Section("p-values", title, _repetitions_table(rows), Chart("p-values", title, summary, boxes))]

@@ -12,6 +12,8 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import compared_rows, records, short_names, stored_results
 from leaderboard.models import Run
+from leaderboard.probe_pages.breakdowns import titled_cell
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES
 from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
@@ -67,9 +69,16 @@ def _summary_table(names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
 
 
 def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
+    relations = relation_names(runs[0])
+
     def statement(row: Row) -> Cell:
         address = reverse("item", args=[runs[0].pk, row["relation"], row["template"], row["index"]])
         return cells.text(row["statement"], href=address)
+
+    relations = relation_names(runs[0])
+
+    def relation(row: Row) -> Cell:
+        return titled_cell(row["relation"], group_title("relation", row["relation"], relations))
 
     def rank_column(key: str, name: str) -> Column[Row]:
         return Column(key, name, lambda row: cells.number(row[key]), align="number")
@@ -79,7 +88,7 @@ def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[R
         caption="Rank of each sentence by its perplexity, from 0 to 1, the most different first",
         columns=[
             Column("statement", "Statement", statement, align="head"),
-            Column("relation", "Relation", lambda row: cells.text(row["relation"])),
+            Column("relation", "Relation", relation),
             Column("true", "True", lambda row: cells.yes_no(bool(row["true"]))),
             *(rank_column(key, name) for key, name in zip(RESULT_NAMES, names, strict=False)),
             Column(

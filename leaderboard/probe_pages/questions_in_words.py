@@ -1,19 +1,22 @@
-"""Relations and their questions in words: a name that people can read, and a sentence with its answer."""
+"""Names of relations and of other groups of items in words, and questions as sentences with their answers."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.display import labels
 from leaderboard.display.cells import Cell
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.stored.benchmarks import read
+from probing.analysis.crossed import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
-from probing.template import Prompt, prompt
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT, Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows
 ENGLISH = ("", "en")
+Names = Mapping[str, str]  # of relations in words, by their labels
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,44 @@ def read_relations(benchmark: Benchmark) -> list[Relation]:
 
 def relation_name(relation: Relation) -> str:
     """Return a name for people: the stated one, that of the Wikidata predicate, or the id without underscores."""
-    if relation.name and "{" not in relation.name:
-        return labels.sentence(relation.name)
-    return labels.sentence(labels.relation(relation.label).replace("_", " "))
+    return labels.sentence(relation.name) if _is_a_name(relation.name) else labels.relation(relation.label)
+
+
+def _is_a_name(text: str) -> bool:
+    """Tell whether this names a relation; some benchmarks give a sentence with blanks instead."""
+    return bool(text) and not set(text) & set("[]{}")
+
+
+def relation_names(run: Run) -> Names:
+    """Return the names of a benchmark's relations; none where its files are not here."""
+    return {relation.label: relation_name(relation) for relation in read_relations(run.benchmark)}
+
+
+def group_title(dimension: str, group: str, names: Names) -> str:
+    """Return what pages call a group of items; addresses, tooltips and CSV have the name that is stored.
+
+    `names`: those of the benchmark's relations; a relation without one there has that of its Wikidata predicate.
+    """
+    if dimension == "template":
+        return wording(group)
+    if dimension == "relation":
+        return names.get(group) or labels.relation(group)
+    if dimension in CROSSED:
+        return _crossed_title(dimension, group, names)
+    return tag_text(dimension, group)
+
+
+def _crossed_title(dimension: str, group: str, names: Names) -> str:
+    """Return the values of a group of several tags in words, with a relation before all others."""
+    values = dict(zip(CROSSED[dimension], split_group(dimension, group), strict=True))
+    relation = values.pop("relation", "")
+    others = ", ".join(group_title(name, value, names) for name, value in values.items())
+    return f"{group_title('relation', relation, names)} ({others})" if relation else others
+
+
+def wording(number: str | int) -> str:
+    """Return what pages call a template; addresses and CSV have its number, which counts from 0."""
+    return f"Wording {int(number) + 1}" if str(number).isdecimal() else str(number)
 
 
 def tag_text(name: str, value: TagValue) -> str:
@@ -49,7 +87,7 @@ def tag_text(name: str, value: TagValue) -> str:
         return ", ".join(map(pair_title, values))
     if name == "language":
         return ", ".join(map(labels.language, values))
-    return ", ".join(labels.GROUPS.get(text, text) for text in values)
+    return ", ".join(map(labels.group, values))
 
 
 def language_of(relation: Relation) -> str:
@@ -96,6 +134,13 @@ def _prompt(relation: Relation, item: Item) -> Prompt:
 def _around_blank(question: Prompt) -> tuple[str, str]:
     marked = question.fill("\0")
     return marked.text[: marked.start], marked.text[marked.end :]
+
+
+def template_pieces(template: str) -> list[tuple[str, str]]:
+    """Return the texts of a template in their order, each with what it is: "text", "subject" or "blank"."""
+    kinds = {SUBJECT_SLOT: "subject", ANSWER_SLOT: "blank"}
+    pieces = re.split(f"({'|'.join(map(re.escape, kinds))})", template)
+    return [(piece, kinds.get(piece, "text")) for piece in pieces if piece]
 
 
 def example_cell(relation: Relation) -> Cell:

@@ -19,14 +19,13 @@ from leaderboard.probe_pages.culture.sections import gaps, languages, models, pr
 from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
-from probing.analysis.crossed import BY_CULTURE, join_group
+from probing.analysis.crossed import BY_CULTURE, BY_LANGUAGE, CROSSED, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
 from probing.probes.ranking import Ranking
 
 METRIC, GAP = Ranking.main_metric, "culture_gap"
-# Tags crossed with each other, which the sections show; relation and culture have a breakdown of their own.
-HIDDEN = frozenset(BY_CULTURE) - {"relation_culture"}
+HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
 METRIC_LABELS = {
     "p_at_1": "P@1",
     "p_at_1_statement": "P@1, whole statement",
@@ -108,16 +107,21 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     """Return the scores of a predicate, or of one version of it where an address names that (methods 4)."""
     if relation and name == relation.id != relation.label:
-        values = [str(relation.tags[tag]) for tag in ("culture_pair", "language")]
-        return "culture_pair_language_relation", join_group([*values, relation.label])
+        tags = [tag for tag in ("culture_pair", "language") if tag in relation.tags]
+        return "_".join([*tags, "relation"]), join_group([*(str(relation.tags[tag]) for tag in tags), relation.label])
     return usual_relation_slice(relation, name)
 
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
-    option_labels={"pair": "Culture pair", "pmi": "PMI"},
+    option_labels={
+        "pair": "Culture pair",
+        "pmi": "PMI",
+        "few_shot": "Examples before each item",
+        "chat": "Use the chat template",
+    },
     hidden_dimensions=HIDDEN,
-    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in BY_CULTURE[name]),
+    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
     default_dimensions=("culture_pair",),
     slice_metrics=(GAP,),
     slice_columns=culture_columns,

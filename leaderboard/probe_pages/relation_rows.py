@@ -9,6 +9,8 @@ from django.urls import reverse
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.light_rows import light_rows
+from leaderboard.lists.scores import attach_run
 from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
@@ -19,7 +21,7 @@ from probing.benchmark import Relation
 MOST_DOTS = 24  # models in a strip
 PLACE_TAGS = ("culture_pair", "language")
 HIDDEN_TAGS = (*PLACE_TAGS, "predicate", "fact_type")
-STRIP_HELP = "The mean share of right answers, and one dot per model, from 0 to 1. Filled dots were measured here."
+STRIP_HELP = "The mean of all models, and one dot per model, from 0 to 1. Filled dots were measured here."
 
 
 @dataclass(frozen=True)
@@ -45,15 +47,15 @@ def relation_rows(
     benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, standings: Sequence[Standing]
 ) -> list[RelationRow]:
     """Return the relations, those of the chosen place if there is one. One query."""
-    asked = [
+    in_place = [
         relation
         for relation in relations
         if place is None or [relation.tags.get(tag) for tag in PLACE_TAGS] == [place.pair, place.language]
     ]
     pages = pages_of(benchmark)
-    slices = {relation.id: pages.relation_slice(relation, relation.id) for relation in asked}
+    slices = {relation.id: pages.relation_slice(relation, relation.id) for relation in in_place}
     scores = _scores(charted_runs(standings), pages.main_metric(benchmark), {name for name, _ in slices.values()})
-    return [RelationRow(benchmark, relation, scores.get(slices[relation.id], [])) for relation in asked]
+    return [RelationRow(benchmark, relation, scores.get(slices[relation.id], [])) for relation in in_place]
 
 
 def charted_runs(standings: Sequence[Standing]) -> list[Run]:
@@ -66,9 +68,9 @@ def charted_runs(standings: Sequence[Standing]) -> list[Run]:
 def _scores(runs: Sequence[Run], metric: str, dimensions: set[str]) -> Mapping[tuple[str, str], list[Score]]:
     by_run = {run.pk: run for run in runs}
     by_slice: dict[tuple[str, str], list[Score]] = {}
-    scores = Score.objects.filter(run__in=by_run, metric=metric, dimension__in=dimensions)
-    for score in scores.exclude(value=None).order_by("value"):
-        score.run = by_run[score.run_id]
+    stored = Score.objects.filter(run__in=by_run, metric=metric, dimension__in=dimensions, value__isnull=False)
+    for score in light_rows(Score, stored.order_by("value")):
+        attach_run(score, by_run)
         by_slice.setdefault((score.dimension, score.group), []).append(score)
     return by_slice
 
@@ -84,7 +86,7 @@ def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[R
             Column("name", "Relation", _name, align="head"),
             Column("relation", "", lambda row: cells.text(row.relation.id), shown=False),
             Column("example", "Example", lambda row: example_cell(row.relation), align="wide"),
-            Column("difficulty", "Right", strip, STRIP_HELP, align="score"),
+            Column("difficulty", _difficulty_title(rows), strip, STRIP_HELP, align="score"),
             *map(_tag_column, tags),
             Column("items", "Items", lambda row: cells.number(len(row.relation.items)), align="number"),
             Column("options", "Options", _options, "Answers to choose from.", align="number"),
@@ -96,6 +98,14 @@ def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[R
         page_size=PAGE_SIZE,
         empty="The files of this benchmark are not on this site; only published figures are shown.",
     )
+
+
+def _difficulty_title(rows: Sequence[RelationRow]) -> str:
+    """Return what the dots are: shares of right answers, or the main metric where answers are not right or wrong."""
+    if not rows or rows[0].benchmark.correctness.column:
+        return "Right"
+    pages = pages_of(rows[0].benchmark)
+    return pages.metric_label(pages.main_metric(rows[0].benchmark))
 
 
 def strip(row: RelationRow) -> Cell:

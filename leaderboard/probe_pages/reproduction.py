@@ -42,7 +42,7 @@ def _weights(model: Model) -> str:
     """Return what the command names as the model: the file or folder of a local one, as the hub has other weights."""
     if model.weights_file:
         return f"path/to/{model.weights_file}"
-    return f"path/to/{model.hub_id.rpartition('/')[-1]}" if model.source == Model.Source.LOCAL else model.hub_id
+    return f"path/to/{model.hub_id.rpartition('/')[-1]}" if model.source == Model.Source.LOCAL else model.pinned_name
 
 
 def facts(run: Run) -> list[Fact]:

@@ -1,6 +1,7 @@
 """The search of the page header: models, benchmarks and relations whose names contain a text."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from django.urls import reverse
@@ -43,8 +44,7 @@ def benchmarks_and_relations(text: str) -> list[Suggestion]:
     relations = (
         relation for benchmark in benchmarks for relation in _relations(benchmark) if word in relation.name.casefold()
     )
-    first = [relation for relation, _ in zip(relations, range(MOST_RELATIONS), strict=False)]
-    return [*titles[:MOST_BENCHMARKS], *first]
+    return [*titles[:MOST_BENCHMARKS], *islice(relations, MOST_RELATIONS)]
 
 
 def page_named(text: str) -> str:

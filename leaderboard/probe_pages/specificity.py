@@ -17,17 +17,12 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs, runs_beside
 from leaderboard.lists.scores import figures
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.breakdowns import (
-    group_href,
-    hover_label,
-    relation_names,
-    relation_title,
-    titled_cell,
-)
+from leaderboard.probe_pages.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
 from leaderboard.probe_pages.question_forms import FINER
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from probing.statements.prompting import PROMPTINGS
 
 MEAN = "all"  # the group of the mean over relations
@@ -82,7 +77,7 @@ class RelationLabel(NamedTuple):
     def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
         if group == MEAN:
             return cls(group, "mean", "mean", run.get_absolute_url())
-        title = relation_title(relations, group)
+        title = group_title("relation", group, relations)
         return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
 
 
@@ -289,7 +284,7 @@ def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section |
     labels = {run.pk: ", ".join([run.name, *(_if_published(run) if mixed else [])]) for run in comparable}
     names = list(_distinct(labels).values())
     title = "How similar models are"
-    summary = f"{len(names)} models, mean pairwise correlation {mean:.3f}."
+    summary = f"{len(names)} models, mean pairwise correlation {cells.figure(mean)}."
     figure = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
     return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, figure))
 

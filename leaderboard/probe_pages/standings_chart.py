@@ -39,19 +39,19 @@ def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], charted: Sequ
 
 def _chance(rows: Sequence[Standing]) -> float | None:
     """Return what guessing reaches, where a baseline says so."""
-    by_id = {row.run.model.hub_id: row.main.value for row in rows if row.main}
+    by_id = {row.hub_id: row.main.value for row in rows if row.main}
     return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)
 
 
 def _sized_scores(rows: Sequence[Standing]) -> list[SizedScore]:
     return [
         SizedScore(
-            row.run.model.hub_id.rpartition("/")[2],
+            row.hub_id.rpartition("/")[2],
             row.main.value,
             row.main.low,
             row.main.high,
             row.run.model.parameters,
-            family_of(row.run.model.hub_id),
+            family_of(row.hub_id),
             not row.run.is_published,
             row.run.get_absolute_url(),
         )

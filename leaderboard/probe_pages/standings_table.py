@@ -17,10 +17,12 @@ from leaderboard.display.columns import (
     source_column,
 )
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.runs import read_records
 from leaderboard.lists.scores import OVERALL
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
-from leaderboard.models import RunRank
+from leaderboard.models import Run, RunRank
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.baselines import BASELINES
 from leaderboard.probe_pages.culture.places import Place, place_columns, settings_in_words
 from leaderboard.probe_pages.pages import ProbePages
 
@@ -64,12 +66,13 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
         page_size=PAGE_SIZE,
         order=f"-{filters.metric}",
         empty=_empty(filters),
+        prepare=read_records,
     )
 
 
 def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str]:
     """Map the place of each group to the text above it, with the number of its models and its source if it has one."""
-    models = Counter(place for place, _ in dict.fromkeys((row.place, row.run.model.hub_id) for row in rows))
+    models = Counter(place for place, _ in dict.fromkeys((row.place, row.hub_id) for row in rows))
     published = {(row.place, row.run.is_published) for row in rows}
     kinds = {
         place: BOTH if (place, not is_published) in published else PUBLISHED if is_published else MEASURED
@@ -108,20 +111,31 @@ def _band(row: Standing) -> str:
 
 
 def _model_columns() -> list[Column[Standing]]:
+    model: Column[Standing] = model_column(lambda row: row.run)
     return [
         Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
-        model_column(lambda row: row.run),
+        replace(model, cell=lambda row: _named(model.cell(row), row.run)),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind)),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
     ]
 
 
+def _named(cell: cells.Cell, run: Run) -> cells.Cell:
+    """Return the cell of a model, or of a baseline with its name in words."""
+    baseline = BASELINES.get(run.model.hub_id)
+    return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell
+
+
 def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
     """Return the column that tells runs of one model apart; a page has it where the text above the rows does not."""
-    headings = {row.group for row in rows}
+    headings = {"", *(row.group for row in rows)}
     column: Column[Standing] = settings_column(lambda row: row.run)
-    values = {column.cell(row).value for row in rows if row.part == OVERALL}
-    return replace(column, shown=bool(values - {"", *headings}))
+    varied = any(row.part == OVERALL and row.run.variant not in headings for row in rows)
+
+    def worth(shown: Sequence[Standing]) -> bool:
+        return varied or any(row.part == OVERALL and column.cell(row).value not in headings for row in shown)
+
+    return replace(column, worth=worth)
 
 
 def _rank(row: Standing) -> Cell:
@@ -149,7 +163,7 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
     if pages.count_column is None:
         return []
     title, help_text = pages.count_column
-    return [Column("n", title, lambda row: cells.items((row.main and row.main.n) or None), help_text, align="number")]
+    return [Column("n", title, lambda row: cells.items(row.main.n if row.main else None), help_text, align="number")]
 
 
 def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[Standing]]:

@@ -56,7 +56,9 @@ def training_sections(runs: Sequence[Run]) -> list[Section]:
         if value is not None
     ]
     last = [row.kept[metric][max(row.kept[metric])] or 0.0 for row in rows for metric in row.kept]
-    summary = f"After the last step, between {min(last):.0%} and {max(last):.0%} of the accuracy is left."
+    summary = (
+        f"After the last step, between {100 * min(last):.0f} % and {100 * max(last):.0f} % of the accuracy is left."
+    )
     figure = charts.lines(points, "step of the further training", "share of the accuracy kept")
     return [Section("training", TITLE, _table(rows), Chart("training", TITLE, summary, figure), NOTE)]
 

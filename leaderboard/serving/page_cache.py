@@ -4,20 +4,23 @@ Every process keeps its own copies and asks the database for the version of the 
 therefore correct at once after a run finishes, whichever process noticed.
 
 Pages are kept compressed, as most clients want them: a tenth of the memory, and no page is compressed twice. Their
-compressed length gives nothing away, because a page that is for everybody has no secret in it.
+compressed length gives nothing away, because a page that is for everybody has no secret in it. The token of a form is a
+reader's own: it is left out of the page that is kept, and put in for each reader.
 """
 
 import gzip
 import hashlib
+import re
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.middleware.csrf import get_token
 from django.middleware.gzip import re_accepts_gzip
-from django.utils.cache import patch_vary_headers, set_response_etag
+from django.utils.cache import get_max_age, patch_vary_headers, set_response_etag
 
 from leaderboard.data_version import data_version
 
@@ -29,16 +32,26 @@ LEVEL = 6  # of compression, like that of all other responses
 # Cookies of readers to whom a page may show something of their own.
 OWN_COOKIES = frozenset({settings.SESSION_COOKIE_NAME, "messages"})
 
+TOKEN = re.compile(rb'(?<=name="csrfmiddlewaretoken" value=")\w*(?=")')  # as Django writes it into a form
+
 View = Callable[..., HttpResponseBase]
+
+
+class KeptPage(NamedTuple):
+    """A page as it is kept: its compressed text, without the token of its forms if it `has_token`, and its headers."""
+
+    packed: bytes
+    headers: dict[str, str]
+    has_token: bool
 
 
 def kept(view: View, seconds: int = LONGEST) -> View:
     """Keep the responses of a view for all readers until the data change, and no longer than so many seconds.
 
-    The progress of a run is no change of the data: a page that shows it is kept for a few seconds.
+    The progress of a run is no change of the data: a page that shows it states how long it may be kept (`max-age`).
 
-    Nothing is kept for or from a reader who is logged in, of a page with a form (its token is one reader's own), or of
-    a response that says that it is not for everybody (`Cache-Control: private` or `no-store`).
+    Nothing is kept for or from a reader who is logged in, or of a response that says that it is not for everybody
+    (`Cache-Control: private` or `no-store`).
     """
 
     @wraps(view)
@@ -49,15 +62,20 @@ def kept(view: View, seconds: int = LONGEST) -> View:
             return view(request, *args, **kwargs)
         key = _key(request, version)
         if stored := cache.get(key):
-            return _sent(request, *stored)
+            return _sent(request, stored)
         response = view(request, *args, **kwargs)
-        if not (isinstance(response, HttpResponse) and _is_for_everybody(request, response)):
+        if not isinstance(response, HttpResponse):
             return response
-        set_response_etag(response)  # the same for a page that was just made and one that was kept
-        packed, headers = gzip.compress(response.content, LEVEL, mtime=0), dict(response.headers)
-        if len(packed) <= LARGEST:
-            cache.set(key, (packed, headers), seconds)
-        return _sent(request, packed, headers) if _wants_packed(request) else response
+        text, tokens = TOKEN.subn(b"", response.content)
+        if not _is_for_everybody(request, response, has_token=bool(tokens)):
+            return response
+        if not tokens:
+            set_response_etag(response)  # the same for a page that was just made and one that was kept
+        page = KeptPage(gzip.compress(text, LEVEL, mtime=0), dict(response.headers), bool(tokens))
+        if len(page.packed) <= LARGEST:
+            max_age = get_max_age(response)
+            cache.set(key, page, seconds if max_age is None else min(seconds, max_age))
+        return response if tokens or not _wants_packed(request) else _sent(request, page)
 
     return answer
 
@@ -66,11 +84,14 @@ def _wants_packed(request: HttpRequest) -> bool:
     return bool(re_accepts_gzip.search(request.headers.get("Accept-Encoding", "")))
 
 
-def _sent(request: HttpRequest, packed: bytes, headers: dict[str, str]) -> HttpResponse:
-    """Return a page as the client wants it, from its compressed text."""
+def _sent(request: HttpRequest, page: KeptPage) -> HttpResponse:
+    """Return a page as the client wants it; one with a form is compressed later on, when it has the reader's token."""
+    if page.has_token:
+        return HttpResponse(TOKEN.sub(get_token(request).encode(), gzip.decompress(page.packed)), headers=page.headers)
     if not _wants_packed(request):
-        return HttpResponse(gzip.decompress(packed), headers=headers)
-    response = HttpResponse(packed, headers=headers | {"Content-Encoding": "gzip", "ETag": f"W/{headers['ETag']}"})
+        return HttpResponse(gzip.decompress(page.packed), headers=page.headers)
+    packed = {"Content-Encoding": "gzip", "ETag": f"W/{page.headers['ETag']}"}
+    response = HttpResponse(page.packed, headers=page.headers | packed)
     patch_vary_headers(response, ("Accept-Encoding",))
     return response
 
@@ -82,11 +103,11 @@ def _key(request: HttpRequest, version: str) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def _is_for_everybody(request: HttpRequest, response: HttpResponse) -> bool:
+def _is_for_everybody(request: HttpRequest, response: HttpResponse, has_token: bool) -> bool:
     directives = response.get("Cache-Control", "")
     return (
         response.status_code == 200
         and not response.cookies
-        and "CSRF_COOKIE_NEEDS_UPDATE" not in request.META
+        and (has_token or "CSRF_COOKIE_NEEDS_UPDATE" not in request.META)
         and not any(word in directives for word in ("private", "no-store", "no-cache"))
     )

@@ -15,6 +15,7 @@ from leaderboard.serving.middleware import GetResponse
 from leaderboard.serving.rate_limits import allow, retry_after
 
 WORK = f"{API}work/"  # the interface of remote workers: every request has a token, and some carry rows
+ROWS_COME = (WORK, f"{API}results")  # below these, rows are sent, with a token
 MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
 MAX_BODY = 100_000  # bytes
 NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
@@ -36,7 +37,7 @@ def bounded_requests(get_response: GetResponse) -> GetResponse:
             return refusal(request, 414, "request-too-large", message, "Choose fewer filters.")
         if "\x00" in request.path or "%00" in query or "\x00" in query:
             return refusal(request, 400, "bad-request", "The address has a NUL byte.", "Check the address.")
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY and not request.path.startswith(WORK):
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY and not request.path.startswith(ROWS_COME):
             return too_large(request)
         return get_response(request)
 

@@ -1,7 +1,7 @@
 """Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,8 @@ from leaderboard.stored import highlights
 from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.results.result import Result
+
+PUSHED = "pushed"  # the folder of files that were pushed and are not checked yet
 
 
 class StorageUnavailable(ProbingError):
@@ -91,12 +93,35 @@ def store_result(run: Run, result: Result) -> str:
     return target
 
 
+def folders_of(run: Run) -> list[str]:
+    """Return the folders with files of a run, the innermost first."""
+    return [*(f"{folder(run)}/{name}" for name in _folders(folder(run))), folder(run)]
+
+
+def store_pushed(run: Run, files: Mapping[str, bytes]) -> None:
+    """Store the files of a pushed result, by name, until a worker has checked them."""
+    for name, content in files.items():
+        _store(f"{folder(run)}/{PUSHED}/{name}", content)
+
+
+def read_pushed(run: Run, name: str) -> bytes:
+    """Return one of the files of a pushed result; raise `FileNotFoundError` if it is gone."""
+    with answering(), storage().open(f"{folder(run)}/{PUSHED}/{name}") as file:
+        return bytes(file.read())
+
+
 def remove_leftovers(run: Run) -> None:
     """Delete the files of a finished run that do not belong to its result: its parts, and results of killed workers."""
     kept = run.artefact.removeprefix(f"{folder(run)}/")
     for name in _folders(folder(run)):
         if name != kept:
             remove_folder(f"{folder(run)}/{name}")
+
+
+def remove_folders(names: Iterable[str]) -> None:
+    """Delete the folders of a run that is gone."""
+    for name in names:
+        remove_folder(name)
 
 
 def remove_folder(name: str) -> None:

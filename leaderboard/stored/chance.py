@@ -11,6 +11,7 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
 from probing.benchmark import Benchmark as Content
+from probing.errors import TooLong
 from probing.probes import probe_named
 from probing.probes.parts import asked_relation, parts
 from probing.probes.probe import make
@@ -20,6 +21,7 @@ from probing.uniform_model import UniformModel
 HUB_ID = UniformModel.card.id
 # The baselines that guess, of which the first is computed here and the second is that of BEAR's authors.
 GUESSES = (HUB_ID, "published/random-baseline")
+HUMANS = ("published/human",)  # what annotators reach, where authors publish it
 # The metric of each baseline with the name under which its run is stored.
 BASELINE_IDS = {"chance": HUB_ID, MAJORITY: "baseline/majority-answer", MOST_FREQUENT: "baseline/most-frequent-answer"}
 
@@ -66,5 +68,6 @@ def _scores(content: Content, settings: Settings) -> pd.DataFrame:
         row
         for part in parts(content, settings)
         for row in probe.rows(model, asked_relation(content, settings, part.relation), part.template, settings)
+        if not isinstance(row, TooLong)  # which no text is for a model without tokens
     ]
     return probe.scores(probe.frame(rows))

@@ -97,8 +97,8 @@ def _differ(rows: pd.DataFrame, column: str) -> "pd.Series[bool]":
 
 def _flip(rows: list[Row]) -> Flip:
     answers = [(int(row["template"]), str(row["prediction_label"]), bool(row["correct"])) for row in rows]
-    about = ("relation", "template", "index", "subject", "answer_label", "language")
-    return Flip({name: rows[0][name] for name in about if name in rows[0]}, answers)
+    names = ("relation", "template", "index", "subject", "answer_label", "language")
+    return Flip({name: rows[0][name] for name in names if name in rows[0]}, answers)
 
 
 def _chosen(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:

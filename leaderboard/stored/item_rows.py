@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from leaderboard.models import Run
 from probing.errors import ProbingError
+from probing.results.option_labels import labels_of, ranges_from_json
+from probing.results.result import OPTIONS
 
 BATCH_ROWS = 2048
 SCANNED_ROWS = 32_768  # of a few columns, at a time
@@ -216,6 +218,13 @@ def frame(run: Run, columns: Sequence[str], relation: str = "") -> pd.DataFrame:
         table = pq.read_table(file, columns=chosen, filters=conditions)
     rows: pd.DataFrame = table.to_pandas()
     return rows
+
+
+def option_names(run: Run, relation: str, index: int) -> tuple[str, ...]:
+    """Return the options of an item in stored order; none in a file from before options were stored."""
+    with opened(run) as file:
+        ranges = ranges_from_json((pq.read_schema(file).metadata or {}).get(OPTIONS, b"{}"))
+    return labels_of(ranges, relation, index) if relation in ranges else ()
 
 
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:

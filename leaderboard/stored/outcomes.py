@@ -14,6 +14,7 @@ from django.db.models import QuerySet
 from numpy.typing import NDArray
 
 from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
+from leaderboard.models.run import RunQuerySet
 
 WRONG, RIGHT, NOT_COUNTED = 0, 1, 2
 
@@ -112,8 +113,22 @@ def outcomes_of(run: Run) -> dict[str, RunOutcomes]:
     return {relation: _unpack(items, outcomes) for relation, items, outcomes in rows}
 
 
+def outcomes_of_all(runs: Collection[int]) -> dict[int, dict[str, RunOutcomes]]:
+    """Return the outcomes of runs by their numbers and by relation; none of a run without any. One query."""
+    rows = RelationOutcomes.objects.filter(run__in=runs).values_list("run", "relation", "items", "outcomes")
+    answers: dict[int, dict[str, RunOutcomes]] = {}
+    for run, relation, items, outcomes in rows:
+        answers.setdefault(run, {})[relation] = _unpack(items, outcomes)
+    return answers
+
+
 def measured_on(benchmark: Benchmark) -> QuerySet[Run]:
-    """Return the finished runs that were measured here."""
+    """Return the finished runs that were measured here, of a training the last step only."""
+    return every_step_measured_on(benchmark).newest_steps()
+
+
+def every_step_measured_on(benchmark: Benchmark) -> RunQuerySet:
+    """Return the finished runs that were measured here, at whichever step of a training."""
     return Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
 
 

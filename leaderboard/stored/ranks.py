@@ -12,7 +12,7 @@ from django.db import transaction
 
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.stored import item_rows
-from leaderboard.stored.outcomes import measured_on, refresh_counts, store_outcomes
+from leaderboard.stored.outcomes import every_step_measured_on, measured_on, refresh_counts, store_outcomes
 from leaderboard.stored.smallest_differences import store_smallest_difference
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
@@ -75,6 +75,7 @@ def refresh_ranks(benchmark: Benchmark, beside: int | None = None) -> int:
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
             if _finished_runs(benchmark) == runs:
                 RunRank.objects.filter(run__in=chosen).delete()
+                RunRank.objects.filter(run__benchmark=benchmark).exclude(run__in=measured_on(benchmark)).delete()
                 RunRank.objects.bulk_create(ranks)
                 return len({rank.run_id for rank in ranks if rank.best})
 
@@ -130,7 +131,7 @@ def restore_figures(benchmark: Benchmark) -> list[Run]:
     These are runs that finished before figures or outcomes were stored.
     """
     missing = []
-    for run in _finished_runs(benchmark):
+    for run in every_step_measured_on(benchmark).select_related("model", "benchmark").order_by("pk"):
         if _lacks_figures(run):
             try:
                 with item_rows.opened(run) as file:

@@ -11,12 +11,14 @@ from django.urls import reverse
 from leaderboard.display import cell_markup, cells, labels, overview_markup, table_markup
 from leaderboard.display.visible import LINES, visible
 from leaderboard.models import Run
+from leaderboard.probe_pages.culture.places import variant_in_words
 from leaderboard.probe_pages.pages import ProbePages
 
 register = Library()
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
 register.filter("lang", cell_markup.language_attributes)
+register.filter(variant_in_words)
 for function in (
     cell_markup.cell_html,
     cell_markup.bar_html,

@@ -12,10 +12,11 @@ from leaderboard.display.tables import page_number
 from leaderboard.intake import requests
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.lists import runs as run_lists
+from leaderboard.lists.facets import FACETS
 from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
-from leaderboard.lists.standings import FACETS, Rank, Standing, leaderboard
+from leaderboard.lists.standings import Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score, Submission
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.serving.errors import problem, with_retry_after
@@ -33,9 +34,17 @@ Json = dict[str, Any]
 View = Callable[..., Json]
 ENTRIES_PER_PAGE = 200  # runs or items
 READ = ("GET", "HEAD")
-SUBMISSION: Mapping[str, type] = {"model": str, "benchmark": str, "benchmarks": list, "options": dict}
+SUBMISSION: Mapping[str, type] = {
+    "model": str,
+    "benchmark": str,
+    "benchmarks": list,
+    "revisions": list,
+    "options": dict,
+}
 UNKNOWN_NAMED = 10  # unknown keys that an error names
-OPTIONS_HELP = 'Write model and benchmark as texts, benchmarks as a list, options as {"prompting": "few-shot"}.'
+OPTIONS_HELP = (
+    'Write model and benchmark as texts, benchmarks and revisions as lists, options as {"prompting": "few-shot"}.'
+)
 SEE = "See /api/ for all routes."
 
 
@@ -152,8 +161,8 @@ def about_common(rank: RunRank) -> Json:
 
 
 def about_model(model: Model) -> Json:
-    names = ("hub_id", "commit", "kind", "parameters", "architecture", "licence", "source", "quantisation")
-    return {name: getattr(model, name) for name in names}
+    names = ("hub_id", "commit", "revision", "step", "tokens", "adapter_commit", "kind", "parameters", "architecture")
+    return {name: getattr(model, name) for name in (*names, "licence", "source", "quantisation")}
 
 
 def about_benchmark(benchmark: Benchmark) -> Json:
@@ -163,7 +172,7 @@ def about_benchmark(benchmark: Benchmark) -> Json:
 
 
 def about_score(score: Score) -> Json:
-    return {name: getattr(score, name) for name in SCORE_COLUMNS}
+    return {name: getattr(score, name) for name in SCORE_COLUMNS} | {"n": score.n or None}
 
 
 def about_run(run: Run) -> Json:
@@ -255,9 +264,17 @@ def submit_json(request: HttpRequest) -> Json:
     body = _body(request)
     slugs = _slugs(body)
     chosen = [benchmarks.current(slug) for slug in slugs]
-    submitted = requests.receive_all(body["model"], chosen, body.get("options", {}), submitter=submitter(request))
+    revisions, options = _revisions(body), body.get("options", {})
+    submitted = requests.receive_all(body["model"], chosen, options, revisions=revisions, submitter=submitter(request))
     answers = [about_submission(request, submission) for submission in submitted]
-    return {"submissions": answers} if "benchmarks" in body else answers[0]
+    return {"submissions": answers} if {"benchmarks", "revisions"} & set(body) else answers[0]
+
+
+def _revisions(body: Json) -> list[str]:
+    revisions = body.get("revisions", [])
+    if not all(isinstance(name, str) for name in revisions):
+        raise BadInput("The revisions of a submission are a list of names.", 'Write them as ["step1000", "step2000"].')
+    return [name.strip() for name in revisions]
 
 
 def _slugs(body: Json) -> list[str]:

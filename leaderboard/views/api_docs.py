@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
 
 class Route(NamedTuple):
@@ -32,6 +33,12 @@ ROUTES = (
         "search, kind, size, provenance, several, part, topic, sort, page",
     ),
     Route("GET", "models", "Every model at every commit."),
+    Route(
+        "GET",
+        "models/<org>/<name>/training",
+        "A model at several steps of its training: all points, groups, and the questions learned and forgotten.",
+        "benchmark, settings, by, with, from, to, change, page",
+    ),
     Route("GET", "benchmarks", "Every benchmark in its current version."),
     Route(
         "GET",
@@ -52,12 +59,20 @@ ROUTES = (
     Route(
         "POST",
         "submit",
-        "Takes a submission and gives its token; with benchmarks, a list, takes and gives one for each.",
-        "a JSON body: model (an id or its address), benchmark or benchmarks, options",
+        "Takes a submission, or one for each benchmark and revision of a list.",
+        "JSON: model (id or address), benchmark or benchmarks, revisions, options",
     ),
     Route("GET", "submissions/<token>", "A submission: its state, its checks so far, and its run once it has one."),
     Route("POST", "submissions/<token>/cancel", "Withdraws it; cancels the run if nobody else submitted the same."),
     Route("POST", "submissions/<token>/retry", "Tries it again after it was refused, cancelled, or its run failed."),
+    # For third parties, with the header "Authorization: Bearer TOKEN". `python -m probing push` uses them.
+    Route(
+        "POST",
+        "results",
+        "For third parties: stores a result (201), or lets a worker check a large one first (202).",
+        "form: items (Parquet), record (JSON), source, model, revision",
+    ),
+    Route("DELETE", "results/<id>", "For third parties: withdraws a result that was pushed with the same token."),
     # For workers elsewhere, with the header "Authorization: Bearer TOKEN". `python -m probing work` uses them.
     Route("GET", "work/", "For workers with a token: the version of the interface."),
     Route(
@@ -79,7 +94,12 @@ ROUTES = (
 
 
 def api_docs_view(request: HttpRequest) -> HttpResponse:
-    context = {"routes": ROUTES, "base": request.build_absolute_uri("/api/v1/"), "answers": answers()}
+    context = {
+        "routes": ROUTES,
+        "base": request.build_absolute_uri("/api/v1/"),
+        "board": request.build_absolute_uri(reverse("board")),
+        "answers": answers(),
+    }
     return render(request, "api.html", context)
 
 

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404
 
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
+from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
 from leaderboard.lists import runs
@@ -16,12 +17,12 @@ from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.baselines import baselines_section
+from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
 from leaderboard.probe_pages.descriptions import counts, description
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
-from leaderboard.probe_pages.questions_in_words import example_question, read_relations, tag_text
+from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
 from leaderboard.probe_pages.relation_rows import relation_rows, relations_table
 from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
@@ -29,6 +30,7 @@ from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.views.page import show, switch_links
 from probing import catalog
+from probing.benchmark import Relation
 
 
 def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
@@ -37,23 +39,30 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     offered, relations = offered_slices(benchmark), read_relations(benchmark)
     filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
     board = leaderboard(filters)
+    standings = standings_table(filters, board, place)
+    if request.GET.get("format") == "csv" and request.GET.get("table", standings.name) == standings.name:
+        return table_response(standings, request)
     context = {
         **_about(benchmark),
-        **_choices(request.GET, filters, board, offered),
+        **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "example": example_question(relations, pages.offers_options),
-        "place_switches": places.switches(request.GET, places.places(pages, offered), place, with_all=True),
+        "place_switches": places.switches(
+            request.GET, places.places(pages, offered), place, everything="All, in groups"
+        ),
         "switches": switch_links(pages, request.GET),
+        "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
+        "baselines": baselines_in_words(row.run for row in board.standings),
     }
     sections = [
         *ties(benchmark, pages, board.compared),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
+        *published_sections(benchmark, place),
     ]
-    sections += [*baselines_section(benchmark), *published_sections(benchmark, place)]
     rows = relation_rows(benchmark, relations, place, board.standings)
-    tables: list[Table[Any]] = [standings_table(filters, board, place), relations_table(rows, place)]
+    tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
     context["contents"] = _contents(sections, has_relations=bool(rows))
     return show(request, "benchmark.html", context, tables, charts, sections)
@@ -78,12 +87,18 @@ def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     }
 
 
-def _choices(query: QueryDict, filters: LeaderboardFilter, board: Leaderboard, offered: list[Slice]) -> dict[str, Any]:
+def _choices(
+    query: QueryDict,
+    filters: LeaderboardFilter,
+    board: Leaderboard,
+    offered: list[Slice],
+    relations: Sequence[Relation],
+) -> dict[str, Any]:
     """Return what the form above the standings offers, and what was chosen there."""
     return {
         "filters": filters,
         "facets": board.facets,
-        "slices": _column_choices(offered, filters),
+        "slices": _column_choices(offered, filters, relations),
         "narrowed": bool(filters.search or filters.narrows),
         "kept": [(name, query[name]) for name in ("sort", places.PARAMETER) if name in query],
         "named": runs.models_named(filters.search) if filters.search else [],
@@ -92,12 +107,13 @@ def _choices(query: QueryDict, filters: LeaderboardFilter, board: Leaderboard, o
 
 
 def _column_choices(
-    offered: list[Slice], filters: LeaderboardFilter
+    offered: list[Slice], filters: LeaderboardFilter, relations: Sequence[Relation]
 ) -> list[tuple[str, list[tuple[Slice, str, bool]]]]:
     """Return the column chooser: by dimension, each group with its name and with whether it is a column."""
+    names = {relation.label: relation_name(relation) for relation in relations}
     groups: dict[str, list[tuple[Slice, str, bool]]] = {}
     for part in offered:
-        name = tag_text(part.dimension, part.group)
+        name = group_title(part.dimension, part.group, names)
         groups.setdefault(labels.dimension(part.dimension), []).append((part, name, part in filters.slices))
     return list(groups.items())
 

@@ -9,7 +9,7 @@ from django.shortcuts import render
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.sections import Anchor, Section, anchors
+from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PageLink, Table, link
 from leaderboard.lists.compared_runs import (
     Comparison,
@@ -24,11 +24,9 @@ from leaderboard.lists.runs import models_named, runs_with_figures
 from leaderboard.lists.scores import overall_scores
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import relation_names
 from leaderboard.probe_pages.comparison_charts import comparison_charts
 from leaderboard.probe_pages.comparison_tables import (
     ComparedRun,
-    Names,
     agreement_table,
     compared_runs,
     differences_table,
@@ -39,8 +37,9 @@ from leaderboard.probe_pages.comparison_tables import (
 )
 from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verdict
 from leaderboard.probe_pages.culture.places import one_place, places_of, switches
-from leaderboard.probe_pages.details.bias import compared_sections
+from leaderboard.probe_pages.details.bias import compared_fold
 from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
+from leaderboard.probe_pages.questions_in_words import Names, relation_names
 from leaderboard.stored.item_rows import Row
 from leaderboard.views.page import show
 from probing.analysis.comparison import RESULT_NAMES
@@ -76,7 +75,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         "has_answers": bool(len(comparison.right)),
     }
     relations = relation_names(runs[0])
-    tables, figures = _groups(sides, comparison, metric, relations, request.GET)
+    tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
     if len(comparison.right):
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
@@ -86,12 +85,17 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     offered = places_of(pages, runs)
     place = one_place(request.GET, offered)
     context["switches"] = switches(request.GET, offered, place)
-    sections = [
-        *pages.comparison_sections(runs, *pages.chosen_group(place)),
-        *compared_sections(runs, request.GET),
-    ]
-    context["contents"] = contents(figures, sections, has_answers=context["has_answers"])
-    return show(request, "compare.html", context, tables, figures, sections)
+    sections = pages.comparison_sections(runs, *pages.chosen_group(place))
+    bias = compared_fold(runs, request.GET)
+    folds = [bias] if bias else []
+    if len(runs) == 2:  # the differences by group are on top of the page
+        folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
+    else:
+        sections = [scores, *sections]
+    context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
+    context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
+    folded = [section for fold in folds for section in fold.sections]
+    return show(request, "compare.html", context, tables, figures, sections, folded)
 
 
 def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
@@ -105,14 +109,17 @@ def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> d
     }
 
 
-def contents(figures: Sequence[Chart], sections: Sequence[Section], *, has_answers: bool) -> list[Anchor]:
+def contents(
+    figures: Sequence[Chart], sections: Sequence[Section], folds: Sequence[Fold], *, has_answers: bool
+) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
-    titles = {"groups": "Groups", "relations": "Relations", "values": "Scores"}
+    titles = {"groups": "Groups", "relations": "Relations"}
     names = {figure.name for figure in figures}
     return [
         *(Anchor(f"section-{name}", title) for name, title in titles.items() if name in names),
         *anchors(sections),
         *([Anchor("agreement", "Agreement"), Anchor("disagreements", "Disagreements")] if has_answers else []),
+        *([Anchor("details", "Behind the figures")] if folds else []),
         Anchor("differences", "Differences"),
     ]
 
@@ -150,15 +157,19 @@ def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
 
 def _groups(
     sides: Sequence[ComparedRun], comparison: Comparison, metric: str, names: Names, query: QueryDict
-) -> tuple[list[Table[Any]], list[Chart]]:
-    """Return the tables and charts of what every probe compares; the table of differences is the page's main one."""
+) -> tuple[list[Table[Any]], list[Chart], Section]:
+    """Return tables and charts of what every probe compares, and the section with the scores by group.
+
+    The table of differences is the page's main one.
+    """
     values = group_values(comparison.differences)
     tables: list[Table[Any]] = [
         differences_table(sides, comparison.differences, metric, names),
         runs_table(sides, metric, query),
-        values_table(values, sides, metric, names),
     ]
-    return tables, comparison_charts(sides, values, comparison.differences, labels.within(metric), names)
+    chart, *figures = comparison_charts(sides, values, comparison.differences, labels.within(metric), names)
+    scores = Section("values", chart.title, values_table(values, sides, metric, names), chart)
+    return tables, figures, scores
 
 
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:

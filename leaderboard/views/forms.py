@@ -10,14 +10,14 @@ from django.urls import reverse_lazy
 from leaderboard.display import labels
 from leaderboard.intake import number_format
 from leaderboard.intake.checks import refuse_malformed
-from leaderboard.intake.model_names import full_ids, parse_name, refuse_revision
+from leaderboard.intake.model_names import full_ids, listed_revisions, parse_name, refuse_revision
+from leaderboard.intake.requests import named_revisions
 from leaderboard.lists import runs
 from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
 from leaderboard.probe_pages.item_columns import ColumnValues
-from leaderboard.probe_pages.questions_in_words import tag_text
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names, wording
 from leaderboard.stored.benchmarks import templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
 from probing.errors import BadInput
@@ -26,6 +26,7 @@ from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options, tag_columns
 from probing.settings import SETTINGS
 
+REVISIONS_LENGTH = 50_000  # characters
 TRUTH = {"yes": True, "no": False}
 YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 
@@ -81,14 +82,32 @@ class SubmitForm(forms.Form):
         ),
     )
 
+    revisions = forms.CharField(
+        label="Several revisions",
+        required=False,
+        max_length=REVISIONS_LENGTH,
+        help_text="Branches, tags or commits, one per line or with commas between them; each becomes a run of its own.",
+        widget=forms.Textarea(
+            attrs={
+                "rows": 3,
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "autocapitalize": "none",
+                "placeholder": "step1000\nstep2000",
+            }
+        ),
+    )
+
     def __init__(self, data: Any = None, *, initial: QueryDict, minutes: Callable[[Benchmark], str]) -> None:
-        benchmarks = runs.benchmarks().exclude(path="")
-        slugs = list(benchmarks.values_list("slug", flat=True))
+        offered = runs.benchmarks().exclude(path="")
+        benchmarks = list(offered)
+        slugs = [benchmark.slug for benchmark in benchmarks]
         ticked = [slug for slug in initial.getlist("benchmark") if slug in slugs] or slugs[:1]
         super().__init__(data, initial={**initial.dict(), "benchmark": ticked}, label_suffix="")
         self.full_ids: list[str] = []
         field = cast(BenchmarksField, self.fields["benchmark"])
-        field.minutes, field.queryset = minutes, benchmarks
+        field.minutes, field.queryset = minutes, offered
+        field.choices = [(row.slug, field.label_from_instance(row)) for row in benchmarks]
         chosen = [benchmark for benchmark in benchmarks if benchmark.slug in ticked]
         self.fields |= {f"{OPTION}{name}": field for name, field in common_fields(chosen).items()}
 
@@ -106,8 +125,15 @@ class SubmitForm(forms.Form):
         """Tell whether the address or an error names an option, so that the fold of the options should be open."""
         return any(name.startswith(OPTION) for name in (self.errors if self.is_bound else self.initial))
 
+    def shows_revisions(self) -> bool:
+        """Tell whether revisions were sent or are named by the address, so that their fold should be open."""
+        return bool(self["revisions"].value())
+
     def benchmarks(self) -> list[Benchmark]:
         return list(self.cleaned_data["benchmark"])
+
+    def revisions_named(self) -> list[str]:
+        return listed_revisions(self.cleaned_data["revisions"])
 
     def chosen(self) -> dict[str, Any]:
         """Return what was sent along, by name; an empty text is a value, an empty number or choice is not."""
@@ -137,6 +163,11 @@ class SubmitForm(forms.Form):
     def clean(self) -> None:
         """Check the options together; an error that one of them has by itself is shown at its field."""
         if self.errors:
+            return
+        try:
+            named_revisions(self.cleaned_data["model"], self.revisions_named())
+        except BadInput as error:
+            self.add_error("revisions", str(error))
             return
         chosen = self.chosen()
         for benchmark in self.benchmarks():
@@ -220,12 +251,8 @@ def option_field(option: Option, label: str, initial: Any) -> forms.Field:
 
 def _group_titles(run: Run, dimension: str, groups: Sequence[str]) -> list[tuple[str, str]]:
     """Return the groups that a reader may choose, each with what pages call it."""
-    if dimension == "template":
-        return [(group, wording(group)) for group in groups]
-    if dimension != "relation":
-        return [(group, tag_text(dimension, group)) for group in groups]
     names = relation_names(run)
-    return [(group, relation_title(names, group)) for group in groups]
+    return [(group, group_title(dimension, group, names)) for group in groups]
 
 
 class ItemsForm(forms.Form):

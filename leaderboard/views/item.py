@@ -7,6 +7,7 @@ from leaderboard.lists.questions import question_id
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_pages import ItemRow
+from leaderboard.probe_pages.questions_in_words import relation_name
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemsMissing
 from leaderboard.views.items import items_missing
@@ -27,9 +28,10 @@ def item_view(request: HttpRequest, pk: int, relation: str, template: int, index
         raise Http404("There is no such item in this run.")
     item = next(item for item in content.items if item.index == index)
     page = pages_of(run.benchmark).item_page(ItemRow(run, row, content, item))
+    facts = {"question_id": question_id(content, item), "relation_name": relation_name(content)}
     return show(
         request,
         page.template,
-        {"run": run, "row": row, "question_id": question_id(content, item), **page.context},
+        {"run": run, "row": row, **facts, **page.context},
         page.tables,
     )

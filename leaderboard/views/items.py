@@ -105,11 +105,11 @@ def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> T
 
     return Table(
         name="items",
-        caption="Items",
+        caption="Questions and answers",
         columns=columns,
         rows=rows,
         main=True,
         sortable=False,
         band=band,
-        empty="No item passes these filters. Remove one of them.",
+        empty="No question passes these filters. Remove one of them.",
     )

@@ -8,13 +8,16 @@ from typing import NamedTuple
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
-# A table that is wider than the screen scrolls without the rest of the page, by keyboard as well.
-SCROLLED = '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>'
+# A table that is wider than the screen scrolls without the rest of the page, by keyboard as well. Its caption, which is
+# read to those who do not see where it stands, is the name of what stands above it.
+SCROLLED = '<div class="scroll" role="group" aria-label="{0}" tabindex="0"><table><caption>{0}</caption>'
 IN_CONTENTS = ("h2", "h3")
 
 
@@ -43,13 +46,21 @@ def methods() -> Document:
     """Read docs/methods.md; headings, and paragraphs that begin with a bold term, get ids."""
     source = (settings.BASE_DIR / "docs" / "methods.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-    markdown.add_render_rule("table_open", lambda *_: SCROLLED)
+    markdown.add_render_rule("table_open", _table_open)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
     tokens = markdown.parse(source)
     contents: list[Heading] = []
     ids: set[str] = set()
+    above, tables = "", 0  # the last name, and the number of tables since
     for opening, inside in pairwise(tokens):
         name = _name(opening, inside.children or [])
+        if opening.type == "table_open":
+            tables += 1
+            opening.meta["caption"] = f"{above}, table {tables}" if tables > 1 else above
+        elif opening.type == "th_open":
+            opening.attrSet("scope", "col")
+        if name:
+            above, tables = name, 0
         anchor = slugify(name.replace("±", "plus minus"))
         if not anchor or anchor in ids:
             continue
@@ -60,6 +71,10 @@ def methods() -> Document:
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
     text = SafeString(markdown.renderer.render(tokens, markdown.options, {}))
     return Document(text, contents, frozenset(ids))
+
+
+def _table_open(_renderer: RendererHTML, tokens: Sequence[Token], place: int, *_: object) -> str:
+    return SCROLLED.format(escape(tokens[place].meta["caption"]))
 
 
 def _name(opening: Token, inside: Sequence[Token]) -> str:

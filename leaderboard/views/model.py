@@ -1,6 +1,7 @@
 """/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run of it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -14,8 +15,10 @@ from leaderboard.lists.model_profile import ProfileRow, family_figures, medians,
 from leaderboard.lists.published import differs
 from leaderboard.lists.runs import OPEN, model_runs, model_versions
 from leaderboard.lists.scores import breakdowns, overall_scores
+from leaderboard.lists.trajectories import Series, Trajectories, series_of
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import variant_in_words
 from leaderboard.probe_pages.model_sections import (
     by_topic,
     extremes,
@@ -27,17 +30,20 @@ from leaderboard.probe_pages.model_sections import (
     replication_section,
     replications,
 )
+from leaderboard.probe_pages.trajectory_sections import Curve, training_section
 from leaderboard.views.page import show
 
 HUB = "https://huggingface.co/"
+NAMED = 10  # runs without results that the page names; a training can have hundreds of steps
 ENDED = (Run.State.FAILED, Run.State.CANCELLED)
 
 
 class RunScore(NamedTuple):
-    """A run and its overall score in the main metric of its benchmark."""
+    """A run and its overall score in the main metric of its benchmark; `steps` of a training are in its row."""
 
     run: Run
     score: Score | None
+    steps: int = 0
 
 
 def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
@@ -48,6 +54,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     runs = list(model_runs(hub_id))
     scores = overall_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     parameters = next((version.parameters for version in versions if version.parameters), None)
+    series = series_of(runs)
     rows = by_topic(profile(hub_id, runs, parameters))
     known_row, known = _known(rows, request.GET.get("benchmark", ""))
     best, least = extremes(known.groups) if known else ([], [])
@@ -58,7 +65,8 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         "org": "" if versions[0].printed_name else org,
         "parameters": parameters,
         "hub_url": _hub_url(versions),
-        "versions": [version for version in versions if version.commit],
+        "versions": shown_versions(versions, series),
+        "series": series[0] if series else None,
         "best": best,
         "least": least,
         "known_row": known_row,
@@ -67,13 +75,14 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         **_states(runs),
     }
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
+    sections += training_sections(series)
     if family := family_figures(hub_id, rows):
         sections.append(family_section(hub_id, *family))
     if pairs := replications(runs, scores):
         sections.append(replication_section(pairs))
     comparable = [run for run in runs if not differs(run)]
     apart = [run for run in runs if differs(run)]
-    tables = [runs_table(comparable, scores), *([published_table(apart, scores)] if apart else [])]
+    tables = [runs_table(comparable, scores, series), *([published_table(apart, scores)] if apart else [])]
     return show(request, "model.html", context, tables, sections=sections)
 
 
@@ -89,7 +98,7 @@ def _hub_url(versions: Sequence[Model]) -> str:
     """Return the address of a model's page on the hub; empty for local files, baselines and printed names."""
     model = versions[0]
     on_hub = any(version.source != Model.Source.LOCAL for version in versions)
-    return f"{HUB}{model.hub_id}" if on_hub and not model.printed_name and not _is_baseline(model) else ""
+    return f"{HUB}{model.base_id}" if on_hub and not model.printed_name and not _is_baseline(model) else ""
 
 
 def _is_baseline(model: Model) -> bool:
@@ -102,9 +111,14 @@ def _states(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "finished": bool(finished),
         "measured": any(run.provenance == Run.Provenance.MEASURED for run in finished),
-        "waiting": [run for run in runs if run.state in OPEN],
-        "ended": [run for run in runs if run.state in ENDED],
+        **_some("waiting", [run for run in runs if run.state in OPEN]),
+        **_some("ended", [run for run in runs if run.state in ENDED]),
     }
+
+
+def _some(name: str, runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the first of these runs under a name, and how many more there are."""
+    return {name: runs[:NAMED], f"more_{name}": max(0, len(runs) - NAMED)}
 
 
 class Known(NamedTuple):
@@ -129,18 +143,44 @@ def _known(rows: Sequence[ProfileRow], slug: str) -> tuple[ProfileRow | None, Kn
     return row, Known(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
 
 
-def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
-    """Return all runs by benchmark; the state is a column only while any run has no result."""
-    rows = [RunScore(run, scores.get(run.pk)) for run in runs]
-    unfinished = any(run.state != Run.State.FINISHED for run in runs)
-    varied = any(run.variant for run in runs)
+def training_sections(series: Sequence[Series]) -> list[Section]:
+    """Return the section with the curve of the model's main series, nothing without one. One query."""
+    if not series:
+        return []
+    main = series[0]
+    points = Trajectories([main], main.benchmark.main_metric).overall(main)
+    label = pages_of(main.benchmark).metric_label(main.benchmark.main_metric)
+    return [training_section(Curve("", main, points), label)] if len(points) > 1 else []
+
+
+def shown_versions(versions: Sequence[Model], series: Sequence[Series]) -> list[Model]:
+    """Return the commits that the page lists: of a training the last step, as its own page has all of them."""
+    earlier = {run.model_id for part in series for run in part.runs} - {part.model.pk for part in series}
+    return [version for version in versions if version.commit and version.pk not in earlier]
+
+
+def runs_table(runs: list[Run], scores: dict[int, Score], series: Sequence[Series] = ()) -> Table[RunScore]:
+    """Return all runs by benchmark, those of one series in one row; the CSV has a row for every run.
+
+    The state is a column only while any run has no result.
+    """
+    steps = {part.last.pk: len(part.runs) for part in series}
+    earlier = {run.pk for part in series for run in part.runs} - set(steps)
+    rows = [RunScore(run, scores.get(run.pk), steps.get(run.pk, 0)) for run in runs if run.pk not in earlier]
+    return replace(_runs_table(rows), export=_runs_table([RunScore(run, scores.get(run.pk)) for run in runs]))
+
+
+def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
+    unfinished = any(row.run.state != Run.State.FINISHED for row in rows)
+    varied = any(row.run.variant for row in rows)
     return Table(
         name="runs",
         caption="Runs",
         columns=[
             Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
-            Column("settings", "Settings", lambda row: cells.text(row.run.variant), align="wide", shown=varied),
+            Column("settings", "Settings", _settings_cell, align="wide", shown=varied),
+            Column("step", "Step", _steps_cell, align="number"),
             Column("commit", "Commit", lambda row: cells.text(row.run.model.commit[:7]), shown=False),
             Column("state", "State", lambda row: cells.text(row.run.get_state_display()), shown=unfinished),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
@@ -155,6 +195,15 @@ def runs_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
     )
 
 
+def _steps_cell(row: RunScore) -> cells.Cell:
+    """Show how many steps of a training a row stands for, with a link to them; CSV gets the step of the run itself."""
+    step = row.run.model.step
+    if not row.steps:
+        return cells.number(step)
+    address = f"{row.run.model.training_url}?benchmark={row.run.benchmark.slug}"
+    return cells.Cell(step, f"{row.steps:,} points to {step:,}", address, kind="number")
+
+
 def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
     """Return the figures that share no column with those of measured runs, and in what they differ."""
     rows = [RunScore(run, scores.get(run.pk)) for run in runs]
@@ -165,7 +214,7 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
         columns=[
             Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
-            Column("settings", "Settings", lambda row: cells.text(row.run.variant), align="wide", shown=varied),
+            Column("settings", "Settings", _settings_cell, align="wide", shown=varied),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
@@ -175,6 +224,10 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
         rows=rows,
         heading=lambda row: row.run.benchmark.title,
     )
+
+
+def _settings_cell(row: RunScore) -> cells.Cell:
+    return replace(cells.text(row.run.variant), text=variant_in_words(row.run))
 
 
 def _date_column(rows: Sequence[RunScore]) -> list[Column[RunScore]]:

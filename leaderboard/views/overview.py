@@ -29,6 +29,7 @@ from leaderboard.lists.overview import (
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
+from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import EVERYTHING
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
@@ -297,7 +298,7 @@ def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Ma
     return Cell(
         figure.value,
         score.text,
-        reverse("run", args=[figure.run]),
+        run_url(figure.run),
         " · ".join(filter(None, facts)),
         _bar(figure.value, column.chance) if score.bar else None,
         "measured" if figure.is_measured else "published",
@@ -327,7 +328,7 @@ def _cell_without_figure(column: BenchmarkColumn, row: ModelRow) -> Cell:
             return Cell(None, "")
         return _apart_cell(column)
     text = f"{run.percent} %" if run.percent else WAITING
-    return Cell(None, text, reverse("run", args=[run.run]), f"{run.state}, no result yet", kind="open")
+    return Cell(None, text, run_url(run.run), f"{run.state}, no result yet", kind="open")
 
 
 def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
@@ -355,7 +356,7 @@ def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Ch
 
 
 def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
-    name, href = hub_id.rpartition("/")[2], reverse("run", args=[figure.run])
+    name, href = hub_id.rpartition("/")[2], run_url(figure.run)
     family = family_of(hub_id)
     return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href)
 

@@ -10,11 +10,13 @@ from django.utils.cache import patch_cache_control
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PageLink, Table, view
+from leaderboard.display.tables import PageLink, Table, prepare_together, view
 from leaderboard.models import Run
 from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.serving.client import client_address
+
+LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
 
 
 def show(
@@ -35,11 +37,12 @@ def show(
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
     if request.GET.get("format") == "csv":
         return _csv(request, tables)
+    prepare_together(tables, request.GET)
     views = {table.name: view(table, request.GET) for table in tables}
     by_name = {chart.name: chart for chart in charts}
     response = render(request, template, {**context, "sections": sections, "tables": views, "charts": by_name})
-    if context.get("live"):
-        patch_cache_control(response, private=True)  # it changes with time and with parts of runs: nobody keeps it
+    if context.get("live"):  # it changes with time and with parts of runs
+        patch_cache_control(response, max_age=LIVE_SECONDS)
     return response
 
 

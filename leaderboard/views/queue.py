@@ -13,7 +13,7 @@ from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, pag
 from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
 from leaderboard.lists.progress import Queue, QueuedRun, queue
 from leaderboard.models import Run
-from leaderboard.operations.workers import live_workers
+from leaderboard.operations.workers import is_any_alive
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.views.page import show
@@ -35,7 +35,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
         "live": bool(line.working) or line.number_waiting,
         "working": len(line.working),
         "number_waiting": line.number_waiting,
-        "no_worker": line.number_waiting and not line.working and not live_workers(),
+        "no_worker": line.number_waiting and not line.working and not is_any_alive(),
         "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
     }
     return show(request, "queue.html", context, [running_table(line.working), *ended])

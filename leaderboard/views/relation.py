@@ -1,5 +1,6 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, with an example, and the models on it."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -10,7 +11,7 @@ from leaderboard.display.charts import Chart
 from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.questions import question_url
-from leaderboard.lists.runs import benchmarks
+from leaderboard.lists.runs import benchmarks, read_records
 from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
@@ -21,10 +22,12 @@ from leaderboard.probe_pages.questions_in_words import (
     read_relations,
     relation_name,
     tag_text,
+    template_pieces,
 )
 from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
+from probing.template import ANSWER_SLOT
 
 CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
@@ -46,6 +49,7 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
         "example": example_question([content], pages.offers_options) if content else None,
+        "wordings": [template_pieces(template) for template in content.templates] if content else [],
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
@@ -68,9 +72,9 @@ def models_table(scores: list[Score]) -> Table[Score]:
         columns=[
             model_column(lambda s: s.run),
             settings_column(lambda s: s.run),
-            Column("value", "Score", cells.of_score, align="score"),
+            Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),
-            Column("n", "Items", lambda s: cells.items(s.n or None), align="number"),
+            Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
         ],
         rows=sorted(scores, key=lambda s: groups[s.run_id]),
@@ -78,6 +82,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
         main=True,
         page_size=PAGE_SIZE,
         empty="No model has been measured on this relation yet.",
+        prepare=read_records,
     )
 
 
@@ -113,15 +118,19 @@ def items_table(benchmark: Benchmark, relation: Relation) -> Table[Item]:
     def subject(item: Item) -> cells.Cell:
         return cells.text(item.subject, question_url(benchmark, relation, item), lang=lang)
 
-    sentence: Column[Item] = Column("sentence", "Sentence", lambda item: cells.text(item.wording))
+    def sentence(item: Item) -> cells.Cell:
+        return replace(cells.text(item.wording), text=item.wording.replace(ANSWER_SLOT, "____"))
+
+    has_answers = any(item.subject not in relation.options_of(item) for item in relation.items)
+    sentences: Column[Item] = Column("sentence", "Sentence", sentence)
     return Table(
         name="items",
         caption="Questions",
         columns=[
             Column("index", "", lambda item: cells.number(item.index), shown=False),
             Column("subject", "Subject", subject, align="head"),
-            Column("answer", "Answer", answer),
-            *([sentence] if any(item.wording for item in relation.items) else []),
+            Column("answer", "Answer", answer, shown=has_answers),
+            *([sentences] if any(item.wording for item in relation.items) else []),
         ],
         rows=relation.items,
         page_size=PAGE_SIZE,

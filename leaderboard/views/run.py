@@ -1,27 +1,30 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
-from leaderboard.display import cells
+from leaderboard.display import cells, labels
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
 from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
 from leaderboard.lists.scores import breakdowns
+from leaderboard.lists.trajectories import is_part_of_series
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of, reproduction
-from leaderboard.probe_pages.breakdowns import dimension_section, relation_names, relation_title
+from leaderboard.probe_pages.baselines import baselines_in_words
+from leaderboard.probe_pages.breakdowns import dimension_section, group_names, has_all_items
 from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.run_citations import citation
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
@@ -30,6 +33,7 @@ from probing.analysis.harness import harness_command, protocol_words
 from probing.analysis.normalisations import NORMALISATION
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
+from probing.results.skipped_items import skipped_in_words
 
 PHASES = (
     Run.State.QUEUED,
@@ -38,6 +42,7 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
+NORMALISED = "Do other normalisations change it?"
 DOMAIN = "domain"  # the breakdown that comes first
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows
@@ -51,24 +56,27 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     main = headline(run, pages, scores)
     offered = places_of(pages, [run])
     place = one_place(request.GET, offered)
-    sections = run_sections(run, pages, scores, request.GET, place)
+    sections, normalised = run_sections(run, pages, scores, request.GET, place)
     surprising = surprises.sections(run)
-    details = folds(run, scores, request.GET)
-    asked = questions(run, pages, request.GET)
+    details = [*folds(run, scores, request.GET), *normalised]
+    first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     record = {**run.provenance_record, "settings": run.settings}
+    address = request.build_absolute_uri(run.get_absolute_url())
     context = {
         "run": run,
         "pages": pages,
         "headline": main,
+        "citation": citation(run, main.title, main.score, address) if main else None,
         "others": other_figures(scores, main.score if main else None),
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, place),
-        "contents": contents(sections, surprising, details, asked is not None, bool(script)),
+        "contents": contents(sections, surprising, details, first_questions is not None, bool(script)),
         "has_map": has_map(run),
-        "asked": asked is not None,
-        "answers": [answer_links(request.GET)] if asked and "correct" in {part.name for part in asked.columns} else [],
+        "has_series": is_part_of_series(run),
+        "has_questions": first_questions is not None,
+        "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
         "events": list(run.events.all()),
         "live": run.state in OPEN,
         "working": run.state in WORKING,
@@ -79,25 +87,30 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "tokens": tokens_in_words(run.provenance_record),
         "harness": harness_command(record) if script else None,
         "protocol": protocol_words(run.settings),
-        "notes": run_notes(run, scores),
+        "notes": run_notes(run, scores) + single_groups(run, pages, scores),
         "phases": phases(run),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
-    tables: list[Table[Any]] = [all_scores(scores), *([asked] if asked else [])]
+    tables: list[Table[Any]] = [all_scores(scores), *([first_questions] if first_questions else [])]
     return show(request, "run.html", context, tables, sections=sections, folded=folded)
 
 
 def run_sections(
     run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
-) -> list[Section]:
-    """Return the probe's sections and every breakdown, with other normalisations behind that by domain."""
+) -> tuple[list[Section], list[Fold]]:
+    """Return the probe's sections and every breakdown, that by domain first, and a fold with other normalisations."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     special = probe_sections(run, pages, query, place)
     names = {section.name for section in special}
-    plain = [dimension_section(run, pages, name, groups[name]) for name in groups if name not in names]
+    plain = [
+        dimension_section(run, pages, name, rows)
+        for name, rows in groups.items()
+        if name not in names and not has_all_items(rows, scores)
+    ]
     plain.sort(key=lambda section: section.name != DOMAIN)
     normalised = [section for section in special if section.name == NORMALISATION]
-    return [*(section for section in special if section not in normalised), *plain[:1], *normalised, *plain[1:]]
+    folded = [Fold(NORMALISATION, NORMALISED, part.chart.summary if part.chart else "", [part]) for part in normalised]
+    return [*(section for section in special if section not in normalised), *plain], folded
 
 
 def contents(
@@ -129,32 +142,28 @@ def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | Non
     values = item_rows.ends(run)
     filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
     numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
-    columns, names = pages.item_columns, relation_names(run)
+    columns = pages.item_columns
     return Table(
         name="questions",
         caption="The first questions",
-        columns=[_brief(column, names) for column in columns.build(run, values)],
+        columns=[
+            replace(column, shown=column.shown and column.name not in HIDDEN) for column in columns.build(run, values)
+        ],
         rows=list(item_rows.rows(run, numbers, columns.listed(values))),
         sortable=False,
         empty="No question passes this filter.",
     )
 
 
-def _brief(column: Column[Row], names: Mapping[str, str]) -> Column[Row]:
-    """Return a column of items as this page shows it: relations by name, and neither ranks nor numbers of questions."""
-    if column.name != "relation":
-        return replace(column, shown=column.shown and column.name not in HIDDEN)
-
-    def cell(row: Row) -> cells.Cell:
-        return replace(column.cell(row), text=relation_title(names, row["relation"]))
-
-    return replace(column, cell=cell)
+def has_right_answers(table: Table[Row] | None) -> bool:
+    """Tell whether the questions can be chosen by whether they were answered rightly."""
+    return table is not None and any(column.name == "correct" for column in table.columns)
 
 
-def answer_links(query: QueryDict) -> list[PageLink]:
+def answer_links(query: QueryDict) -> list[list[PageLink]]:
     """Return the links that choose which questions are shown: all, or those answered right or wrong."""
     chosen = query.get("correct", "") if query.get("correct") in ANSWERS else ""
-    return [PageLink(title, link(query, correct=value or None), value == chosen) for value, title in ANSWERS.items()]
+    return [[PageLink(title, link(query, correct=value or None), value == chosen) for value, title in ANSWERS.items()]]
 
 
 def phases(run: Run) -> list[tuple[str, str]]:
@@ -192,20 +201,20 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
     )
 
 
+def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[str]:
+    """Return a sentence for each breakdown whose only group has all items, which needs no section."""
+    groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
+    return [
+        f"All questions have the {labels.dimension(name).lower()} “{group_names(run, name, rows)[rows[0].name]}”."
+        for name, rows in groups.items()
+        if has_all_items(rows, scores)
+    ]
+
+
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences that say which items were asked, and in how many of them options were equal."""
+    """Return sentences that say what a baseline does, which items were asked, and in how many options were equal."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
-    return [*run.provenance_record.get("benchmark_notes", []), *skipped(run), *ties]
-
-
-def skipped(run: Run) -> list[str]:
-    """Return a sentence for each reason why items were not asked, with their number and relations."""
-    by_reason: dict[str, list[dict[str, Any]]] = {}
-    for part in run.provenance_record.get("items_skipped", []):
-        by_reason.setdefault(part["why"], []).append(part)
-    return [
-        f"{sum(part['items'] for part in parts):,} items were not asked ({reason}): "
-        f"{', '.join(part['relation'] for part in parts)}."
-        for reason, parts in by_reason.items()
-    ]
+    baseline = [words] if (words := baselines_in_words([run])) else []
+    notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
+    return [*baseline, *notes, *ties]

@@ -123,11 +123,8 @@ def counts_table(rows: list[Count]) -> Table[Count]:
 
 
 def _counts() -> list[Count]:
-    """Return submissions by state, then runs by state over all lanes."""
-    submissions = statistics.submissions_by_state()
-    runs: dict[str, int] = {}
-    for (state, _), number in statistics.runs_by_state_and_lane().items():
-        runs[state] = runs.get(state, 0) + number
+    """Return submissions by state, then runs by state."""
+    submissions, runs = statistics.submissions_by_state(), statistics.runs_by_state()
     labels = [(state, label) for state, label in Submission.State.choices if state in submissions]
     rows = [Count("submission", str(label), submissions[state]) for state, label in labels]
     return rows + [Count("run", str(label), runs[state]) for state, label in Run.State.choices if state in runs]

@@ -1,17 +1,23 @@
 """/submissions/<token>/ : what came of a submission; who has the address may cancel it or try it again."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
+from leaderboard.display import cells
+from leaderboard.display.exports import table_response
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.intake import requests
 from leaderboard.intake.check_job import HUB_OUTAGE
-from leaderboard.intake.checks import RULES
+from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER
+from leaderboard.intake.model_names import NEWEST
 from leaderboard.intake.quotas import PENDING
 from leaderboard.lists.progress import Progress, progress
 from leaderboard.lists.runs import OPEN
@@ -19,9 +25,11 @@ from leaderboard.models import Run, RunEvent, Submission
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.views.run import phases
 from probing.errors import ProbingError
+from probing.revisions import position
 
-ResponseT = TypeVar("ResponseT", bound=HttpResponse)
-ACTIONS = {"cancel": requests.withdraw, "retry": requests.retry}
+ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
+ACTIONS = {"cancel": requests.withdraw, "retry": requests.retry, "cancel-all": requests.withdraw_all}
+SHOWN_IN_FULL = 10  # submissions that were sent together; more of them are a table
 TITLES: dict[str, str] = {Submission.State.REFUSED: "Not accepted"}
 FAULTS = ("failed", "warning")
 FAST = 2  # seconds between two updates of the page while the model is checked, which takes seconds
@@ -50,7 +58,7 @@ def unlisted(view: Callable[..., ResponseT]) -> Callable[..., ResponseT]:
 
 
 @unlisted
-def submission_view(request: HttpRequest, token: str) -> HttpResponse:
+def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
     """Show a submission and those that were sent with it, or do what a button of the page asks for."""
     submission, problem = submission_of(token), None
     action = next((action for name, action in ACTIONS.items() if name in request.POST), None)
@@ -60,16 +68,78 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponse:
             return redirect("submission", token)
         except ProbingError as error:
             problem = error
-    outcomes = [Outcome(one) for one in sent_together(submission)]
+    outcomes = outcomes_together(submission)
+    table = together_table(outcomes) if len(outcomes) > SHOWN_IN_FULL else None
+    if table and request.GET.get("format") == "csv":
+        return table_response(table, request)
     context = {
         "submission": submission,
-        "outcomes": outcomes,
+        "outcomes": [outcome for outcome in outcomes if outcome.submission == submission] if table else outcomes,
+        "together": view(table, request.GET) if table else None,
+        "counts": Counter(outcome.title for outcome in outcomes).most_common() if table else [],
+        "number": len(outcomes),
+        "benchmarks": len({outcome.submission.benchmark_id for outcome in outcomes}),
+        "revisions": len({outcome.submission.revision for outcome in outcomes}),
+        "can_withdraw": any(outcome.can_withdraw for outcome in outcomes) if table else False,
         "problem": problem,
         "live": any(outcome.open for outcome in outcomes),
         "seconds": FAST if any(outcome.checking for outcome in outcomes) else SLOW,
         "outage_days": HUB_OUTAGE.days,
     }
     return with_retry_after(render(request, "submission.html", context, status=409 if problem else 200), problem)
+
+
+def together_table(outcomes: "list[Outcome]") -> Table["Outcome"]:
+    """Return submissions that were sent together, one per row."""
+    has_benchmarks = len({outcome.submission.benchmark_id for outcome in outcomes}) > 1
+    return Table(
+        name="together",
+        caption="Sent together",
+        columns=[
+            Column("revision", "Revision", lambda row: _revision_cell(row.submission), key=_by_step, align="head"),
+            Column(
+                "benchmark", "Benchmark", lambda row: cells.text(row.submission.benchmark.title), shown=has_benchmarks
+            ),
+            Column("state", "State", lambda row: cells.text(row.title)),
+            Column("run", "Run", lambda row: _run_cell(row.submission.run)),
+            Column("fault", "What is wrong", lambda row: cells.text((row.fault or {}).get("message", ""))),
+        ],
+        rows=outcomes,
+        main=True,
+        page_size=PAGE_SIZE,
+    )
+
+
+def outcomes_together(submission: Submission) -> "list[Outcome]":
+    """Return what came of the submissions that were sent together with this one, in their order."""
+    together = sent_together(submission)
+    has_revisions = len({part.revision for part in together}) > 1
+    has_benchmarks = len({part.benchmark_id for part in together}) > 1
+
+    def label(part: Submission) -> str:
+        revision = part.revision or NEWEST if has_revisions else ""
+        return ", ".join(filter(None, [revision, part.benchmark.title if has_benchmarks else ""]))
+
+    return [Outcome(part, label(part)) for part in together]
+
+
+def _revision_cell(submission: Submission) -> cells.Cell:
+    return cells.text(submission.revision or NEWEST, reverse("submission", args=[submission.token]))
+
+
+def _benchmark_cell(outcome: "Outcome") -> cells.Cell:
+    return cells.text(outcome.submission.benchmark.title)
+
+
+def _by_step(outcome: "Outcome") -> tuple[int, str]:
+    """Sort revisions by their steps; those that state none come first."""
+    revision = outcome.submission.revision
+    stated = position(revision)
+    return stated.step if stated else -1, revision
+
+
+def _run_cell(run: Run | None) -> cells.Cell:
+    return cells.Cell(run.pk, str(run.pk), run.get_absolute_url()) if run else cells.text("")
 
 
 def sent_together(submission: Submission) -> list[Submission]:
@@ -82,9 +152,13 @@ def sent_together(submission: Submission) -> list[Submission]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one submission so far, as its page shows it."""
+    """What came of one submission so far, as its page shows it.
+
+    `label`: what sets it apart from those that were sent together with it, empty where there are none.
+    """
 
     submission: Submission
+    label: str = ""
 
     @property
     def title(self) -> str:
@@ -131,7 +205,8 @@ class Outcome:
     def to_come(self) -> int:
         """The number of checks that have not been made yet."""
         made = sum(check["state"] != "skipped" for check in self.submission.checks)
-        return max(len(RULES) - made, 0) if self.submission.checks and not self.submission.run else 0
+        rules = RULES if "+" in self.submission.model_id else RULES_WITHOUT_ADAPTER
+        return max(len(rules) - made, 0) if self.submission.checks and not self.submission.run else 0
 
     @property
     def can_withdraw(self) -> bool:

@@ -1,5 +1,6 @@
 """/submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submissions."""
 
+from datetime import timedelta
 from typing import NamedTuple
 
 from django.conf import settings
@@ -7,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 
 from leaderboard.display import cells
+from leaderboard.display.cell_markup import options_html
 from leaderboard.intake import hub, requests
 from leaderboard.intake.model_names import suggestions
 from leaderboard.intake.quotas import OverQuota
@@ -23,11 +25,20 @@ LANE = "default"
 
 
 class Cost(NamedTuple):
-    """What a run of a benchmark would take: how long it is measured, and when its result is there."""
+    """What the runs of a benchmark would take: how long they are measured, and when their last result is there."""
 
     benchmark: Benchmark
     measuring: Span | None
     ready: Span | None
+
+
+class Preview(NamedTuple):
+    """What a submission would take: the number of its runs, how long all are measured, and the runs by benchmark."""
+
+    runs: int
+    revisions: int
+    measuring: Span | None
+    costs: list[Cost]
 
 
 def submit_view(request: HttpRequest) -> HttpResponse:
@@ -36,15 +47,20 @@ def submit_view(request: HttpRequest) -> HttpResponse:
     form = SubmitForm(
         None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
     )
-    costs: list[Cost] = []
+    preview: Preview | None = None
     problem: ProbingError | None = None
     try:
         valid = form.is_valid()
         if valid and "preview" not in request.POST:
-            model, benchmarks = form.cleaned_data["model"], form.benchmarks()
-            submitted = requests.receive_all(model, benchmarks, form.chosen(), submitter=submitter(request))
+            submitted = requests.receive_all(
+                form.cleaned_data["model"],
+                form.benchmarks(),
+                form.chosen(),
+                revisions=form.revisions_named(),
+                submitter=submitter(request),
+            )
             return redirect("submission", submitted[0].token)
-        costs = _costs(form) if valid else []
+        preview = _preview(form) if valid else None
         status = 422 if form.errors else 200
     except ProbingError as error:
         problem = error
@@ -53,8 +69,8 @@ def submit_view(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "local": hub.local_ids(),
-        "suggestions": suggestions(),
-        "costs": costs,
+        "known_models": options_html(suggestions()),
+        "preview": preview,
         "limits": _limits(),
     }
     return with_retry_after(render(request, "submit.html", context, status=status), problem)
@@ -74,16 +90,24 @@ def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
     return cells.about_range(*span) if span else ""
 
 
-def _costs(form: SubmitForm) -> list[Cost]:
-    """Return the time of each run that the form asks for, at the pace of the runs that finished last."""
-    benchmarks, lane = form.benchmarks(), lane_now(LANE)
+def _preview(form: SubmitForm) -> Preview:
+    """Return the time of the runs that the form asks for, at the pace of the runs that finished last."""
+    _, names = requests.named_revisions(form.cleaned_data["model"], form.revisions_named())
+    benchmarks, lane, number = form.benchmarks(), lane_now(LANE), len(names)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
     needed = [expected_time(lane.rates, one.probe, work) for one, work in zip(benchmarks, works, strict=True)]
-    ready = lane.ends_of_new(needed)
-    return [
-        Cost(benchmark, time, ready[place] if ready else None)
+    ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
+    costs = [
+        Cost(benchmark, _times(time, number), ready[place] if ready else None)
         for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
+    spans = [cost.measuring for cost in costs if cost.measuring]
+    whole = Span(sum((span.low for span in spans), timedelta()), sum((span.high for span in spans), timedelta()))
+    return Preview(number * len(costs), number, whole if len(spans) == len(costs) else None, costs)
+
+
+def _times(span: Span | None, number: int) -> Span | None:
+    return Span(span.low * number, span.high * number) if span else None
 
 
 def _limits() -> list[str]:
@@ -92,6 +116,7 @@ def _limits() -> list[str]:
         (settings.MODEL_SIZE_LIMIT / 1e9, "{:,.0f} GB of weights at most"),
         (settings.OPEN_RUNS_PER_SUBMITTER, "{:,} open submissions of one person"),
         (settings.SUBMISSIONS_PER_DAY, "{:,} submissions a day"),
+        (settings.REVISIONS_LIMIT, "{:,} revisions in one submission"),
         (settings.QUEUE_LIMIT, "{:,} in the whole queue"),
     ]
     return [words.format(number) for number, words in numbers if number]

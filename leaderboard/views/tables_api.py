@@ -29,7 +29,7 @@ def overview_json(request: HttpRequest) -> Json:
     one_of("column", query.get("sort", "").removeprefix("-"), [column.name for column in table.columns])
     rows = table.ordered(query)
     page, entries = page_of(query, len(rows))
-    return {"found": len(rows), "page": page, "rows": _as_json(table.columns, rows[entries])}
+    return {"found": len(rows), "page": page, "rows": as_json(table.columns, rows[entries])}
 
 
 @answers(*READ)
@@ -45,9 +45,9 @@ def questions_json(request: HttpRequest, slug: str) -> Json:
     rows = difficulties(benchmark, QuestionsForm(request.GET, labels, judged).choice)
     page, entries = page_of(request.GET, len(rows))
     columns = question_columns(benchmark, judged)
-    return {"benchmark": slug, "found": len(rows), "page": page, "items": _as_json(columns, rows[entries])}
+    return {"benchmark": slug, "found": len(rows), "page": page, "items": as_json(columns, rows[entries])}
 
 
-def _as_json(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> list[Json]:
+def as_json(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> list[Json]:
     """Return an object for each row with the names and values of the CSV."""
     return [{column.name: column.cell(row).value for column in columns} for row in rows]

@@ -1,25 +1,18 @@
 """/api/v1/work/ : parts of runs for workers elsewhere, which have a token and no other access to the site."""
 
 import tarfile
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Mapping
+from functools import partial
 from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
 from django.core.files.uploadedfile import UploadedFile
-from django.db import OperationalError
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.http.multipartparser import MultiPartParserError
-from django.http.request import UnreadablePostError
-from django.views.decorators.csrf import csrf_exempt
 
-from leaderboard.intake import tokens
 from leaderboard.models import LEASE, Benchmark, RunPart, WorkerToken
-from leaderboard.serving.errors import problem
 from leaderboard.serving.json_bodies import read_object
-from leaderboard.views.api import SEE, not_allowed
+from leaderboard.views.authorized import authorized
 from leaderboard.worker import elsewhere
 from leaderboard.worker.arrivals import RECORD_LIMIT
 from probing.errors import BadInput, ProbingError
@@ -30,52 +23,14 @@ from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_v
 from probing.settings import Settings
 
 ARCHIVE_IN_MEMORY = 10 * 10**6
-STATUSES: Mapping[str, int] = {"lease-lost": 409, "rows-refused": 422, "other-protocol": 426}
-WorkView = Callable[..., HttpResponseBase]
+STATUSES = {"lease-lost": 409, "rows-refused": 422, "other-protocol": 426}
+for_workers = partial(authorized, WorkerToken.Purpose.WORK, statuses=STATUSES)
 
 
 class OtherProtocol(BadInput):
     """The worker speaks another version of the interface than the site."""
 
     code = "other-protocol"
-
-
-def for_workers(method: str) -> Callable[[WorkView], WorkView]:
-    """Return a decorator for views of workers: it checks the token, and makes JSON of every error."""
-
-    def decorate(view: WorkView) -> WorkView:
-        @wraps(view)
-        def wrapped(request: HttpRequest, **places: Any) -> HttpResponseBase:
-            if request.method not in ((method,) if method == "POST" else (method, "HEAD")):
-                return not_allowed(request, (method,) if method == "POST" else (method, "HEAD"))
-            try:
-                token = tokens.authenticated(_secret(request))
-                return view(request, token, **places) if token else _unauthorized()
-            except Http404 as error:
-                return problem(404, "not-found", str(error), SEE)
-            except ProbingError as error:
-                status = STATUSES.get(error.code, 400 if error.permanent else 503)
-                return problem(status, error.code, error.message, error.next_step)
-            except (SuspiciousOperation, MultiPartParserError, UnreadablePostError):
-                return problem(400, "bad-input", "The body of this request cannot be read.", SEE)
-            except OperationalError:
-                return problem(503, "internal", "The database does not answer at the moment.", "Try again.")
-
-        return csrf_exempt(wrapped)
-
-    return decorate
-
-
-def _secret(request: HttpRequest) -> str:
-    scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
-    return secret.strip() if scheme.lower() == "bearer" else ""
-
-
-def _unauthorized() -> JsonResponse:
-    step = "Ask the maintainers of the site for a token, and set CLOZEBOARD_TOKEN to it."
-    response = problem(401, "unauthorized", "This token is unknown or revoked.", step)
-    response["WWW-Authenticate"] = "Bearer"
-    return response
 
 
 @for_workers("GET")
@@ -98,16 +53,21 @@ def claim_json(request: HttpRequest, token: WorkerToken) -> HttpResponseBase:
 
 def _machine(body: Mapping[str, Any]) -> elsewhere.Machine:
     lanes, memory, run = body.get("lanes", ["default"]), body.get("memory_gb"), body.get("run")
+    packages = body.get("packages")
     valid = (
         isinstance(lanes, list)
         and all(isinstance(lane, str) for lane in lanes)
         and (memory is None or _is_number(memory))
         and (run is None or (isinstance(run, int) and 0 <= run < 2**63))
+        and (packages is None or (isinstance(packages, list) and all(isinstance(name, str) for name in packages)))
     )
     if not valid:
-        raise BadInput("lanes, memory_gb or run has the wrong form.", 'Write them as {"lanes": ["default"], "run": 1}.')
+        raise BadInput(
+            "lanes, memory_gb, packages or run has the wrong form.", 'Write them as {"lanes": ["default"], "run": 1}.'
+        )
     name = "".join(letter for letter in str(body.get("worker", "worker"))[:60] if letter.isprintable())
-    return elsewhere.Machine(name, tuple(lanes[:20]), memory * 1e9 if memory else None, run)
+    chosen = None if packages is None else frozenset(packages)
+    return elsewhere.Machine(name, tuple(lanes[:20]), memory * 1e9 if memory else None, run, chosen)
 
 
 def _is_number(value: Any) -> bool:
@@ -129,6 +89,7 @@ def handout(part: RunPart, token: WorkerToken) -> Handout:
         part=Part(part.relation, part.template, part.items),
         positions=part.work,
         lease_seconds=LEASE.total_seconds(),
+        adapter_commit=run.model.adapter_commit,
     )
 
 

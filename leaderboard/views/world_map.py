@@ -1,7 +1,7 @@
 """/runs/<id>/map/ : the share of right answers by country on a map of the world, and the difference of two runs."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -12,9 +12,17 @@ from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.maps import WorldMap, world, world_map
 from leaderboard.display.tables import Column, Table, link
-from leaderboard.lists.country_shares import LEAST_COUNTRIES, CountryShare, countries_of, country_shares
+from leaderboard.lists.country_shares import (
+    LEAST_COUNTRIES,
+    CountryShare,
+    countries_of,
+    country_shares,
+    tagged_relations,
+)
 from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Run
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import PARAMETER, Place, chosen_place, places_of, switches
 from leaderboard.views.page import show
 from probing.errors import BadInput, ProbingError
 
@@ -28,9 +36,12 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
         other = other_run(run, request.GET.get("other", ""))
-        countries = countries_of(run.benchmark)
+        offered = places_of(pages_of(run.benchmark), [run])
+        place = chosen_place(request.GET, offered) if PARAMETER in request.GET else None
+        tags = _tags(place)
+        countries = countries_of(run.benchmark, tags)
         rows = country_shares(run, other, countries)
-        _refuse_empty(run, rows)
+        _refuse_empty(run, rows, 1 if place else LEAST_COUNTRIES)
     except ProbingError as error:
         return _no_map(request, run, error)
     context = {
@@ -39,12 +50,14 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "map": run_map(run, other, rows),
         "counted": sum(row.items for row in rows),
         "with_country": len(countries),
-        "all_items": run.benchmark.items,
+        "all_items": sum(len(relation.items) for relation in tagged_relations(run.benchmark, tags)),
+        "place": place,
+        "switches": switches(request.GET, offered, place, everything="All pairs and languages"),
         "search": request.GET.get("search", ""),
         "others": _others(request, run, other),
         "alone": link(request.GET, other=None),
     }
-    return show(request, "world_map.html", context, [countries_table(run, other, rows)])
+    return show(request, "world_map.html", context, [countries_table(run, other, rows, tags)])
 
 
 def other_run(run: Run, number: str) -> Run | None:
@@ -61,13 +74,18 @@ def other_run(run: Run, number: str) -> Run | None:
     return other
 
 
-def _refuse_empty(run: Run, rows: Sequence[CountryShare]) -> None:
+def _tags(place: Place | None) -> dict[str, str]:
+    """Return the tags of the items of a culture pair in one language; none where no place is chosen."""
+    return {"culture_pair": place.pair, "language": place.language} if place else {}
+
+
+def _refuse_empty(run: Run, rows: Sequence[CountryShare], least: int) -> None:
     if not run.benchmark.correctness.column:
         raise BadInput(
             f"Answers on {run.benchmark.title} are not right or wrong, so there is no share to map.",
             "Choose a benchmark with right answers.",
         )
-    if len(rows) < LEAST_COUNTRIES:
+    if len(rows) < least:
         raise BadInput(
             f"Run {run.pk} has answers about {len(rows)} countries, too few for a map.",
             "Choose a finished run of a benchmark about countries.",
@@ -111,15 +129,18 @@ def _summary(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> str:
 
 def _others(request: HttpRequest, run: Run, other: Run | None) -> list[tuple[str, str]]:
     """Return the names of runs to compare with and the addresses of their maps: those searched for, or the newest."""
-    runs = runs_with_items().filter(benchmark=run.benchmark).exclude(pk__in=[run.pk, other.pk if other else run.pk])
+    runs = runs_with_items().newest_steps().filter(benchmark=run.benchmark)
+    runs = runs.exclude(pk__in=[run.pk, other.pk if other else run.pk])
     if search := request.GET.get("search", "")[:100]:
         runs = runs.filter(model__hub_id__icontains=search)
     return [(row.name, link(request.GET, other=str(row.pk))) for row in runs[:OTHERS_LISTED]]
 
 
-def countries_table(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> Table[CountryShare]:
+def countries_table(
+    run: Run, other: Run | None, rows: Sequence[CountryShare], tags: Mapping[str, str]
+) -> Table[CountryShare]:
     def country(row: CountryShare) -> Cell:
-        query = urlencode({"search": _name(row)})
+        query = urlencode({"search": _name(row), **tags})
         return cells.text(_name(row), f"{reverse('items', args=[run.pk])}?{query}")
 
     def share(row: CountryShare) -> Cell:

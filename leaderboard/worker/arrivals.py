@@ -21,13 +21,14 @@ from leaderboard.stored import benchmarks
 from probing.benchmark import ROW_KEY, Relation
 from probing.errors import ProbingError
 from probing.kinds import KINDS, Kind
-from probing.language_model import OptionScores, Request, Scoring
+from probing.language_model import OptionScores, Request, Scoring, fitting
 from probing.measuring.rows import UnfitRows, read_table
 from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
-from probing.probes.parts import asked_relation
+from probing.probes.parts import Part, asked_relation
 from probing.results.joining import PartResult
 from probing.results.result import join
+from probing.results.skipped_items import left_out, no_rows, without
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
@@ -47,6 +48,7 @@ RECORD_FIELDS: Mapping[str, type] = {
     **{"batch": dict, "items_skipped": list, "peak_memory": dict, "start": str, "end": str, "timing": dict},
     **dict.fromkeys(NUMBERS, int),
 }
+LONGEST_REASON = 200  # why items were not asked
 PACKAGES_STATED = ("python", "torch", "transformers", "tokenizers", "safetensors")
 
 
@@ -81,8 +83,8 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     The rows have the columns, their order and their types of rows that were measured here. Of the record only what a
     record is known to hold is kept, with the name of the worker.
     """
-    facts = _checked_record(part, record)
-    relation, expected = _expected(part, facts["model"]["kind"])
+    facts = _checked_record([part], record)
+    relation, expected = _expected(part, facts)
     frame = _checked_rows(part, _read(rows, len(expected)), relation, expected)
     return PartResult(frame, facts | {"worker": part.worker})
 
@@ -92,14 +94,13 @@ def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str) -> Par
 
     The rows come in the order of the parts.
     """
-    run, items = parts[0].run, sum(part.items for part in parts)
-    facts = _checked_record(RunPart(run=run, items=items), record)
-    table, frames, start = _read(rows, items), [], 0
+    facts = _checked_record(parts, record)
+    table, frames, start = _read(rows, facts["items_done"]), [], 0
     for part in parts:
-        relation, expected = _expected(part, facts["model"]["kind"])
-        own = _without_foreign(table.slice(start, part.items), expected)
+        relation, expected = _expected(part, facts)
+        own = _without_foreign(table.slice(start, len(expected)), expected)
         frames.append(_checked_rows(part, own, relation, expected))
-        start += part.items
+        start += len(expected)
     return PartResult(join(frames), facts)
 
 
@@ -124,13 +125,25 @@ def _checked_rows(part: RunPart, table: pa.Table, relation: Relation, expected: 
     return frame
 
 
-def _expected(part: RunPart, kind: Kind) -> tuple[Relation, pd.DataFrame]:
-    """Return the part's relation, and its rows as a model without answers gives them."""
+def _expected(part: RunPart, record: Mapping[str, Any]) -> tuple[Relation, pd.DataFrame]:
+    """Return the part's relation, and its rows as a model without answers gives them.
+
+    Items that the record names as too long for the model have no row.
+    """
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
     relation = asked_relation(content, settings, part.relation)
-    probe = probe_of(settings)
-    return relation, probe.frame(list(probe.rows(Unanswering(kind), relation, part.template, settings)))
+    probe, skipped = probe_of(settings), left_out(record, covered(part))
+    rows = probe.rows(Unanswering(record["model"]["kind"]), relation, part.template, settings)
+    if not skipped <= {item.index for item in relation.items}:
+        raise RowsRefused.because("their record leaves out items that are not theirs")
+    kept = [row for row in map(fitting, rows) if row["index"] not in skipped]
+    return without(relation, skipped), probe.frame(kept) if kept else no_rows()
+
+
+def covered(part: RunPart) -> Part:
+    """Return what a part covers, as the library names it."""
+    return Part(part.relation, part.template, part.items)
 
 
 def _read(rows: IO[bytes], count: int) -> pa.Table:
@@ -235,8 +248,8 @@ def _rank_agrees(rank: Any, scores: NDArray[np.float64], answers: tuple[int, ...
     return bool(1 + (scores > best + slack).sum() <= rank <= (scores >= best - slack).sum())
 
 
-def _checked_record(part: RunPart, text: str) -> dict[str, Any]:
-    """Return the known fields of the record; raise `RowsRefused` unless it is the record of this part of the run."""
+def _checked_record(parts: Sequence[RunPart], text: str) -> dict[str, Any]:
+    """Return the known fields of the record; raise `RowsRefused` unless it is the record of these parts of a run."""
     try:
         values = json.loads(text) if len(text) <= RECORD_LIMIT else None
     except (ValueError, RecursionError) as error:
@@ -248,7 +261,7 @@ def _checked_record(part: RunPart, text: str) -> dict[str, Any]:
             raise RowsRefused.because(f"the field {name!r} of their record is missing or malformed")
     if not _well_formed(values):
         raise RowsRefused.because("their record is malformed")
-    differing = compress(*zip(*_identities(values, part), strict=True))
+    differing = compress(*zip(*_identities(values, parts), strict=True))
     if name := next(differing, ""):
         raise RowsRefused.because(f"their record names another {name}")
     return {name: values[name] for name in RECORD_FIELDS}
@@ -266,19 +279,34 @@ def _well_formed(record: Mapping[str, Any]) -> bool:
             and all(isinstance(number, int) and number >= 0 for number in numbers)
             and all(isinstance(number, int | float) and 0 <= number < float("inf") for number in seconds)
             and all(isinstance(text, str) for text in texts)
+            and all(map(_is_skipped, record["items_skipped"]))
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return False
 
 
-def _identities(record: Mapping[str, Any], part: RunPart) -> list[tuple[str, bool]]:
-    """Return what a record may differ in from the run that the part belongs to, and whether it does."""
-    run: Run = part.run
+def _is_skipped(entry: Mapping[str, Any]) -> bool:
+    """Tell whether an entry about items that were not asked is well formed; `indices` only of those too long."""
+    indices, template = entry.get("indices", []), entry.get("template", 0)
+    return (
+        all(isinstance(entry[name], str) for name in ("relation", "why"))
+        and len(entry["why"]) <= LONGEST_REASON
+        and all(type(number) is int and number >= 0 for number in [entry["items"], template, *indices])
+        and ("indices" not in entry or len(set(indices)) == len(indices) == entry["items"])
+    )
+
+
+def _identities(record: Mapping[str, Any], parts: Sequence[RunPart]) -> list[tuple[str, bool]]:
+    """Return what a record may differ in from the run that the parts belong to, and whether it does."""
+    run: Run = parts[0].run
+    items = sum(part.items - len(left_out(record, covered(part))) for part in parts)
     card, kind = record["model"], run.model.kind
     return [
         ("model", card.get("id") != run.model.hub_id or card.get("commit") != run.model.commit),
+        ("adapter", bool(run.model.adapter_commit) and card.get("adapter") != run.model.adapter_identity),
+        ("quantisation", not run.model.weights_file and (card.get("quantisation") or "") != run.model.quantisation),
         ("kind of model", card.get("kind") not in ([kind] if kind else KINDS)),
         ("benchmark", record["benchmark"].get("digest") != run.benchmark.digest),
         ("digest of settings", record["settings_digest"] != run.settings_digest),
-        ("number of items", record["items_done"] != part.items),
+        ("number of items", record["items_done"] != items),
     ]

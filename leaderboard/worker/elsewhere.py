@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 from django.core import signing
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard import schedule
@@ -30,6 +30,12 @@ from probing.settings import Settings
 
 SALT = "leaderboard.worker.elsewhere"
 TURNS_AT_ONCE = 100  # runs that are read from the database at once
+# Packages that not every worker has, and the runs that need them.
+PACKAGES: Mapping[str, Q] = {
+    "peft": ~Q(model__adapter_commit=""),
+    "bitsandbytes": Q(model__quantisation__startswith="bitsandbytes"),
+    "gptqmodel": Q(model__quantisation__startswith="GPTQ") | Q(model__quantisation__startswith="AWQ"),
+}
 LONGEST = timedelta(days=7)  # how long a lease may be renewed, so that nobody holds a part for ever
 STAGES: Sequence[str] = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING)
 
@@ -45,13 +51,14 @@ class Machine:
     """What a worker elsewhere says of itself.
 
     `memory`: bytes for a model's weights, None if it does not say. `run`: the run whose model it has loaded, if any; it
-    then gets further parts of this run only.
+    then gets further parts of this run only. `packages`: which of the `PACKAGES` it has, None if it does not say.
     """
 
     name: str
     lanes: tuple[str, ...]
     memory: float | None = None
     run: int | None = None
+    packages: frozenset[str] | None = None
 
 
 def claim(token: WorkerToken, machine: Machine) -> RunPart | None:
@@ -108,6 +115,9 @@ def _open_runs(machine: Machine) -> QuerySet[Run]:
         model__source=Model.Source.HUB,
         model__gated=False,
     )
+    if machine.packages is not None:
+        for package in PACKAGES.keys() - machine.packages:
+            runs = runs.exclude(PACKAGES[package])
     return runs.exclude(model__commit="").exclude(benchmark__path="").select_related("model", "benchmark")
 
 

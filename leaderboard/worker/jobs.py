@@ -15,23 +15,24 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from django.conf import settings
-from django.db import transaction
 from django.utils import timezone
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
 from leaderboard.intake import hub, queue
-from leaderboard.models import Model, Run, RunPart, Score
+from leaderboard.models import Model, Run, RunPart
 from leaderboard.serving.logs import run_context
 from leaderboard.stored import artefacts, benchmarks
-from leaderboard.stored.ranks import refresh_standings, store_figures
+from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
-from leaderboard.worker import verification
+from leaderboard.worker import pushes, verification
+from leaderboard.worker.arrivals import covered
+from leaderboard.worker.finishing import finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError, SlowDownload
 from probing.files.folders import space
@@ -39,9 +40,7 @@ from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded, MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.probes.parts import Part
 from probing.results.joining import PartResult, joined
-from probing.results.result import Result
 from probing.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -103,7 +102,7 @@ def stop(run: Run, error: ProbingError, trace: str = "") -> None:
         if error.permanent or waited_enough(run, error):
             Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
         else:
-            Run.objects.move(run, Run.State.WAITING, str(error))
+            Run.objects.move(run, Run.State.WAITING, str(error), code=error.code)
 
     with suppress(DatabaseUnavailable):  # the next job of this run meets the same error
         patiently(end)
@@ -135,8 +134,13 @@ def work_on(run: Run) -> None:
                 log.warning("Run %s: %s", run.pk, crash)
                 leased.lose()
         if not patiently(run.parts.filter(done=False).exists) and leased.take_finish(run):
-            measure_again(run, leased)
-            aggregate(run)
+            if run.provenance == Run.Provenance.THIRD_PARTY:
+                pushes.settle(run)
+                if run.code:  # for which it had to wait
+                    patiently(overcome, run)
+            else:
+                measure_again(run, leased)
+                aggregate(run)
 
 
 def measure_again(run: Run, leased: LeasedPart) -> None:
@@ -158,7 +162,7 @@ def _measure_again(run: Run, leased: LeasedPart) -> None:
 
         def measure(part: RunPart) -> pd.DataFrame:
             reach(run, Run.State.SCORING)  # no further one if the run was cancelled, or finished by another worker
-            return process().measure(contents(part), positions=part.work).rows
+            return process().measure(covered(part), positions=part.work).rows
 
         verification.verify(run, measure)
 
@@ -175,13 +179,8 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
             refuse_lost(part)
             reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
             with run_context(part=str(part)):
-                store(part, process.measure(contents(part), leased.progress, positions=part.work))
+                store(part, process.measure(covered(part), leased.progress, positions=part.work))
             leased.take(None if patiently(schedule.should_leave, run) else claim(run))
-
-
-def contents(part: RunPart) -> Part:
-    """Return what a part covers, as the library names it."""
-    return Part(part.relation, part.template, part.items)
 
 
 def claim(run: Run) -> RunPart | None:
@@ -194,20 +193,39 @@ def loaded_model(run: Run, leased: LeasedPart) -> Iterator[MeasuringProcess]:
     """Download the run's model, and yield a process that has loaded it and read the benchmark."""
     benchmarks.read(run.benchmark)  # raises an error if the files were changed
     reach(run, Run.State.DOWNLOADING)
-    listing = hub.find(run.model.hub_id, run.model.commit)
-    path = hub.download(listing)
+    model = run.model
+    path = hub.download(hub.find(model.base_id, model.commit))
+    adapter = hub.find_adapter(model.adapter_id, model.adapter_commit) if model.adapter_id else None
+    files = task(run, path, hub.download_adapter(adapter) if adapter else None)
     queue.enqueue_if_idle(run.pk)
-    with MeasuringProcess(task(run, path), Limits(memory=settings.MEMORY_LIMIT)) as process:
+    with MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT)) as process:
         patiently(store_facts, run, process.load(leased.check))
+        if run.code:  # for which it had to wait
+            patiently(overcome, run)
         yield process
 
 
-def task(run: Run, path: Path) -> Task:
-    """Return what the measuring process has to do, with the model's files at `path`."""
+def overcome(run: Run) -> None:
+    """Note that the fault is gone for which this run waited; others that wait for the same need not wait any longer."""
+    Run.objects.filter(pk=run.pk).update(code="")
+    if run.code != SlowDownload.code:  # which is a fault of this model's files only
+        queue.end_outage(run.code)
+    run.code = ""
+
+
+def task(run: Run, path: Path, adapter: Path | None = None) -> Task:
+    """Return what the measuring process has to do, with the model's files at `path` and those of its adapter."""
     benchmark = run.benchmark
     files = BenchmarkFiles(benchmark.format, benchmarks.folder_of(benchmark), benchmark.slug, benchmark.digest)
     return Task(
-        path, run.model.hub_id, run.model.commit, files, Settings.from_json(run.settings), device=settings.DEVICE
+        path,
+        run.model.hub_id,
+        run.model.commit,
+        files,
+        Settings.from_json(run.settings),
+        device=settings.DEVICE,
+        adapter=adapter,
+        adapter_commit=run.model.adapter_commit,
     )
 
 
@@ -279,23 +297,3 @@ def aggregate(run: Run) -> None:
         patiently(refresh_standings, run.benchmark, beside=run.pk)
     else:
         artefacts.remove_folder(folder)
-
-
-def finish(run: Run, result: Result, folder: str) -> bool:
-    """Write scores, figures of items and state in one transaction; return False if another worker has finished the run.
-
-    `folder`: where the result is stored. By it the caller knows its own transaction if the confirmation was lost.
-    """
-    table = result.scores.astype(object).where(result.scores.notna(), None)
-    scores = cast(list[dict[str, Any]], table.to_dict("records"))
-    facts = {"provenance_record": result.record, "artefact": folder, "finished": timezone.now()}
-    run.refresh_from_db(fields=["state", "artefact"])
-    if run.state in Run.FINAL:
-        return run.artefact == folder
-    with transaction.atomic():
-        if not Run.objects.move(run, Run.State.FINISHED, f"{len(result.items)} rows.", **facts):
-            return False
-        run.scores.all().delete()
-        Score.objects.bulk_create(Score(run=run, **score) for score in scores)
-        store_figures(run, result.items)
-    return True

@@ -3,73 +3,213 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from django.db import transaction
 
 from leaderboard.display.visible import visible
-from leaderboard.models import Benchmark, Model, Run, RunPart
+from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import arrivals
-from leaderboard.worker.jobs import finish
+from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
 from probing.probes.normalise import normalised
-from probing.probes.parts import parts
+from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult, joined
 from probing.results.result import ITEMS, RECORD, Result
 from probing.settings import Settings
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+BLOCK = 1 << 20  # bytes read at a time
+UNCHANGED = "Give the files as the library wrote them."
+ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 
 
-def import_result(folder: Path, source: str, url: str = "", hub_id: str = "") -> Run:
+class OtherResult(BadInput):
+    """The site has other rows of the same model, benchmark, settings and source."""
+
+    code = "other-result"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a result says of itself; all but its rows is checked.
+
+    `record`: that of the result, with the name and the commit that the model has on this site. `model`: may not be
+    saved yet. `source`: who measured it, as pages name them; `url`: where it was published.
+    """
+
+    record: Mapping[str, Any]
+    model: Model
+    benchmark: Benchmark
+    settings: Settings
+    source: str
+    url: str = ""
+
+    @property
+    def question(self) -> str:
+        """What takes the place of the digest of settings: results of several sources stand side by side."""
+        return hashlib.sha256(json.dumps(["third-party", self.source, self.settings.digest]).encode()).hexdigest()
+
+    @property
+    def parts(self) -> list[Part]:
+        return list(parts(benchmarks.read(self.benchmark), self.settings))
+
+    @property
+    def settings_stored(self) -> dict[str, Any]:
+        """The settings as a run has them once it was stored and read again."""
+        return dict(json.loads(json.dumps(self.settings.to_json())))
+
+
+def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
+    """Read the record of a result (run.json).
+
+    `hub_id`: the model's name as org/name, where the record names a folder. `revision`: the name of the checkpoint,
+    where the record states none. Raises `BadInput` where the benchmark's version is not here, or something is not as a
+    record has it.
+    """
+    record = _parsed(text)
+    benchmark = _benchmark(record["benchmark"])
+    settings = normalised(_settings(record["settings"], benchmark), benchmarks.read(benchmark))
+    model = _claimed_model(record["model"], hub_id, revision, settings)
+    named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
+    return Claim(named, model, benchmark, settings, visible(source)[:300], url)
+
+
+def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
     """Store the result in a folder as a run of provenance "third-party", and return the run.
 
     All that follows from the benchmark is computed here and must be equal, and scores are computed from the rows; the
-    folder's scores are not read. `source`: who measured it. `hub_id`: the model's name as org/name, where the result
-    names a folder. Raises `BadInput` where the benchmark's version is not here, the result is here already, or
-    something is not as a run has it.
+    folder's scores are not read. For the arguments and errors, see `read_claim`; a result that is here already is an
+    error too.
     """
-    record = _read_record(folder)
-    benchmark = _benchmark(record["benchmark"])
-    content = benchmarks.read(benchmark)
-    settings = normalised(_settings(record["settings"], benchmark), content)
-    model = _claimed_model(record["model"], hub_id)
-    question = hashlib.sha256(json.dumps(["third-party", source, settings.digest]).encode()).hexdigest()
-    _refuse_stored(model, benchmark, question)
-    claimed = Run(model=model, benchmark=benchmark, settings=_as_stored(settings))
-    claimed.settings_digest = str(record.get("settings_digest", ""))
-    rows = [RunPart(run=claimed, **part._asdict()) for part in parts(content, settings)]
-    result = joined([_checked(rows, folder, _with_model(record, model))], content, settings)
-    return _store(claimed, result, question, source, url)
+    record, items = folder / RECORD, folder / ITEMS
+    if not record.is_file() or not items.is_file():
+        raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
+    with record.open("rb") as file:
+        claim = read_claim(file.read(arrivals.RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
+    with items.open("rb") as file:
+        digest = digest_of_file(file)
+        if same := stored_result(claim, digest):
+            raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
+        return store(claim, checked_result(claim, file), digest)
 
 
-def _checked(rows: Sequence[RunPart], folder: Path, record: Mapping[str, Any]) -> PartResult:
+def digest_of_file(file: IO[bytes]) -> str:
+    """Return the SHA-256 of an open file."""
+    digest = hashlib.sha256()
+    for block in iter(partial(file.read, BLOCK), b""):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def stored_result(claim: Claim, digest: str) -> Run | None:
+    """Return the run that has this result, None if the site has none; one that failed is removed.
+
+    `digest`: the SHA-256 of the file of rows. Raises `OtherResult` where the site has other rows of the same.
+    """
+    runs = Run.objects.filter(benchmark=claim.benchmark, settings_digest=claim.question)
+    stored = runs.filter(model=claim.model).first() if claim.model.pk else None
+    if stored and stored.state in ENDED_WITHOUT_RESULT:
+        _delete(stored)
+        return None
+    if stored and stored.rows_digest != digest:
+        raise OtherResult(
+            f"Run {stored.pk} has other rows of the same model, benchmark, settings and source.",
+            f"Withdraw it first, with DELETE /api/v1/results/{stored.pk} and the token that pushed it, or on the "
+            "admin pages.",
+        )
+    return stored
+
+
+def checked_result(claim: Claim, items: IO[bytes]) -> Result:
+    """Check the rows of a result and compute its scores; raise `BadInput` where they are not what a measurement gives.
+
+    The digest of settings is the one that the record states, which older versions of the library may have computed.
+    """
+    digest = str(claim.record.get("settings_digest", ""))
+    run = Run(model=claim.model, benchmark=claim.benchmark, settings=claim.settings_stored, settings_digest=digest)
+    rows = [RunPart(run=run, **part._asdict()) for part in claim.parts]
+    items.seek(0)
     try:
-        with (folder / ITEMS).open("rb") as items:
-            return arrivals.checked_whole(rows, items, json.dumps(record))
+        checked = arrivals.checked_whole(rows, items, json.dumps(claim.record))
     except arrivals.RowsRefused as error:
         raise BadInput(
-            f"The result in {folder} is not what a measurement gives. {error.message}",
-            "Measure it with the version of the library that this site has, and give the folder unchanged.",
+            f"The result is not what a measurement gives. {error.message}",
+            "Measure it with the version of the library that this site has, and give its files unchanged.",
         ) from error
+    return joined([PartResult(*checked)], benchmarks.read(claim.benchmark), claim.settings)
 
 
-def _read_record(folder: Path) -> dict[str, Any]:
-    path = folder / RECORD
-    if not path.is_file() or not (folder / ITEMS).is_file():
-        raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
-    if path.stat().st_size > arrivals.RECORD_LIMIT:
-        raise BadInput(f"{path} is too large for a record.", "Give the folder as the library wrote it.")
+def store(claim: Claim, result: Result, digest: str, token: WorkerToken | None = None) -> Run:
+    """Store model, run, files and scores, all of them or nothing. `token`: with which the result was pushed."""
+    folder = ""
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        with transaction.atomic():
+            run = new_run(claim, digest, token)
+            folder = artefacts.store_result(run, result)
+            finish(run, result, folder)
+    except BaseException:
+        if folder:
+            artefacts.remove_folder(folder)
+        raise
+    run.refresh_from_db()
+    return run
+
+
+def new_run(claim: Claim, digest: str, token: WorkerToken | None = None) -> Run:
+    """Store the run of a result, whose rows are still to be stored, and its model where the site does not have it.
+
+    Two callers with the same result at the same time end in an `IntegrityError` of one of them.
+    """
+    model = claim.model
+    if not model.pk:
+        model.save()
+    return Run.objects.create(
+        model=model,
+        benchmark=claim.benchmark,
+        settings=claim.settings_stored,
+        settings_digest=claim.question,
+        state=Run.State.AGGREGATING,
+        provenance=Run.Provenance.THIRD_PARTY,
+        reference=claim.source,
+        reference_url=claim.url,
+        rows_digest=digest,
+        token=token,
+        submitter=f"push {token.name}"[:64] if token else "",
+    )
+
+
+def withdraw(run: Run) -> None:
+    """Delete a result of a third party, and its model if the site has nothing else of it."""
+    model = run.model
+    with transaction.atomic():
+        _delete(run)
+        if model.source != Model.Source.HUB and not model.runs.exists():
+            model.delete()
+
+
+def _delete(run: Run) -> None:
+    """Delete a run with its files, which go once that is certain."""
+    folders = artefacts.folders_of(run)
+    run.delete()
+    transaction.on_commit(partial(artefacts.remove_folders, folders))
+
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    if len(text) > arrivals.RECORD_LIMIT:
+        raise BadInput(f"{RECORD} is too large for a record.", UNCHANGED)
+    try:
+        record = json.loads(text)
         if all(isinstance(record[name], dict) for name in ("model", "benchmark", "settings")):
             return dict(record)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise BadInput(f"{path} cannot be read ({error}).", "Give the folder as the library wrote it.") from error
-    raise BadInput(f"{path} is not the record of a run.", "Give the folder as the library wrote it.")
+        raise BadInput(f"{RECORD} cannot be read ({error}).", UNCHANGED) from error
+    raise BadInput(f"{RECORD} is not the record of a run.", UNCHANGED)
 
 
 def _benchmark(facts: Mapping[str, Any]) -> Benchmark:
@@ -100,53 +240,38 @@ def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
     return settings
 
 
-def _as_stored(settings: Settings) -> dict[str, Any]:
-    """Return settings as a run has them once it was stored and read again."""
-    return dict(json.loads(json.dumps(settings.to_json())))
+def _claimed_model(card: Mapping[str, Any], hub_id: str, revision: str, settings: Settings) -> Model:
+    """Return the model that the result names: the row of those weights if there is one, else one that is not saved.
 
-
-def _claimed_model(card: Mapping[str, Any], hub_id: str) -> Model:
-    """Return the model that the result names: the row of that commit if there is one, else one that is not saved."""
-    name, commit = hub_id or str(card.get("id", "")), str(card.get("commit", ""))
-    if not HUB_ID.fullmatch(name):
+    Where the record has no commit, the digests of its files are the weights, and without these, the revision. Weights
+    that were quantised in memory are others than those of the commit.
+    """
+    name, commit = hub_id or str(card.get("id", "")), str(card.get("commit") or "")[:64]
+    if not HUB_ID.fullmatch(name) or len(name) > 200:
         raise BadInput(f"The result names its model {name[:200]!r}.", "Name it as the hub does: --model org/name.")
-    rows = Model.objects.filter(hub_id=name, commit=commit)
+    revision, weights = visible(revision or str(card.get("revision") or ""))[:200], commit or _content_digest(card)
+    quantisation = visible(str(card.get("quantisation") or ""))[:20]
+    if quantisation and (settings.quantization != "none" or card.get("source") == "object"):
+        commit, weights = "", hashlib.sha256(f"{weights or revision} {quantisation}".encode()).hexdigest()
+    rows = Model.objects.filter(hub_id=name, commit=weights)
+    rows = rows if weights else rows.filter(revision=revision)
     if model := rows.filter(source=Model.Source.HUB).first() or rows.first():
         return model
     facts = {field: card.get(field) or None for field in ("kind", "architecture", "parameters")}
     stated = {field: value for field, value in facts.items() if value is not None}
     files = [file for file in card.get("files") or () if card.get("source") == "gguf"]
     weights_file = visible(str(files[0]))[:200] if files else ""
-    return Model(hub_id=name, commit=commit[:64], source=Model.Source.PUBLISHED, weights_file=weights_file, **stated)
+    local = not commit and (weights or revision)
+    source = Model.Source.LOCAL if local else Model.Source.PUBLISHED
+    facts_of_files = {"weights_file": weights_file, "quantisation": quantisation}
+    model = Model(hub_id=name, commit=weights, source=source, **facts_of_files, **stated)
+    model.name_revision(revision)
+    return model
 
 
-def _with_model(record: Mapping[str, Any], model: Model) -> dict[str, Any]:
-    """Return the record with the model's name on this site."""
-    return {**record, "model": {**record["model"], "id": model.hub_id}}
-
-
-def _refuse_stored(model: Model, benchmark: Benchmark, question: str) -> None:
-    stored = (
-        Run.objects.filter(model=model, benchmark=benchmark, settings_digest=question).first() if model.pk else None
-    )
-    if stored:
-        raise BadInput(f"This result is here already, as run {stored.pk}.", "Delete that run first to replace it.")
-
-
-def _store(run: Run, result: Result, question: str, source: str, url: str) -> Run:
-    """Store model, run, files and scores, all of them or nothing."""
-    folder = ""
-    try:
-        with transaction.atomic():
-            run.model.save()
-            run.settings_digest, run.reference, run.reference_url = question, source[:300], url
-            run.provenance, run.state = Run.Provenance.THIRD_PARTY, Run.State.AGGREGATING
-            run.save()
-            folder = artefacts.store_result(run, result)
-            finish(run, result, folder)
-    except BaseException:
-        if folder:
-            artefacts.remove_folder(folder)
-        raise
-    run.refresh_from_db()
-    return run
+def _content_digest(card: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of the names and digests of the model's files, empty where the record names none."""
+    files = card.get("files")
+    if not isinstance(files, Mapping) or not files:
+        return ""
+    return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in sorted(files.items())).encode()).hexdigest()

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.utils import timezone
@@ -21,7 +24,9 @@ from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.parts import parts
+from probing.results.option_labels import option_ranges, ranges_as_json
 from probing.results.rescoring import all_scores
+from probing.results.result import OPTIONS
 from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt
@@ -174,7 +179,15 @@ def _probed_result(content: Content, settings: Settings, model: FakeModel) -> _R
 def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result:
     tidy = all_scores(rows, content, settings).to_dict("records")
     scores = [{str(name): None if pd.isna(cell) else cell for name, cell in score.items()} for score in tidy]
-    return _Result(rows.to_parquet(), scores)
+    return _Result(_parquet(rows, content, settings), scores)
+
+
+def _parquet(rows: pd.DataFrame, content: Content, settings: Settings) -> bytes:
+    """Return rows as they are stored, with the names of all options."""
+    table, file = pa.Table.from_pandas(rows), BytesIO()
+    options = {OPTIONS: ranges_as_json(option_ranges(content, settings)).encode()}
+    pq.write_table(table.replace_schema_metadata({**table.schema.metadata, **options}), file)
+    return file.getvalue()
 
 
 def _rows(content: Content, settings: Settings, skill: float, seed: int) -> Iterator[dict[str, Any]]:

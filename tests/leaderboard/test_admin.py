@@ -1,8 +1,11 @@
 import pytest
+from django.core.files.storage import storages
 from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
+from tests.leaderboard import factories as make
 
 
 @pytest.fixture
@@ -56,3 +59,15 @@ def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client:
     assert "1 tokens revoked" in admin_client.post(address, action, follow=True).content.decode()
     token.refresh_from_db()
     assert token.revoked
+
+
+def test_a_run_that_a_maintainer_deletes_leaves_no_files(
+    admin_client: Client, small: Benchmark, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    run = make.measured(small, make.model(), skill=1)
+    assert storages["artefacts"].exists(f"runs/{run.pk}")
+    with django_capture_on_commit_callbacks(execute=True):
+        sent = {"action": "delete_selected", "_selected_action": [run.pk], "post": "yes"}
+        admin_client.post("/admin/leaderboard/run/", sent)
+    assert not Run.objects.filter(pk=run.pk).exists()
+    assert not storages["artefacts"].exists(f"runs/{run.pk}")

@@ -112,6 +112,7 @@ def quantised(**fields: str) -> Model:
         (quantised(), "Q4_1, GGUF, local file"),
         (quantised(quantisation=""), "GGUF, local file"),
         (quantised(source=Model.Source.PUBLISHED), "Q4_1, GGUF"),
+        (quantised(quantisation="bitsandbytes, 4 bits", weights_file=""), "bitsandbytes, 4 bits"),
         (Model(hub_id="org/name", commit="c0ffee"), ""),
         (Model(hub_id="baseline/uniform", source=Model.Source.LOCAL), ""),
     ],
@@ -171,3 +172,37 @@ def test_rows_that_pages_are_made_of_have_readable_names(run: Run) -> None:
     assert str(RelationOutcomes(run=run, relation="P30")) == f"outcomes of {run} in P30"
     assert str(RelationCounts(benchmark=run.benchmark, relation="P30")) == f"answers to P30 of {run.benchmark}"
     assert str(FormerName(name="old/name", hub_id="org/name")) == "old/name, now org/name"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "name", "expected"),
+    [
+        ("", "step1000-tokens2B", ("step1000-tokens2B", 1000, 2_000_000_000)),
+        ("", "release", ("release", None, None)),
+        ("release", "step1000", ("step1000", 1000, None)),
+        ("step1000", "step2000", ("step1000", 1000, None)),
+        ("step1000", "release", ("step1000", 1000, None)),
+        ("release", "other", ("release", None, None)),
+        ("", "1234567", ("", None, None)),
+    ],
+)
+def test_a_commit_keeps_the_first_of_its_names_that_states_a_step(
+    earlier: str, name: str, expected: tuple[str, int | None, int | None]
+) -> None:
+    model = Model(hub_id="org/name", commit="1234567" + "a" * 33)
+    model.name_revision(earlier)
+    assert model.name_revision(name) == (expected[0] == name)
+    assert (model.revision, model.step, model.tokens) == expected
+
+
+def test_a_step_that_no_column_holds_is_left_out() -> None:
+    model = Model(hub_id="org/name", commit="c0ffee")
+    assert model.name_revision("step10-tokens999999999999999T")
+    assert (model.step, model.tokens) == (10, None)
+    model.save()
+
+
+def test_the_name_of_a_revision_comes_before_its_commit() -> None:
+    model = Model(hub_id="org/name", commit="c0ffee00", revision="step1000")
+    assert model.version_in_words == "step1000, commit c0ffee0"
+    assert Model(hub_id="org/name", commit="c0ffee00", source="local").version_in_words == "content hash c0ffee0"

@@ -6,6 +6,7 @@ from math import ceil, floor, isfinite, log10
 from leaderboard.display import cells
 from leaderboard.display.charts.figures import Axis, Point
 
+ROOM = 0.05  # of the range of values, below the lowest and above the highest
 SHARE_RANGE = [-0.02, 1.02]  # 0 to 1, with room for whole dots at both ends
 POWER_HOVER: Axis = {"tickprefix": "10<sup>", "ticksuffix": "</sup>", "hoverformat": ".1f"}  # for values between ticks
 MOST_TICKS = 5  # on an axis of powers of ten, where one of the distances is large enough
@@ -72,3 +73,11 @@ def _tick_labels(ticks: Sequence[float]) -> list[str]:
 def _scientific(tick: float) -> str:
     power = f"10<sup>{floor(tick)}</sup>".replace("-", "\N{MINUS SIGN}")
     return power if tick.is_integer() else f"{round(10 ** (tick % 1))}·{power}"
+
+
+def range_in_view(points: Sequence[Point], *levels: float | None) -> list[float]:
+    """Return the ends of an axis on which all values, their intervals and these levels are in view, with some room."""
+    bounds = [bound for point in points for bound in (point.value, point.low, point.high)]
+    values = [value for value in (*bounds, *levels) if value is not None] or [0.0, 1.0]
+    room = ROOM * (max(values) - min(values)) or ROOM
+    return [min(values) - room, max(values) + room]

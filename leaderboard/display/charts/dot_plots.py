@@ -97,7 +97,7 @@ def forest(
         marker = {"symbol": "circle" if group else "circle-open", "color": ACCENT}
         trace["marker"] |= marker
         trace["hovertemplate"] = "%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>"
-    plot.update_layout(xaxis={"range": None, "tickformat": "+.2~f"}, showlegend=False)
+    plot.update_layout(xaxis={"range": None, "tickformat": ".2f"}, showlegend=False)
     plot.add_vline(x=0, line={"color": MUTED, "width": 1})
     return plot
 

@@ -13,6 +13,8 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.utils.html import json_script
 from django.utils.safestring import SafeString
 
+from probing.chart_template import ERROR_BAR, Palette, chart_template
+
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 WRONG, GROUND = "var(--wrong)", "var(--paper)"
@@ -29,30 +31,9 @@ RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes of right-to-left 
 
 Axis = dict[str, Any]
 Trace = dict[str, Any]
-BASE_AXIS: Axis = {
-    "gridcolor": LINE,
-    "zeroline": False,
-    "linecolor": LINE,
-    "ticks": "",
-    "automargin": True,
-    "fixedrange": True,
-    "title": {"font": {"size": 12, "color": SOFT}, "standoff": 10},
-}
-LAYOUT_TEMPLATE = {
-    "layout": {
-        "font": {"family": "var(--sans)", "size": 13, "color": INK},
-        "paper_bgcolor": PAPER,
-        "plot_bgcolor": PAPER,
-        "margin": {"l": 8, "r": 16, "t": 8, "b": 8},
-        "xaxis": BASE_AXIS,
-        "yaxis": BASE_AXIS,
-        "hovermode": "closest",
-        "hoverlabel": {"bgcolor": "var(--raised)", "bordercolor": LINE, "font": {"color": INK}},
-        "showlegend": False,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "xanchor": "left"},
-        "colorway": [ACCENT, MUTED],
-    }
-}
+LAYOUT_TEMPLATE = chart_template(
+    Palette(INK, SOFT, LINE, ACCENT, MUTED, paper=PAPER, raised="var(--raised)", font="var(--sans)")
+)
 
 
 @dataclass(frozen=True)
@@ -182,12 +163,9 @@ def intervals(points: Sequence[Point]) -> list[str]:
 def error_bars(points: Sequence[Point]) -> dict[str, Any]:
     """Turn the absolute bounds of intervals into Plotly's error bars; a missing bound has a bar of length 0."""
     return {
-        "type": "data",
-        "symmetric": False,
+        **ERROR_BAR,
         "array": [0 if point.high is None else round(point.high - point.value, DIGITS) for point in points],
         "arrayminus": [0 if point.low is None else round(point.value - point.low, DIGITS) for point in points],
-        "thickness": 1.5,
-        "width": 0,
         "color": SOFT,
     }
 

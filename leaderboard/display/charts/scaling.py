@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import NamedTuple
 
-from leaderboard.display.charts.axes import parameter_axis
+from leaderboard.display.charts.axes import parameter_axis, range_in_view
 from leaderboard.display.charts.figures import (
     INK,
     MUTED,
     SERIES_MARKERS,
-    Axis,
     Plot,
     Point,
     Trace,
@@ -20,9 +19,7 @@ from leaderboard.display.charts.figures import (
 )
 
 LOW = 320  # height in pixels, so that the table below it begins on the first screen
-# The part of the figure that is not plotted on, in pixels, and the width that labels are laid out for.
-MARGIN, WIDTH = 60, 760
-LETTER, LINE_HEIGHT = 6.5, 15  # the room that a label needs, in pixels
+MOST_NAMED = 3  # models of no family; of more, the best is named
 MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
@@ -42,15 +39,6 @@ class SizedScore(NamedTuple):
     href: str
 
 
-class Label(NamedTuple):
-    """A name at the end of a line or at a point, and how many pixels it is raised so that no other is covered."""
-
-    name: str
-    end: SizedScore
-    colour: str
-    shift: float
-
-
 def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Plot:
     """Plot scores against sizes; filled points were measured here, hollow ones are published."""
     families = _families(scores)
@@ -59,14 +47,16 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     traces = [_line(name, families[name], colours[name]) for name in families]
     points = [Point(score.label, score.value, score.low, score.high, score.parameters) for score in scores]
     xaxis = {**parameter_axis(points), "title": {"text": "parameters"}}
-    yaxis = _score_axis(scores, chance, title)
+    yaxis = {"title": {"text": title}, "tickformat": ".2~f", "range": range_in_view(points, 0.0, chance)}
     plot = figure([*([_dots(others)] if others else []), *traces], LOW, xaxis=xaxis, yaxis=yaxis)
     plot = with_chance_line(plot, chance)
+    ends = [members[-1] for members in families.values()]
     best = max(scores, key=lambda score: score.value)
-    plot.update_layout(
-        margin={"r": 72},
-        annotations=[*plot.layout.get("annotations", []), *_annotations(families, best, colours, plot)],
-    )
+    few = others if len(others) <= MOST_NAMED else []
+    named = few if best in (*ends, *few) else [*few, best]
+    names = {name: colour.replace("series", "name") for name, colour in colours.items()}
+    annotations = [*plot.layout.get("annotations", []), *_annotations(families, named, names)]
+    plot.update_layout(margin={"r": 72}, annotations=annotations)
     return plot
 
 
@@ -114,53 +104,23 @@ def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> T
     )
 
 
-def _score_axis(scores: Sequence[SizedScore], chance: float | None, title: str) -> Axis:
-    """Return an axis with 0, chance and all intervals in view."""
-    bounds = [bound for score in scores for bound in (score.value, score.low, score.high)]
-    values = [0.0, *(value for value in (*bounds, chance) if value is not None)]
-    room = 0.04 * (max(values) - min(values))
-    return {"title": {"text": title}, "tickformat": ".2~f", "range": [min(values) - room, max(values) + room]}
-
-
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], best: SizedScore, colours: Mapping[str, str], plot: Plot
+    families: Mapping[str, Sequence[SizedScore]], others: Sequence[SizedScore], colours: Mapping[str, str]
 ) -> list[dict[str, object]]:
-    """Return the names of families at the ends of their lines, and that of the best model at its point.
+    """Return the names of families at the ends of their lines, and those of other models at their points.
 
-    They are raised where they would cover each other.
+    static/charts.js moves them to where they cover least.
     """
-    ends = {name: scores[-1] for name, scores in families.items()}
-    if best not in ends.values():
-        ends[best.label] = best
+    ends = [(name, scores[-1]) for name, scores in families.items()]
     return [
         {
-            "x": log10(label.end.parameters),
-            "y": label.end.value,
-            "text": label.name,
-            "font": {"color": label.colour, "size": 12},
+            "x": log10(end.parameters),
+            "y": end.value,
+            "text": name,
+            "font": {"color": colours.get(name, INK), "size": 12},
             "showarrow": False,
             "xanchor": "left",
-            "xshift": 7,
-            "yshift": label.shift,
+            "xshift": 8,
         }
-        for label in _labels(ends, colours, plot.layout["xaxis"]["range"], plot.layout["yaxis"]["range"])
+        for name, end in [*((other.label, other) for other in others), *ends]
     ]
-
-
-def _labels(
-    ends: Mapping[str, SizedScore], colours: Mapping[str, str], sizes: Sequence[float], values: Sequence[float]
-) -> list[Label]:
-    """Place the labels from the lowest end to the highest, each above those that it would cover."""
-    placed: list[tuple[float, float, float]] = []  # left, right and height of each label in pixels
-    labels = []
-    for name, end in sorted(ends.items(), key=lambda item: item[1].value):
-        left = WIDTH * (log10(end.parameters) - sizes[0]) / (sizes[1] - sizes[0])
-        right = left + LETTER * len(name) + LETTER
-        own = (LOW - MARGIN) * (end.value - values[0]) / (values[1] - values[0])
-        height = own
-        for other_left, other_right, other in sorted(placed, key=lambda label: label[2]):
-            if left < other_right and other_left < right and abs(height - other) < LINE_HEIGHT:
-                height = other + LINE_HEIGHT
-        placed.append((left, right, height))
-        labels.append(Label(name, end, colours.get(name, INK), round(height - own, 1)))
-    return labels

@@ -58,7 +58,7 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     return figure(
         traces,
         HEIGHT,
-        xaxis={"title": {"text": x_title}, **axis},
+        xaxis={"title": {"text": x_title}, **axis, "constraintoward": "left"},
         yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
         shapes=[diagonal],
         annotations=[_name_beside(point) for point in farthest(points)],

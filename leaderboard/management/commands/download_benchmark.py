@@ -1,13 +1,14 @@
 """Download a known benchmark from its official source and import it."""
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
-from probing.catalog import download, known_benchmark
+from probing.catalog import download, how_checked, known_benchmark
 
 
 class Command(PlainCommand):
@@ -15,10 +16,12 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="name of a benchmark in the catalog")
+        parser.add_argument("--templates", type=Path, help="folder of templates for a benchmark without them (dlama)")
 
-    def run(self, *, slug: str, **options: Any) -> None:
+    def run(self, *, slug: str, templates: Path | None, **options: Any) -> None:
         folder = settings.DATA / "benchmarks" / slug
-        download(slug, folder)
+        download(slug, folder, templates)
         benchmark, _ = benchmarks.install(known_benchmark(slug).format, folder, slug)
         self.say(f"{benchmark}: {benchmark.relations} relations, {benchmark.items} items.")
+        self.say(how_checked(slug, folder))
         self.say(f"Plan: {benchmark.plan}.")

@@ -17,7 +17,9 @@ class Command(PlainCommand):
         parser.add_argument("--url", default="", help="where it was published")
         parser.add_argument("--model", default="", help="org/name of the model, where the result names a folder")
 
-    def run(self, *, folder: Path, source: str, url: str, model: str, **options: Any) -> None:
-        stored = import_result(folder, source, url, model)
+        parser.add_argument("--revision", default="", help="name of the checkpoint, where the result states none")
+
+    def run(self, *, folder: Path, source: str, url: str, model: str, revision: str, **options: Any) -> None:
+        stored = import_result(folder, source, url, model, revision)
         self.say(f"Run {stored.pk}: {stored.model.hub_id} on {stored.benchmark}, {stored.scores.count()} scores.")
         self.say(f"Its page is {stored.get_absolute_url()}")

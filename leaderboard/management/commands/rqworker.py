@@ -1,9 +1,12 @@
 """django-rq's worker command with JSON jobs, lanes, a companion for checks, and a device of its own."""
 
 import os
+import signal
 import socket
+import sys
 from argparse import ArgumentParser
 from contextlib import ExitStack
+from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -40,6 +43,7 @@ class Command(rqworker.Command):
     def handle(self, *queues: str, device: str, companion_of: int | None, **options: Any) -> None:
         if companion_of:
             die_with_parent(companion_of)
+        signal.signal(signal.SIGTERM, _leave)  # until RQ's worker installs its own handler
         with ExitStack() as resources:
             resources.enter_context(embedded_server())
             if not queue.reachable():
@@ -50,3 +54,8 @@ class Command(rqworker.Command):
                 resources.enter_context(kept_running(["rqworker", check_queue.QUEUE, f"--companion-of={os.getpid()}"]))
             patiently(queue.requeue_lost)
             super().handle(*(queues or LANES), **options)
+
+
+def _leave(signum: int, frame: FrameType | None) -> None:
+    """Leave what was entered, such as the embedded Valkey, which stops with the last process that uses it."""
+    sys.exit(0)

@@ -15,7 +15,7 @@ from django.core.wsgi import get_wsgi_application
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from leaderboard.management.base import PlainCommand
-from leaderboard.management.page_kinds import Site, page_kinds
+from leaderboard.management.page_kinds import Site, of_submissions, page_kinds
 from leaderboard.serving import web_server
 
 WIDE, LARGE, PHONE = {"width": 1280, "height": 800}, {"width": 1600, "height": 900}, {"width": 360, "height": 740}
@@ -48,14 +48,15 @@ class Command(PlainCommand):
         if chromium is None:
             raise CommandError("There is no chromium on this machine. Install it: apt-get install chromium")
         out.mkdir(parents=True, exist_ok=True)
-        with served() as url, sync_playwright() as playwright:
+        with served() as url:
             addresses = pages(url)
             if unknown := set(page) - set(addresses):
                 raise CommandError(f"There is no page {min(unknown)}. Pages: {', '.join(addresses)}.")
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
             chosen = {name: addresses[name] for name in page or addresses}
-            for name in look:
-                photograph(browser, url, chosen, name, out, full=full)
+            with sync_playwright() as playwright:  # Django asks the database nothing while it is open
+                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+                for name in look:
+                    photograph(browser, url, chosen, name, out, full=full)
         self.say(f"{len(chosen)} pages in {len(look)} looks are in {out}")
 
 
@@ -63,7 +64,7 @@ def pages(url: str) -> dict[str, str]:
     site = Site(url)
     if not site.measured():
         raise CommandError("There are no two finished runs to show. Measure models first, or run make screenshots.")
-    return page_kinds(site)
+    return page_kinds(site) | dict(of_submissions())
 
 
 @contextmanager

@@ -32,6 +32,7 @@ RESULT_FILES = 4  # files of items that the runs of a benchmark share
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 BATCH = 5000  # rows that are inserted at once
 METRIC = "accuracy"
+PART_WORK = 10.0 * ITEMS
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def _finished(scale: Scale, board: Benchmark, model: Model, folder: str, number:
 
 
 def _parts(run: Run, relations: Sequence[str], templates: int, done: bool) -> Iterator[RunPart]:
-    facts = {"items": ITEMS, "items_done": ITEMS if done else 0, "work": 10.0 * ITEMS, "done": done}
+    facts = {"items": ITEMS, "items_done": ITEMS if done else 0, "work": PART_WORK, "done": done}
     for relation, template in product(relations, range(templates)):
         yield RunPart(run=run, relation=relation, template=template, **facts)
 
@@ -211,6 +212,7 @@ def _waiting(scale: Scale, seed: int, board: Benchmark, model: Model, submitter:
         settings=settings.to_json(),
         settings_digest=settings.digest,
         state=Run.State.QUEUED,
+        waiting_work=PART_WORK * board.relations * scale.templates,
         submitter=submitter,
     )
 

@@ -1,12 +1,14 @@
 """Submit a model as the form does."""
 
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.urls import reverse
 
 from leaderboard.intake import check_job, requests
+from leaderboard.intake.model_names import NEWEST, listed_revisions
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.follow import follow
 from leaderboard.models import Submission
@@ -30,22 +32,51 @@ class Command(PlainCommand):
             metavar="NAME=VALUE",
             help="an option of the probe, or templates, sample, pll, reduction or dtype; may be repeated",
         )
+        parser.add_argument(
+            "--revisions",
+            default="",
+            metavar="NAME,NAME,…",
+            help="branches, tags or commits of the model; each becomes a run of its own",
+        )
         parser.add_argument("--wait", action="store_true", help="show the progress until the run has ended")
 
-    def run(self, *, model: str, benchmark: str, wait: bool, **options: Any) -> None:
+    def run(self, *, model: str, benchmark: str, revisions: str, wait: bool, **options: Any) -> None:
         row = benchmarks.current(benchmark)
         offered = offered_options(probe_named(row.probe))
         chosen = parse(offered, options["set"], f"Benchmark {row.slug}")
-        submission = requests.receive(model, row, chosen, job=False)
-        check_job.check(submission.pk)
-        submission.refresh_from_db()
+        submissions = requests.receive_all(model, [row], chosen, revisions=listed_revisions(revisions), job=False)
+        for submission in submissions:
+            check_job.examine_and_settle(submission)
+            submission.refresh_from_db()
+            if len(submissions) == 1:
+                self._say_checks(submission)
+            else:
+                self._say_outcome(submission)
+        self._refuse_failed(submissions)
+        self.say(f"Its submission is at {reverse('submission', args=[submissions[0].token])}")
+        for submission in submissions:
+            if wait and submission.run:
+                follow(submission.run)
+
+    def _say_checks(self, submission: Submission) -> None:
         for check in submission.checks:
             self.say(f"{MARKS[check['state']]} {check['name']}: {check['message']} {check['next_step']}".rstrip())
-        if submission.state == Submission.State.WAITING:
+        if submission.run:
+            self.say(f"Run {submission.run.pk} is {submission.run.state}.")
+
+    def _say_outcome(self, submission: Submission) -> None:
+        """Say in one line what became of a revision."""
+        name, run = submission.revision or NEWEST, submission.run
+        faults = [check for check in submission.checks if check["state"] in ("failed", "warning")]
+        fault = f"{faults[0]['message']} {faults[0]['next_step']}".strip() if faults else "Not checked."
+        self.say(f"✓ {name}: run {run.pk} is {run.state}." if run else f"✗ {name}: {fault}")
+
+    def _refuse_failed(self, submissions: Sequence[Submission]) -> None:
+        """Raise `CommandError` unless each submission has a run."""
+        without_run = [submission for submission in submissions if submission.run is None]
+        if not without_run:
+            return
+        if all(submission.state == Submission.State.WAITING for submission in without_run):
             raise CommandError("The hub does not answer; the worker for checks tries it again.")
-        if submission.run is None:
-            raise CommandError("Not submitted: see the checks above.", returncode=2)
-        self.say(f"Run {submission.run.pk} is {submission.run.state}.")
-        self.say(f"Its submission is at {reverse('submission', args=[submission.token])}")
-        if wait:
-            follow(submission.run)
+        number = f"{len(without_run)} of {len(submissions)} were not" if len(submissions) > 1 else "Not"
+        raise CommandError(f"{number} submitted: see the checks above.", returncode=2)

@@ -10,6 +10,7 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages.culture.figures import languages_cell
 from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.culture.sides import Sides, objects_of, pair_title, predicate_cell
 from leaderboard.stored import benchmarks
@@ -56,7 +57,7 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
 
     columns = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind"),
-        Column("language", "Language", lambda row: cells.text(", ".join(row.languages))),
+        Column("language", "Language", lambda row: languages_cell(row.languages)),
         Column("objects", "Objects", lambda row: cells.text(row.objects)),
         Column("relation", "Relation", relation, align="head"),
         *_side_columns("first", 0, varieties, best),

@@ -1,9 +1,10 @@
 """The columns and charts that every section about culture pairs shares."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from leaderboard.display import cells, charts
+from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Plot, Point
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.tables import Column
@@ -35,6 +36,11 @@ class ChartLine(NamedTuple):
 def comma_separated(*texts: str | None) -> str:
     """Join the texts that are not empty."""
     return ", ".join(filter(None, texts))
+
+
+def languages_cell(codes: Sequence[str]) -> cells.Cell:
+    """Return languages by their English names; the CSV has their codes."""
+    return replace(cells.text(", ".join(codes)), text=", ".join(map(labels.language, codes)))
 
 
 def is_published(run: Run) -> bool:

@@ -56,6 +56,11 @@ def settings_in_words(run: Run) -> str:
     return ", ".join(filter(None, [place, run.group_without(("pair", "language"))]))
 
 
+def variant_in_words(run: Run) -> str:
+    """Return what tells a run apart from others of its model, its culture pair and language by their names."""
+    return settings_in_words(run) if run.option("pair", "") else run.variant
+
+
 def places(pages: ProbePages, offered: Sequence[Slice]) -> list[Place]:
     """Return the pairs and languages of which any run has figures, English first in each pair."""
     if pages.split is None:
@@ -103,18 +108,18 @@ def rows_in_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
 
 
 def switches(
-    query: QueryDict, offered: Sequence[Place], chosen: Place | None, *, with_all: bool = False
+    query: QueryDict, offered: Sequence[Place], chosen: Place | None, *, everything: str = ""
 ) -> list[list[PageLink]]:
     """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place.
 
-    `with_all`: whether one more link, the last, leads to all pairs in groups.
+    `everything`: the title of one more link, the last, that leads to all pairs; none without it.
     """
     if len(offered) < 2:
         return []
     pairs = list(dict.fromkeys(place.pair for place in offered))
     by_pair = [_link(query, pair_title(pair), _in_pair(offered, pair, chosen), chosen, pair) for pair in pairs]
-    if with_all:
-        by_pair.append(PageLink("All, in groups", link(query, **{PARAMETER: EVERYTHING}), chosen is None))
+    if everything:
+        by_pair.append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
     languages = [place for place in offered if chosen and place.pair == chosen.pair]
     by_language = [_link(query, labels.language(place.language), place, chosen, place.pair) for place in languages]
     return [by_pair, by_language]

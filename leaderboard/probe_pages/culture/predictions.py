@@ -44,14 +44,14 @@ def predictions(run: Run, place: Place | None) -> Section | None:
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
-    asked = (place.pair, place.language)
-    rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == asked]
+    pair_language = (place.pair, place.language)
+    rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == pair_language]
     table = Table(
         name="predictions",
         caption=title,
         columns=[*group_columns, *prediction_columns],
         rows=rows,
-        page_size=20,
+        page_size=10,
         export=_one_per_row(group_columns, rows),
     )
     return Section("predictions", title, table, note=f"{place.title}. {NOTE}")

@@ -15,6 +15,7 @@ from leaderboard.probe_pages.culture.figures import (
     comma_separated,
     gaps_forest,
     is_published,
+    languages_cell,
     side_columns,
 )
 from leaderboard.probe_pages.culture.places import Place
@@ -65,12 +66,16 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         return None
     columns = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
-        Column("language", "Language", lambda row: cells.text(row.language)),
+        Column("language", "Language", lambda row: languages_cell([row.language])),
         *side_columns(rows),
     ]
     table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows)
     title = "The gap between cultures"
-    lines = [ChartLine(row, pair_title(row.pair), row.language) for row in rows if row.difference is not None]
+    lines = [
+        ChartLine(row, pair_title(row.pair), labels.language(row.language))
+        for row in rows
+        if row.difference is not None
+    ]
     chart = Chart("gaps", title, _gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
     return Section("gaps", title, table, chart)
 
@@ -98,14 +103,16 @@ def languages(rows: Sequence[Sides]) -> Section | None:
 
     columns = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
-        Column("language", "Language", lambda row: cells.text(row.language)),
+        Column("language", "Language", lambda row: languages_cell([row.language])),
         Column("run", "Run", run, align="kind"),
         *side_columns(rows),
         Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
     ]
     table = Table(name="languages", caption=title, columns=columns, rows=rows)
     lines = [
-        ChartLine(row, pair_title(row.pair), comma_separated(row.language, _source_name(row.run, names)))
+        ChartLine(
+            row, pair_title(row.pair), comma_separated(labels.language(row.language), _source_name(row.run, names))
+        )
         for row in rows
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
@@ -167,7 +174,7 @@ def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
 
 def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
     """Return lines named by the last part of the model's id, and by the run where several share that name."""
-    heads = [f"{pair_title(row.pair)}, {row.language}" for row in rows]
+    heads = [f"{pair_title(row.pair)}, in {labels.language(row.language)}" for row in rows]
     short = [row.run.model.hub_id.rpartition("/")[2] for row in rows]
     times = Counter(zip(heads, short, strict=True))
     return [

@@ -37,6 +37,8 @@ from probing.analysis.crossed import BY_CULTURE, split_group
 
 NAME = "bias"  # of the fold, and of the parameter that chooses a relation
 TITLE = "Which answers does the model favour?"
+COMPARED_TITLE = "Which answers do the models favour?"
+COMPARED_LEAD = "How far each model's answers are off in each relation, and the options of one relation side by side."
 CHARTED = 20  # options of a chart; the table has all of them
 RELATIONS_NOTE = (
     "The probabilities that the model gives to the options, on average over all subjects of a relation, against how "
@@ -74,10 +76,10 @@ def fold(run: Run, scores: Sequence[Score], query: QueryDict) -> Fold | None:
     return Fold(NAME, TITLE, _lead(scores, by_relation, titles), sections)
 
 
-def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
+def compared_fold(runs: Sequence[Run], query: QueryDict) -> Fold | None:
     """Return how far the answers of compared runs are off in each relation that all have, and the options of one.
 
-    The query string names that relation as `bias`. There is nothing where a run lacks such scores. One query.
+    The query string names that relation as `bias`. None where a run lacks such scores. One query.
     """
     by_relation: dict[str, dict[int, Score]] = {}
     scores = Score.objects.filter(run__in=runs, metric=GOLD_DISTANCE, dimension__in=("relation", VERSIONED))
@@ -85,11 +87,12 @@ def compared_sections(runs: Sequence[Run], query: QueryDict) -> list[Section]:
         by_relation.setdefault(score.group, {})[score.run_id] = score
     shared = {name: figures for name, figures in by_relation.items() if len(figures) == len(runs)}
     if not shared:
-        return []
+        return None
     chosen = query.get(NAME, "")
     relation, titles = chosen if chosen in shared else next(iter(shared)), answer_space_titles(runs[0], shared)
     options = compared_section(runs, relation, titles[relation])
-    return [_compared_distances(runs, shared, titles, query), *([options] if options else [])]
+    distances = _compared_distances(runs, shared, titles, query)
+    return Fold(NAME, COMPARED_TITLE, COMPARED_LEAD, [distances, *([options] if options else [])])
 
 
 def _compared_distances(
@@ -119,6 +122,7 @@ def compared_section(runs: Sequence[Run], relation: str, relation_words: str) ->
     table = biases_beside(rows)
     if table.empty:
         return None
+    table = _named(table, runs[0], next(iter(rows.values())))
     names = {name: run.name for name, run in zip(rows, runs, strict=True)}
     title = f"{relation_words}: answers that the models favour"
     columns: list[Column[Row]] = [
@@ -179,7 +183,7 @@ def _figure_column(metric: str) -> Column[tuple[str, Figures]]:
 
 def _options_section(run: Run, relation: str, relation_words: str) -> Section:
     rows = _rows(run, relation)
-    options = answer_bias(rows)
+    options = _named(answer_bias(rows), run, rows)
     title = f"{relation_words}: favoured answers"
     has_generic = bool(options["generic"].notna().any())
     columns: list[Column[Row]] = [
@@ -206,6 +210,13 @@ def _rows(run: Run, relation: str) -> pd.DataFrame:
     values = dict(zip(tags, split_group(VERSIONED, relation), strict=True))
     rows = item_rows.frame(run, [*CHOICE_COLUMNS, *tags], values["relation"])
     return rows[(rows[list(values)] == pd.Series(values)).all(axis=1)]
+
+
+def _named(options: pd.DataFrame, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the options of one answer space with the stored names, also of those that no row predicts or has right."""
+    first = rows.iloc[0]
+    names = item_rows.option_names(run, first["relation"], int(first["index"]))
+    return options.assign(label=[names[place] for place in options["option"]]) if names else options
 
 
 def _option_column(rows: pd.DataFrame) -> Column[Row]:

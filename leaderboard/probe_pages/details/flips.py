@@ -7,8 +7,8 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
-from leaderboard.probe_pages.breakdowns import relation_names, relation_title, wording
 from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names, wording
 from leaderboard.stored.highlights import MOST_FLIPS, Flip, highlights
 
 PAGE_SIZE = 10
@@ -35,7 +35,9 @@ def section(run: Run) -> Section | None:
                 lambda flip: cells.text(flip.row["subject"], item_url(run, flip.row), lang=_lang(flip)),
                 align="head",
             ),
-            Column("relation", "Relation", lambda flip: cells.text(relation_title(names, flip.row["relation"]))),
+            Column(
+                "relation", "Relation", lambda flip: cells.text(group_title("relation", flip.row["relation"], names))
+            ),
             Column("answer", "Right answer", lambda flip: cells.text(flip.row["answer_label"], lang=_lang(flip))),
             *(Column(f"template_{number}", wording(number), partial(_answer, number)) for number in templates),
         ],

@@ -6,8 +6,8 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
-from leaderboard.probe_pages.breakdowns import relation_names, relation_title
 from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row
 
@@ -46,7 +46,7 @@ def _table(run: Run, name: str, rows: Sequence[Row], names: Mapping[str, str]) -
                 lambda row: cells.text(row["subject"], item_url(run, row), lang=lang(row)),
                 align="head",
             ),
-            Column("relation", "Relation", lambda row: cells.text(relation_title(names, row["relation"]))),
+            Column("relation", "Relation", lambda row: cells.text(group_title("relation", row["relation"], names))),
             Column("answer", "Right answer", lambda row: cells.text(row["answer_label"], lang=lang(row))),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
             Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number"),

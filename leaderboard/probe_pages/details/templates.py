@@ -13,8 +13,9 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.lists.scores import group_url
 from leaderboard.models import Run, Score
-from leaderboard.probe_pages.breakdowns import answer_space_titles, hover_label, titled_cell, wording
+from leaderboard.probe_pages.breakdowns import answer_space_titles, hover_label, titled_cell
 from leaderboard.probe_pages.details import flips
+from leaderboard.probe_pages.questions_in_words import wording
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row

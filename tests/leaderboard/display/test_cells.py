@@ -100,6 +100,10 @@ def test_a_number_of_items_shows_a_fraction_only_where_it_has_one() -> None:
     assert (cells.items(1226.0).text, cells.items(2028.5).text) == ("1,226", "2,028.5")
 
 
+def test_a_number_of_items_that_nobody_states_is_unknown() -> None:
+    assert [(cell.value, cell.text) for cell in map(cells.items, (0, None))] == [(None, "–"), (None, "–")]
+
+
 @pytest.mark.parametrize(
     ("value", "digits", "text"), [(12_345, 3, "12,345"), (12_345.6789, 3, "12,345.679"), (0.5, 1, "0.5")]
 )

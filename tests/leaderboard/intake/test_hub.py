@@ -99,6 +99,7 @@ def test_a_commit_that_is_gone_is_not_found(local_hub: Hub, tiny_models: dict[st
         hub.find("org/moving", commit)
 
 
+@pytest.mark.django_db
 def test_a_full_disk_is_reported_before_the_download(local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     listing = hub.find("org/causal")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(1, 1, 0))

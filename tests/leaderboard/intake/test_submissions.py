@@ -85,8 +85,17 @@ def test_settings_that_equal_the_usual_ones_make_no_other_run(small: Benchmark, 
     usual = submit("org/causal", small).run
     spelt = {"templates": [0, 0], "pll": "within_word_l2r", "reduction": "sum", "dtype": "float32"}
     assert submit("org/causal", small, spelt).duplicate_of == usual
-    others = [{"templates": [0, 1]}, {"pll": "original"}, {"reduction": "mean"}, {"dtype": "float16"}]
+    others = [{"templates": [0, 1]}, {"start": "none"}, {"reduction": "mean"}, {"dtype": "float16"}]
     assert len({submit("org/causal", small, chosen).run for chosen in others} | {usual}) == 5
+
+
+def test_a_way_to_hide_tokens_is_refused_for_a_model_that_hides_none(small: Benchmark, local_hub: Hub) -> None:
+    outcome = submit("org/causal", small, {"pll": "original"})
+    (failed,) = [check for check in outcome.checks if check.state == "failed"]
+    assert failed.message == "org/causal is a causal model, which hides no tokens: pll does nothing."
+    assert submit("org/masked", small, {"pll": "original"}).run is not None
+    small.settings = {**small.settings, "pll": "original"}  # a plan for all kinds of models is nobody's choice
+    assert submit("org/causal", small).run is not None
 
 
 def test_all_templates_are_the_same_whether_they_are_numbered_or_not(small: Benchmark, local_hub: Hub) -> None:

@@ -12,9 +12,9 @@ from probing.errors import BadInput
 pytestmark = pytest.mark.django_db
 
 
-def command(*arguments: str) -> str:
+def command(*arguments: str, name: str = "worker_token") -> str:
     said = StringIO()
-    call_command("worker_token", *arguments, stdout=said)
+    call_command(name, *arguments, stdout=said)
     return said.getvalue().strip()
 
 
@@ -66,3 +66,17 @@ def test_a_name_is_given_once_and_only_a_known_one_is_revoked() -> None:
         command("create", "lab")
     with pytest.raises(CommandError, match="no token 'other'"):
         command("revoke", "other")
+
+
+def test_a_token_is_for_one_purpose_and_its_command_names_no_other() -> None:
+    work, push = command("create", "lab"), command("create", "university", name="push_token")
+    assert push.startswith("cbp_")
+    assert tokens.authenticated(push, tokens.Purpose.PUSH) == WorkerToken.objects.get(name="university")
+    assert tokens.authenticated(push, tokens.Purpose.WORK) is None
+    assert tokens.authenticated(work, tokens.Purpose.PUSH) is None
+    assert command("list", name="push_token").startswith("university  valid  last used")
+    assert "university" not in command("list")
+    with pytest.raises(CommandError, match="worker_token list"):
+        command("revoke", "university")
+    command("revoke", "university", name="push_token")
+    assert tokens.authenticated(push, tokens.Purpose.PUSH) is None

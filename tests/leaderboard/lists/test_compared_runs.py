@@ -33,6 +33,16 @@ def test_runs_are_found_by_number_and_by_model(db: None) -> None:
     assert find_runs([str(first.pk), "org/b"], "") == [first, second]
 
 
+def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
+    tiny = make.benchmark()
+    last, _ = (
+        make.finished(tiny, of=make.model("org/a", step=step), artefact="runs/1", settings_digest="5" * 64)
+        for step in (20, 10)
+    )
+    other = comparable(tiny, "org/b")
+    assert find_runs(["org/a", "org/b"], "") == [last, other]
+
+
 def test_models_are_compared_on_the_benchmark_that_all_have(db: None) -> None:
     tiny, other = make.benchmark(), make.benchmark("other")
     comparable(tiny, "org/a")

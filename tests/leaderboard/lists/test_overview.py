@@ -2,7 +2,8 @@
 
 import pytest
 
-from leaderboard.lists.overview import Measure, ModelKey, Overview, groups, overview, versions, with_open_runs
+from leaderboard.lists.listed_models import ModelKey
+from leaderboard.lists.overview import Measure, Overview, groups, overview, versions, with_open_runs
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
@@ -78,6 +79,7 @@ def test_a_published_guess_is_the_chance_where_none_was_computed(tiny: Benchmark
     make.finished(tiny, 0.95, make.model("published/human"), provenance=Run.Provenance.BASELINE)
     published(tiny, 0.5, "org/a")
     assert shown(tiny).columns[0].chance == 0.05
+    assert shown(tiny).columns[0].human.value == 0.95
     make.baseline(tiny, 0.1)
     assert shown(tiny).columns[0].chance == 0.1
 

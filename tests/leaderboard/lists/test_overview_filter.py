@@ -2,15 +2,15 @@
 
 from django.http import QueryDict
 
-from leaderboard.lists.overview import Figure, ModelKey, ModelRow
+from leaderboard.lists.listed_models import ListedModel, ModelKey
+from leaderboard.lists.overview import Figure, ModelRow
 from leaderboard.lists.overview_filter import OverviewFilter, read_overview_filter
 
 
 def row(hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8) -> ModelRow:
+    model = ListedModel(ModelKey(hub_id), kind, parameters, "", "float32")
     figures = {
-        f"benchmark-{place}": Figure(
-            place, 1, provenance, "{}", None, 1, hub_id, kind, parameters, "", "accuracy", 0.5, None, None, 10
-        )
+        f"benchmark-{place}": Figure(place, 1, provenance, "{}", None, model, "accuracy", 0.5, None, None, 10)
         for place, provenance in enumerate(provenances)
     }
     return ModelRow(ModelKey(hub_id), kind, parameters, figures)

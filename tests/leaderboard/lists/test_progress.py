@@ -23,7 +23,7 @@ def finished(benchmark: Benchmark, work: float, lane: str = "default") -> Run:
 
 
 def waiting(benchmark: Benchmark, work: float = 60, **fields: object) -> Run:
-    run = make.run(make.model(), benchmark, **fields)
+    run = make.run(make.model(), benchmark, **{"waiting_work": work, **fields})
     RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=work)
     return run
 
@@ -163,8 +163,19 @@ def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
 ) -> None:
     for _ in range(20):
         waiting(small)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         progress.queue(0, 100)
+
+
+def test_a_run_that_was_begun_and_waits_again_goes_by_the_work_that_its_parts_have_left(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = waiting(small, work=60)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=30, items_done=30, work=600, done=True)
+    Run.objects.filter(pk=run.pk).update(waiting_work=660)
+    run.refresh_from_db()
+    assert Run.objects.fail(run, "lost-worker", "Its worker was lost.")
+    assert Run.objects.restart(run)
+    assert rows()[0].progress.left == progress.progress(run).left == seconds(60)
 
 
 def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:

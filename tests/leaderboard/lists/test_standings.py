@@ -3,6 +3,7 @@
 import pytest
 from django.http import QueryDict
 
+from leaderboard.lists.facets import chosen_facets
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import (
     Facet,
@@ -10,7 +11,6 @@ from leaderboard.lists.standings import (
     LeaderboardFilter,
     Rank,
     Standing,
-    chosen_facets,
     chosen_slices,
     leaderboard,
     place_by_intervals,

@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from leaderboard.lists.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.questions_in_words import group_title
 from tests.leaderboard.display.charts.plotted import plotted
 
 PAGES = ProbePages(metric_labels={"chance": "Chance"})
@@ -55,6 +58,31 @@ def test_fractions_of_items_are_explained() -> None:
 def test_a_section_is_named_by_its_dimension() -> None:
     section = dimension_section(run(), PAGES, "culture_pair", [group("arab-west", 0.5)])
     assert (section.name, section.title) == ("culture_pair", "By culture pair")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "group", "title"),
+    [
+        ("template", "0", "Wording 1"),
+        ("language", "ar", "Arabic"),
+        ("culture_pair", "south-america-west", "South America and West"),
+        ("relation_culture", "P37 South America", "Official language (South America)"),
+        ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
+        ("cardinality", "multiple instances per answer", "answers repeat"),
+    ],
+)
+def test_a_group_is_named_in_words(dimension: str, group: str, title: str) -> None:
+    assert group_title(dimension, group, {}) == title
+
+
+def test_published_figures_are_hollow_and_have_no_number_of_items() -> None:
+    published = Run(benchmark=Benchmark(slug="tiny", probe="multiple_choice"), provenance=Run.Provenance.PUBLISHED)
+    figure = group("P30", 0.45)
+    figure.scores["accuracy"].n = 0
+    table = dimension_section(published, PAGES, "relation", [figure]).table
+    assert table
+    assert [column.name for column in table.columns if column.shown] == ["group", "value"]
+    assert table.columns[1].cell(figure).mark == "published"
 
 
 def test_a_chart_needs_two_groups_with_values() -> None:

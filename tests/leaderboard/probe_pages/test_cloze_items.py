@@ -100,7 +100,7 @@ def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any
 
 def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
     page = client.get(f"/runs/{generator.pk}/items/city_country/0/0/").content.decode()
-    assert "The model continues" in page
+    assert "The model wrote" in page
     assert "<mark>France</mark> and Austria." in page
 
 

@@ -35,5 +35,11 @@ def test_two_runs_have_their_difference_in_points(differences: list[dict[str, An
     assert verdict(sides(0.3, 0.5), differences) == sentence.replace("{minus}", "\N{MINUS SIGN}")
 
 
+def test_runs_with_the_same_figure_are_level() -> None:
+    level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0))
+    assert level == "No difference: both have 0.400; the 95 % interval is [\N{MINUS SIGN}5.0, 5.0] points."
+    assert verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0)) == "A and B share the highest figure, 0.400."
+
+
 def test_of_several_runs_the_best_is_named() -> None:
     assert verdict(sides(0.3, 0.5, 0.4), rows(0.2, 0.1, 0.3, 0.001)) == "B is the best of 3 with 0.500."

@@ -2,10 +2,10 @@
 
 import pytest
 
-from leaderboard.models import Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns
 
-RUN = Run(pk=7)
+RUN = Run(pk=7, benchmark=Benchmark(slug="starter"))
 VALUES: ColumnValues = {
     "subject": {"Chad", "Oslo"},
     "relation": {"P30", "P36"},

@@ -77,6 +77,11 @@ def test_ranks_of_the_leaderboard_stay_those_of_the_headline(client: Client, sma
     assert not any("normalisation" in name for name in row)
 
 
+def test_a_run_without_items_has_no_empty_section(client: Client, small: Benchmark) -> None:
+    for run in (make.published(small, 0.5), Run.objects.get(model__hub_id="baseline/chance")):
+        assert "section-normalisation" not in client.get(f"/runs/{run.pk}/").content.decode()
+
+
 def test_culture_pairs_have_normalisations_of_their_candidates(client: Client, culture: Benchmark) -> None:
     run = make.probed(culture, make.model("org/one"), FakeModel(), Settings(probe="ranking"))
     rows = csv_rows(client, f"/runs/{run.pk}/", "normalisation")

@@ -172,3 +172,8 @@ def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(clien
     assert list(page.context["charts"]) == ["p-values"]
     assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()
     assert 'data-column="superiority"' not in page.content.decode().split('data-table="p-values"')[0]
+
+
+def test_the_dots_of_a_relation_are_not_called_shares_of_right_answers(client: Client, measured: Run) -> None:
+    columns = client.get("/benchmarks/graph/").context["tables"]["relations"].table.columns
+    assert [column.title for column in columns if column.name == "difficulty"] == ["Probability of superiority"]

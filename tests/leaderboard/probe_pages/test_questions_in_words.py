@@ -7,6 +7,7 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages.questions_in_words import (
     example_cell,
     example_question,
+    group_title,
     read_relations,
     relation_name,
     tag_text,
@@ -48,6 +49,23 @@ def test_tags_are_in_words() -> None:
     assert tag_text("language", "ar") == "Arabic"
     assert tag_text("cardinality", "multiple instances per answer") == "answers repeat"
     assert tag_text("domain", ("Arts", "Sports")) == "Arts, Sports"
+
+
+@pytest.mark.parametrize(
+    ("dimension", "group", "title"),
+    [
+        ("template", "0", "Wording 1"),
+        ("relation", "animal_class", "Class of an animal"),
+        ("relation", "P36", "Capital"),
+        ("language", "ko", "Korean"),
+        ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
+        ("relation_culture", "P36 South America", "Capital (South America)"),
+        ("culture_pair_language_relation", "asia-west ko animal_class", "Class of an animal (Asia and West, Korean)"),
+        ("overall", "all", "all"),
+    ],
+)
+def test_a_group_of_items_is_called_in_words(dimension: str, group: str, title: str) -> None:
+    assert group_title(dimension, group, {"animal_class": "Class of an animal"}) == title
 
 
 def test_an_example_has_the_right_option_among_the_first() -> None:

@@ -13,6 +13,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
 from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
+from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.display.charts.plotted import plotted
 from tests.leaderboard.probe_pages.culture_runs import culture_run_of
@@ -136,12 +137,37 @@ def chart(client: Client, address: str, name: str) -> charts.Chart:
     return client.get(address).context["charts"][name]
 
 
+@pytest.mark.parametrize("address", ["/runs/{0}/", "/runs/{0}/items/", "/compare/?m={0}&m={1}", "/benchmarks/culture/"])
+def test_pairs_languages_and_relations_are_called_by_their_names(
+    client: Client, culture: Benchmark, culture_run: Run, address: str
+) -> None:
+    other = culture_run_of(culture, "org/two")
+    html = client.get(address.format(culture_run.pk, other.pk)).content.decode()
+    as_stored = r'<table[^>]*data-table="scores".*?</table>|<pre.*?</pre>'
+    charts_and_scripts = r"<script.*?</script>"
+    visible = re.sub(r"<[^>]*>", " ", re.sub(f"{as_stored}|{charts_and_scripts}", "", html, flags=re.DOTALL))
+    assert "Arab and West" in visible and "Official language" in visible
+    assert not re.search(r"\b(arab-west|P37|ar)\b", visible)
+
+
+def test_the_pages_of_a_published_model_call_its_pair_and_language_by_their_names(
+    client: Client, culture: Benchmark
+) -> None:
+    settings = {"probe": "ranking", "language": "en", "options": {"pair": "arab-west"}}
+    run = make.published(culture, 0.5, settings=settings)
+    for address in (run.get_absolute_url(), run.model.get_absolute_url()):
+        html = client.get(address).content.decode()
+        assert "Arab and West, asked in English" in html
+        assert not re.search(r">[^<]*arab-west", re.sub(r"<pre.*?</pre>|<title>.*?</title>", "", html, flags=re.DOTALL))
+
+
 def test_languages_stand_below_each_other_under_their_pair(
     client: Client, culture: Benchmark, culture_run: Run
 ) -> None:
     drawn = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
     assert [trace.name for trace in plotted(drawn).data] == ["first culture", "West"]
-    assert plotted(drawn).layout.yaxis.ticktext == ("<b>Arab and West</b>", "ar, one", "en, one", "ar, two", "en, two")
+    rows = ("Arabic, one", "English, one", "Arabic, two", "English, two")
+    assert plotted(drawn).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
 
 
 def test_a_chart_of_gaps_says_which_it_leaves_out(

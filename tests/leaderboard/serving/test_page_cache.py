@@ -1,6 +1,8 @@
 """Pages that are kept until the data change, asked for as readers do."""
 
 import gzip
+import re
+import time
 from collections.abc import Callable
 from itertools import count
 from random import Random
@@ -17,10 +19,12 @@ from pytest_django.fixtures import Settings
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.serving.page_cache import LARGEST, kept
 from leaderboard.stored.ranks import refresh_ranks
+from leaderboard.views.page import LIVE_SECONDS
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
 TABLE = "/benchmarks/tiny/relations/P30/"
+FORM_TOKEN = re.compile('name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
 @pytest.fixture(autouse=True)
@@ -117,9 +121,15 @@ def test_progress_of_a_part_has_no_page_made_anew(client: Client, tiny: Benchmar
     assert queries(client, TABLE) == 1
 
 
-def test_the_page_of_a_run_in_progress_is_not_kept(client: Client, tiny: Benchmark) -> None:
+def test_the_page_of_a_run_in_progress_is_kept_for_no_longer_than_its_progress_holds(
+    client: Client, tiny: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
     address = make.running(make.model(), tiny).get_absolute_url()
-    assert queries(client, address) == queries(client, address) > 1
+    anew = queries(client, address)
+    assert anew > queries(client, address) == 1
+    later = time.time() + LIVE_SECONDS + 1
+    monkeypatch.setattr("django.core.cache.backends.locmem.time.time", lambda: later)
+    assert queries(client, address) == anew
 
 
 def test_hosts_query_strings_and_htmx_have_pages_of_their_own() -> None:
@@ -190,6 +200,26 @@ def test_a_page_with_the_token_of_a_form_is_not_kept() -> None:
 
     for name in ("first", "second"):
         assert kept(view)(factory.get("/x", headers={"User-Agent": name})).getvalue() == name.encode()
+
+
+def test_a_page_with_a_form_is_kept_without_the_token_of_a_reader(tiny: Benchmark) -> None:
+    tokens = []
+    for reader in (Client(enforce_csrf_checks=True), Client(enforce_csrf_checks=True)):
+        for _ in range(2):  # who has no cookie yet, and who has one
+            (token,) = FORM_TOKEN.findall(text(reader, "/submit/"))
+            tokens.append(token)
+            sent = reader.post("/submit/", {"csrfmiddlewaretoken": token, "look": "yes"})
+            assert sent.status_code == 200, "the token is the reader's own"
+        assert queries(reader, "/submit/") == 1
+    assert len(set(tokens)) == 4
+
+
+def test_the_token_of_a_form_is_in_no_page_that_is_kept(tiny: Benchmark) -> None:
+    reader = Client()
+    (token,) = FORM_TOKEN.findall(text(reader, "/submit/"))
+    assert token not in text(Client(), "/submit/")
+    tags = {reader.get("/submit/")["ETag"] for _ in range(2)}
+    assert len(tags) == 2, "no browser goes on with a page that has an old token"
 
 
 @pytest.mark.parametrize("status", [404, 500])

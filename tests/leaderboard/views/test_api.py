@@ -175,6 +175,14 @@ def test_one_request_submits_a_model_to_several_benchmarks(client: Client, small
     assert list(Submission.objects.values_list("options", flat=True)) == [{"sample": 2}, {"sample": 2}]
 
 
+def test_one_request_submits_several_revisions_of_a_model(client: Client, small: Benchmark) -> None:
+    status, answer = send(client, model="org/causal", benchmark="small", revisions=["step1", "step2", "step1"])
+    assert (status, [one["revision"] for one in answer["submissions"]]) == (202, ["step1", "step2"])
+    status, answer = send(client, model="org/causal", benchmark="small", revisions=["step3", 4])
+    assert (status, answer["error"]["message"]) == (400, "The revisions of a submission are a list of names.")
+    assert Submission.objects.count() == 2
+
+
 @pytest.mark.parametrize("benchmarks", [[], ["small", 3], ["nonsense"]])
 def test_benchmarks_that_cannot_be_read_store_nothing(
     client: Client, small: Benchmark, benchmarks: list[object]
@@ -205,13 +213,13 @@ def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: C
     status, answer = send(client, modle="org/causal", templates=[0])
     assert status == 400
     assert answer["error"]["message"] == "A submission has no 'modle', 'templates'."
-    assert answer["error"]["next_step"] == "It has: model, benchmark, benchmarks, options."
+    assert answer["error"]["next_step"] == "It has: model, benchmark, benchmarks, revisions, options."
     assert not Submission.objects.exists()
 
 
 def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark, local_hub: Hub) -> None:
     chosen = {"templates": [0, 2], "pll": "original", "reduction": "mean", "dtype": "bfloat16"}
-    token = send(client, model="org/causal", benchmark="small", options=chosen)[1]["submission"]
+    token = send(client, model="org/masked", benchmark="small", options=chosen)[1]["submission"]
     check_job.check(Submission.objects.get(token=token).pk)
     answer = client.get(f"/api/v1/submissions/{token}").json()
     settings = Run.objects.get(pk=answer["run"]).settings

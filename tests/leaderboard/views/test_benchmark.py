@@ -39,13 +39,21 @@ def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: B
     high = make.finished(tiny, 0.7, make.model("org/high"))
     make.baseline(tiny)
     assert [row["rank"] for row in rows(client)] == ["–", "≈ 1", "≈ 2", "–"]
-    assert models(client)[:3] == ["baseline/chance", high.model.hub_id, low.model.hub_id]
+    assert models(client)[:3] == ["Chance", high.model.hub_id, low.model.hub_id]
 
 
 def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmark) -> None:
     for value in (0.58, 0.55, 0.20):
         make.finished(tiny, value)
     assert [row["rank"] for row in rows(client)] == ["≈ 1–2", "≈ 1–2", "≈ 3"]
+
+
+def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benchmark) -> None:
+    address, words = "/benchmarks/tiny/", "means between 2nd and 5th"
+    make.published(tiny)
+    assert words not in client.get(address).content.decode()
+    make.finished(tiny)
+    assert words in client.get(address).content.decode()
 
 
 def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:

@@ -128,6 +128,15 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
     assert sum(int(row["answers"]) for row in agreement) == 12
 
 
+def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    page = client.get(at)
+    assert [(fold.name, is_open) for fold, is_open in page.context["folds"]] == [("bias", False), ("scores", False)]
+    html = page.content.decode()
+    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
+    assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
+
+
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
     client: Client, eight: list[Run]
 ) -> None:

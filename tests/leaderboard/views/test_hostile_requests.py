@@ -105,6 +105,7 @@ def test_no_path_is_an_error_of_the_site(visitor: Client, site: Site, subtests: 
             expect_no_error(visitor, path.replace("RUN", str(site.first.pk)))
 
 
+@pytest.mark.slow
 def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
     for address in addresses(site):
         with subtests.test(address):

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.test import Client
 
 from leaderboard.display import labels
-from leaderboard.views.methods import SCROLLED, methods
+from leaderboard.views.methods import methods
 from tests.leaderboard.conftest import Site
 
 
@@ -40,6 +40,10 @@ def test_the_help_of_every_column_of_every_page_leads_to_a_paragraph_that_exists
         assert set(links) <= methods().ids, address
 
 
-def test_every_table_scrolls_by_itself(client: Client, db: None) -> None:
+def test_every_table_scrolls_by_itself_and_has_a_caption_and_column_heads(client: Client, db: None) -> None:
     page = client.get("/methods/").content.decode()
-    assert 0 < page.count("<table>") == page.count(SCROLLED) == page.count("</table></div>")
+    captions = re.findall(r'<div class="scroll" [^>]+><table><caption>([^<]+)</caption>', page)
+    assert 0 < len(captions) == page.count("<table>") == page.count("</table></div>")
+    assert len(set(captions)) == len(captions)
+    assert page.count("<th") > page.count("<thead") and "<th>" not in page
+    assert len(re.findall(r"<th [^>]*scope=.col", page)) == len(re.findall(r"<th[ >]", page))

@@ -87,6 +87,14 @@ def test_a_run_with_other_settings_is_no_figure_of_its_model(client: Client, tin
     assert [row["tiny"] for row in rows(client)] == ["0.400"]
 
 
+def test_a_published_figure_of_people_stands_in_the_head_of_its_column(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.6, make.model("org/a"))
+    assert "human" not in page(client)
+    people = make.finished(tiny, 0.97, make.model("published/human"), provenance=Run.Provenance.BASELINE)
+    assert f'href="/runs/{people.pk}/">human 0.970</a>' in page(client)
+    assert models(client) == ["org/a"]
+
+
 def test_baselines_are_no_models_and_bars_begin_at_chance(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny, 0.2)
     make.finished(tiny, 0.6, make.model("org/a"))

@@ -2,12 +2,10 @@
 
 from datetime import timedelta
 
-import pytest
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.operations.workers import LiveWorker
+from leaderboard.models import Benchmark, Run, RunPart, WorkerToken
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -67,15 +65,12 @@ def test_the_page_refreshes_only_while_runs_are_open(client: Client, db: None) -
     assert "live.js" in html
 
 
-def test_the_page_says_when_no_worker_is_there(
-    client: Client, db: None, small: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: Benchmark) -> None:
     sentence = "No worker has given a sign of life"
     assert sentence not in client.get("/queue/").content.decode(), "nothing waits"
     make.run(make.model("org/waits"), small)
     assert sentence in client.get("/queue/").content.decode()
-    worker = LiveWorker("host-1", timezone.now())
-    monkeypatch.setattr("leaderboard.views.queue.live_workers", lambda: [worker])
+    WorkerToken.objects.create(name="far", digest="1", last_seen=timezone.now())
     assert sentence not in client.get("/queue/").content.decode()
 
 

@@ -1,5 +1,7 @@
 """/benchmarks/<slug>/relations/<relation>/ : the items of a relation and the models on it."""
 
+import re
+
 import pytest
 from django.test import Client
 
@@ -49,3 +51,10 @@ def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db
     assert [row["model"] for row in csv_rows(client, "/benchmarks/tiny/relations/P30/")][-1] == "org/part"
     assert "Other settings: limit 8" in page.content.decode()
     assert "org/part" not in plotted(page.context["charts"]["models"].figure).to_json()
+
+
+def test_wordings_are_sentences_with_named_places(client: Client, site: Site) -> None:
+    html = client.get("/benchmarks/small/relations/P36/").content.decode()
+    wordings = html[html.index("Wordings") : html.index("Answers")]
+    assert wordings.count("subject</i>") == wordings.count("(blank)") == wordings.count("<li>") > 1
+    assert not re.search(r"\[[XY]\]", html)

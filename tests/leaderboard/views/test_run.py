@@ -75,6 +75,14 @@ def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site
     assert "By head size" in page(client, site.first)
 
 
+def test_a_breakdown_into_one_group_with_all_items_is_a_sentence(client: Client, site: Site) -> None:
+    whole = site.first.scores.get(dimension="overall", metric="accuracy")
+    make.score(site.first, whole.value, "head_size", "tall", n=whole.n)
+    html = page(client, site.first)
+    assert "By head size" not in html
+    assert "All questions have the head size “tall”." in html
+
+
 def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
     for number in range(60):
         make.score(site.first, 0.5, "head_size", str(number))
@@ -213,11 +221,19 @@ def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, si
     assert "rank 1–2 of 2" in text
 
 
+def test_a_number_of_items_that_a_paper_does_not_state_is_unknown_everywhere(client: Client, small: Benchmark) -> None:
+    run = make.published(small, 0.5)
+    run.scores.update(n=0)
+    assert "over 0 questions" not in page(client, run)
+    assert {row["n"] for row in csv_rows(client, run.get_absolute_url(), "scores")} == {""}
+    assert {score["n"] for score in client.get(f"/api/v1/runs/{run.pk}/scores").json()["scores"]} == {None}
+
+
 def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: Site) -> None:
     html = page(client, site.first)
     listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
     assert listed == [
-        *("section-domain", "section-normalisation", "section-cardinality", "section-relation", "section-template"),
+        *("section-domain", "section-cardinality", "section-relation", "section-template"),
         *("surprises", "details", "questions", "reproduce", "provenance"),
     ]
     assert headings(html) == listed

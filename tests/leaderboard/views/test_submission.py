@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import check_job
@@ -176,3 +177,35 @@ def test_submissions_that_were_sent_together_share_a_page(
     html = page(client, first)
     assert html.count("You have cancelled this submission.") == 1
     assert "0 % of the work" in html, "the other one goes on"
+
+
+def test_a_long_series_has_a_short_page_with_counts_and_a_paged_table(
+    client: Client, small: Benchmark, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    series = receive_all("org/causal", [small], {}, revisions=[f"step{number}" for number in range(200, 0, -1)])
+    failed, accepted = series[:2]
+    checks = [{"name": "exists", "state": "failed", "message": "No such step.", "next_step": "", "code": "a"}]
+    Submission.objects.filter(pk=failed.pk).update(state=State.REFUSED, checks=checks)
+    run = make.run(make.model("org/causal", revision="step199"), small)
+    Submission.objects.filter(pk=accepted.pk).update(state=State.ACCEPTED, run=run)
+    with django_assert_max_num_queries(12):
+        html = " ".join(page(client, series[2]).split())
+    assert "org/causal at 200 revisions on small" in html
+    for words in ("Checking: 198 of 200", "Not accepted: 1 of 200", "Accepted: 1 of 200"):
+        assert f"<li>{words}</li>" in html
+    assert "No such step." in html
+    assert html.count("<tr role") == 51
+    assert html.count('class="outcome"') == 1
+    rows = client.get(f"{address(series[2])}?sort=revision&format=csv").content.decode().splitlines()
+    assert [row.split(",")[0].strip("\ufeff") for row in rows[:4]] == ["revision", "step1", "step2", "step3"]
+
+
+def test_a_series_can_be_withdrawn_as_a_whole(client: Client, small: Benchmark) -> None:
+    first, *_, last = receive_all("org/causal", [small], {}, revisions=[f"step{number}" for number in range(12)])
+    run = make.run(make.model("org/causal"), small)
+    Submission.objects.filter(pk=last.pk).update(state=State.ACCEPTED, run=run)
+    assert client.post(address(first), {"cancel-all": "yes"}).status_code == 302
+    assert set(Submission.objects.values_list("state", flat=True)) == {State.WITHDRAWN}
+    run.refresh_from_db()
+    assert run.state == Run.State.CANCELLED
+    assert 'name="cancel-all"' not in page(client, first)

@@ -63,6 +63,7 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
     protocol = {"set-protocol": ["usual", "lm-eval"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
     own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
+    own |= {"set-few_shot": [], "set-chat": ["False", "True"]}
     assert shown(client, benchmark="small") == {
         **own,
         **scoring,
@@ -90,8 +91,8 @@ def test_the_page_says_how_the_number_format_is_chosen_and_what_pll_concerns(cli
 
 def test_settings_that_are_chosen_on_the_form_are_measured(client: Client, small: Benchmark, local_hub: Hub) -> None:
     chosen = {"set-templates": ["0", "2"], "set-pll": "original", "set-reduction": "mean", "set-dtype": "bfloat16"}
-    client.post("/submit/", {"model": "org/causal", "benchmark": "small", **chosen})
-    run = run_of("org/causal")
+    client.post("/submit/", {"model": "org/masked", "benchmark": "small", **chosen})
+    run = run_of("org/masked")
     assert {name: run.settings[name] for name in ("templates", "pll", "reduction", "dtype")} == {
         "templates": [0, 2],
         "pll": "original",
@@ -227,7 +228,7 @@ def test_several_benchmarks_are_submitted_at_once_or_none_is(
 ) -> None:
     both = {"model": "org/model", "benchmark": ["small", "pairs"], "set-sample": "2"}
     settings.OPEN_RUNS_PER_SUBMITTER = 1
-    assert client.post("/submit/", both).status_code == 429
+    assert client.post("/submit/", both).status_code == 422, "they never fit, so that waiting would not help"
     assert not Submission.objects.exists()
     settings.OPEN_RUNS_PER_SUBMITTER = 2
     response = client.post("/submit/", both)
@@ -280,3 +281,54 @@ def test_the_search_field_of_a_page_with_a_form_holds_nothing_of_it(client: Clie
     assert page.count('name="benchmark"') == 1
     (field,) = re.findall(r'<input type="search"[^>]*>', page)
     assert "form=" not in field
+
+
+def test_several_revisions_become_submissions_of_their_own_or_none_does(
+    client: Client, small: Benchmark, settings: Settings
+) -> None:
+    series = GOOD | {"revisions": "step1000, step2000\r\nmain\nstep1000"}
+    settings.OPEN_RUNS_PER_SUBMITTER = 2
+    refused = client.post("/submit/", series)
+    assert refused.status_code == 422
+    assert "These are 3 runs; this site takes 2 of one person open at a time." in refused.content.decode()
+    assert not Submission.objects.exists()
+    settings.OPEN_RUNS_PER_SUBMITTER, settings.CHECKS_PER_MINUTE = 3, 1
+    assert client.post("/submit/", series).status_code == 302
+    assert list(Submission.objects.order_by("pk").values_list("revision", flat=True)) == ["step1000", "step2000", ""]
+    assert len({submission.group for submission in Submission.objects.all()} - {""}) == 1
+    assert client.post("/submit/", GOOD | {"model": "org/other"}).status_code == 429, "all of them count"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"revisions": "step1 step2 step3"}, "These are 3 revisions; one submission takes 2."),
+        ({"revisions": "step1,../x"}, "&#x27;../x&#x27; is not a revision."),
+        ({"revisions": "step1", "model": "https://huggingface.co/org/a/tree/v1"}, "names the revision"),
+    ],
+)
+def test_revisions_that_cannot_be_taken_are_refused_at_their_field(
+    client: Client, small: Benchmark, settings: Settings, fields: dict[str, str], words: str
+) -> None:
+    settings.REVISIONS_LIMIT = 2
+    response = client.post("/submit/", GOOD | fields)
+    assert (response.status_code, words in response.content.decode()) == (422, True)
+    assert list(response.context["form"].errors) == ["revisions"]
+
+
+def test_a_local_model_has_no_revisions(client: Client, small: Benchmark, settings: Settings) -> None:
+    (settings.MODELS / "org" / "model").mkdir(parents=True)
+    response = client.post("/submit/", GOOD | {"revisions": "step1"})
+    assert "is a local model of this site, which has no revisions" in response.content.decode()
+
+
+def test_the_preview_of_a_series_says_how_many_runs_and_how_long_in_all(client: Client, small: Benchmark) -> None:
+    done = make.finished(small)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    Benchmark.objects.filter(pk=small.pk).update(work=100)
+    sent = GOOD | {"preview": "yes", "revisions": "step1,step2,step3"}
+    html = " ".join(client.post("/submit/", sent).content.decode().split())
+    assert "org/model: 3 runs" in html
+    assert "Each benchmark is asked at 3 revisions. In all: 30 min of measuring." in html
+    assert "30 min of measuring, last result in 30 min" in html
+    assert "step1,step2,step3</textarea>" in html

@@ -138,7 +138,8 @@ def test_a_part_is_handed_out_with_all_that_is_needed_and_nothing_else(worker: W
     assert answer["benchmark"]["digest"] == run.benchmark.digest
     assert answer["lease_seconds"] == 30
     assert set(answer) == {
-        *("lease", "run", "hub_id", "commit", "settings", "benchmark", "part", "positions", "lease_seconds")
+        *("lease", "run", "hub_id", "commit", "settings", "benchmark", "part", "positions", "lease_seconds"),
+        "adapter_commit",
     }
     assert part.lease_until > timezone.now()
     assert state(run) == Run.State.DOWNLOADING
@@ -187,6 +188,23 @@ def test_lanes_memory_and_the_run_narrow_what_is_handed_out(worker: Worker, run:
         ({"lanes": ["default", "large"], "memory_gb": 21, "run": run.pk}, 200),
     ]:
         assert worker.claim(**asked).status_code == status, asked
+
+
+@pytest.mark.parametrize(
+    ("facts", "package"),
+    [
+        ({"adapter_commit": "5" * 40}, "peft"),
+        ({"quantisation": "bitsandbytes, 4 bits"}, "bitsandbytes"),
+        ({"quantisation": "GPTQ, 4 bits"}, "gptqmodel"),
+    ],
+)
+def test_a_run_that_needs_a_package_goes_to_a_worker_that_has_it(
+    worker: Worker, run: Run, facts: dict[str, str], package: str
+) -> None:
+    Model.objects.update(**facts)
+    others = [name for name in ("peft", "bitsandbytes", "gptqmodel") if name != package]
+    assert worker.claim(packages=others).status_code == 204
+    assert worker.claim(packages=[package]).status_code == 200
 
 
 def test_a_worker_of_another_version_is_told_who_has_to_update(worker: Worker, run: Run) -> None:

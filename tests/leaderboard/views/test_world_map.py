@@ -15,10 +15,12 @@ from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.stored.outcomes import store_outcomes
 from leaderboard.stored.ranks import restore_figures
+from leaderboard.views import world_map
 from probing.settings import Settings
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
+from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
 NAMES = ["Egypt", "France", "Spain", "Italy", "Peru", "Japan", "Kenya", "Ghana", "Chile", "Norway", "Poland", "Oman"]
 
@@ -86,6 +88,27 @@ def test_the_map_takes_few_queries(
 ) -> None:
     with django_assert_max_num_queries(12):
         client.get(f"/runs/{runs[0].pk}/map/?other={runs[1].pk}")
+
+
+def test_the_map_of_a_culture_pair_in_one_language_has_its_items_only(
+    client: Client, db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    (path, *_) = folder.facts
+    folder.facts[path] = [fact(number, name, {"Q13955": "Arabic"}) for number, name in enumerate(NAMES, 200)]
+    folder.add_arabic()
+    run = answered(benchmarks.install("dlama", folder.write(), "culture")[0], "org/a", 1)
+    for language in ("ar", "en"):
+        make.score(run, 0.5, "culture_pair_language", f"arab-west {language}", metric="p_at_1")
+    address = f"/runs/{run.pk}/map/"
+    everything, one = client.get(address), client.get(f"{address}?part=arab-west+en")
+    assert one.context["all_items"] == everything.context["all_items"] / 2
+    assert one.context["counted"] == everything.context["counted"] / 2
+    assert "Arab and West, asked in English" in one.content.decode()
+    (cell,) = {cell.href for _, cell in one.context["tables"]["countries"].lines[0].cells if cell.href}
+    assert "culture_pair=arab-west&language=en" in cell
+    monkeypatch.setattr(world_map, "LEAST_COUNTRIES", 50)
+    assert [client.get(f"{address}{query}").status_code for query in ("", "?part=arab-west+en")] == [404, 200]
 
 
 def test_other_models_are_found_by_name(client: Client, runs: list[Run]) -> None:

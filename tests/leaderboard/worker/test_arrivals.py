@@ -11,16 +11,18 @@ import pytest
 
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.stored import benchmarks
-from leaderboard.worker.arrivals import RowsRefused, checked
+from leaderboard.worker.arrivals import RowsRefused, checked, covered
 from probing.catalog import CATALOG, EMBEDDED
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult
 from probing.runner import probe_part
-from tests.fakes import FAKE_CARD, Pupil
+from probing.settings import Settings
+from tests.fakes import FAKE_CARD, Pupil, ShortSighted
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
+CARD = replace(FAKE_CARD, id="org/causal")
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -46,7 +48,7 @@ def arrived(part: RunPart, rows: pd.DataFrame, record: dict[str, Any]) -> PartRe
     return checked(part, BytesIO(rows.to_parquet(index=False)), json.dumps(record))
 
 
-BOARDS = [(slug, entry.probe) for slug, entry in CATALOG.items() if not entry.archive]
+BOARDS = [(slug, entry.probe) for slug, entry in CATALOG.items() if not entry.downloads]
 BOARDS += [("culture", "answering"), ("pairs", "similarity")]
 
 
@@ -64,6 +66,40 @@ def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) ->
     part, measured = leased_part(small, decide=True)
     measured.rows["exact"] = [[False, *exact[1:]] for exact in measured.rows["exact"]]
     assert len(arrived(part, measured.rows, measured.record).rows) == 4
+
+
+def short_sighted(on: Benchmark) -> tuple[RunPart, PartResult]:
+    """A part of which some items are too long for the model that measured it."""
+    part, _ = leased_part(on)
+    settings = Settings.from_json(part.run.settings)
+    return part, probe_part(ShortSighted(card=CARD), benchmarks.read(on), settings, covered(part))
+
+
+def test_rows_without_the_items_that_are_too_long_arrive(small: Benchmark) -> None:
+    part, measured = short_sighted(small)
+    (entry,) = measured.record["items_skipped"]
+    done = arrived(part, measured.rows, measured.record)
+    pd.testing.assert_frame_equal(done.rows, measured.rows)
+    assert 0 < len(done.rows) == part.items - entry["items"] and done.record["items_skipped"] == [entry]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda entry: entry | {"items": 0, "indices": []}, "number of items"),
+        (lambda entry: entry | {"indices": [99, *entry["indices"][1:]]}, "items that are not theirs"),
+        (lambda entry: entry | {"indices": [*entry["indices"], entry["indices"][0]]}, "malformed"),
+        (lambda entry: entry | {"why": "x" * 300}, "malformed"),
+        (lambda entry: "none", "malformed"),
+    ],
+)
+def test_a_record_that_leaves_out_other_items_than_its_rows_is_refused(
+    small: Benchmark, change: Callable[[Any], Any], reason: str
+) -> None:
+    part, measured = short_sighted(small)
+    (entry,) = measured.record["items_skipped"]
+    with pytest.raises(RowsRefused, match=reason):
+        arrived(part, measured.rows, {**measured.record, "items_skipped": [change(entry)]})
 
 
 def spoiled(column: str, value: Callable[[Any], Any], row: int = 0) -> Change:
@@ -160,6 +196,14 @@ def test_rows_of_a_sample_arrive_and_those_of_the_first_items_do_not(small: Benc
     _, first = leased_part(small, "masked", limit=1)
     with pytest.raises(RowsRefused, match="'index' differs"):
         arrived(part, first.rows, measured.record)
+
+
+def test_rows_behind_examples_arrive_and_must_name_those_that_were_drawn(small: Benchmark) -> None:
+    part, measured = leased_part(small, options={"few_shot": 1})
+    pd.testing.assert_frame_equal(arrived(part, measured.rows, measured.record).rows, measured.rows)
+    others = measured.rows.assign(demonstrations=[[99]] * len(measured.rows))
+    with pytest.raises(RowsRefused, match="'demonstrations' differs"):
+        arrived(part, others, measured.record)
 
 
 def test_shares_with_generic_subjects_arrive_and_must_be_there_for_every_option(small: Benchmark) -> None:

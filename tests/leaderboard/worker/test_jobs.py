@@ -9,21 +9,24 @@ from typing import Any
 import pandas as pd
 import pytest
 from django.db import OperationalError
+from django.test import Client
 from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
+from leaderboard.lists.standings import LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.models.part import RunPartQuerySet
 from leaderboard.stored import artefacts, benchmarks, retry
+from leaderboard.stored.ranks import refresh_ranks, restore_figures
 from leaderboard.worker import jobs, lease
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
 from probing.results.joining import PartResult
 from probing.results.result import Result
 from probing.runner import run as probe
-from tests.fakes import FakeModel
+from tests.fakes import FakeModel, ShortSighted
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
@@ -99,6 +102,38 @@ def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     assert result.record == json.loads(json.dumps(run.provenance_record))
     assert run.scores.count() == len(result.scores)
     assert artefacts.storage().listdir(artefacts.folder(run)) == ([run.artefact.rpartition("/")[2]], [])
+
+
+def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_those_that_answered_all(
+    queued: Run, small: Benchmark, monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    for name in ("org/first", "org/second"):
+        make.measured(small, make.model(name), skill=1, templates=(0,))
+    restore_figures(small)
+    monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(ShortSighted()))
+    probe_run(queued.pk)
+    run = fresh(queued)
+    rows = len(Result.load(artefacts.storage().path(run.artefact)).items)
+    assert run.state == Run.State.FINISHED and 0 < rows < 6
+    assert run.items_left_out == 6 - rows
+    assert run.settings_group == f"{6 - rows} items too long for the model"
+    standings = leaderboard(LeaderboardFilter(small, "accuracy"))
+    (row,) = [row for row in standings.standings if row.run == run]
+    assert row.some_items and row.settings_heading == f"Some of the items: {run.settings_group}"
+    refresh_ranks(small)
+    others = [other for other in standings.standings if not other.group and not other.is_baseline]
+    assert {other.run.ranks.get().n for other in others} == {6}
+    sentence = f"{6 - rows} items were not asked (longer than the 27 tokens that the model takes): "
+    assert sentence in str(run.events.last()) and sentence in client.get(f"/runs/{run.pk}/").content.decode()
+    assert "org/causal" not in client.get("/").content.decode()
+
+
+def test_a_run_of_which_no_item_fits_fails_with_one_sentence(queued: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(ShortSighted(limit=1)))
+    probe_run(queued.pk)
+    run = fresh(queued)
+    assert (run.state, run.code) == (Run.State.FAILED, "too-long")
+    assert run.message == "Not a single item can be asked: all 6 are longer than the 1 tokens that the model takes."
 
 
 def test_a_run_is_ranked_when_it_finishes(queued: Run, fake: FakeModel) -> None:
@@ -203,7 +238,7 @@ def failing(error: BaseException) -> Callable[..., PartResult]:
         (NonFiniteScores("Not a number.", "Use float32."), Run.State.FAILED, "non-finite-scores"),
         (ZeroDivisionError("secret detail"), Run.State.FAILED, "internal"),
         (JobTimeoutException(), Run.State.FAILED, "timeout"),
-        (NoSpace("The disk is full.", "Free some."), Run.State.WAITING, ""),
+        (NoSpace("The disk is full.", "Free some."), Run.State.WAITING, "no-space"),
     ],
 )
 def test_every_error_becomes_a_state(
@@ -307,7 +342,18 @@ def test_a_hub_that_goes_away_makes_the_run_wait_and_then_go_on(queued: Run, fak
     assert fresh(queued).state == Run.State.WAITING
     local_hub.broken = None
     probe_run(queued.pk)
-    assert fresh(queued).state == Run.State.FINISHED
+    assert (fresh(queued).state, fresh(queued).code) == (Run.State.FINISHED, "")
+
+
+def test_one_run_that_reaches_the_hub_again_ends_the_waiting_of_all_that_wait_for_it(
+    queued: Run, fake: FakeModel, local_hub: Hub
+) -> None:
+    codes = ("source-unavailable", "slow-download", "no-space")
+    others = [make.run(make.model(), queued.benchmark, Run.State.WAITING, code=code) for code in codes]
+    Run.objects.filter(pk=queued.pk).update(state=Run.State.WAITING, code="source-unavailable")
+    probe_run(queued.pk)
+    assert [fresh(run).state for run in others] == [Run.State.QUEUED, Run.State.WAITING, Run.State.WAITING]
+    assert (fresh(others[0]).code, others[0].events.last().message) == ("", "Trying again.")
 
 
 def test_a_model_whose_tokenizer_is_broken_fails_with_a_reason(

@@ -78,6 +78,12 @@ def output(process: subprocess.Popen[str]) -> str:
     return process.communicate(timeout=PATIENCE)[1]
 
 
+def wait_for_line(process: subprocess.Popen[str], beginning: str) -> None:
+    """Read what a worker says until a line begins so: it has its part then, not only the site's lease on it."""
+    assert process.stderr is not None
+    assert any(line.startswith(beginning) for line in process.stderr)
+
+
 def test_two_workers_measure_a_run_as_one_worker_here_does(
     queued: Run, small: Benchmark, start: Start, tiny_models: dict[str, Path]
 ) -> None:
@@ -122,7 +128,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_part_back(long_run: Run, start
 def test_a_worker_stops_when_its_run_is_cancelled(long_run: Run, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaderboard.views.work.LEASE", timedelta(seconds=0.6))  # renewed every 0.2 seconds
     worker = start("--once")
-    until(lambda: long_run.parts.exclude(lease_until=None).exists())
+    wait_for_line(worker, f"Run {long_run.pk}: ")
     until(lambda: Run.objects.cancel(Run.objects.get(pk=long_run.pk), "No longer needed."))
     assert f"Run {long_run.pk} has ended" in output(worker)
     assert long_run.parts.filter(done=False).exists()

@@ -40,7 +40,7 @@ def result(small: Benchmark, tmp_path: Path) -> Path:
     return measured(benchmarks.read(small), tmp_path / "result", templates=(0,))
 
 
-@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.archive])
+@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
 def test_results_of_every_probe_are_imported_with_equal_rows_and_scores(slug: str, tmp_path: Path) -> None:
     benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
     content = open_benchmark(slug)
@@ -74,6 +74,16 @@ def test_it_can_be_compared_with_a_run_that_was_measured_here(client: Client, sm
     here, there = make.measured(small, make.model("org/here"), skill=2, templates=(0,)), import_result(result, SOURCE)
     rows = csv_rows(client, f"/compare/?m={here.pk}&m={there.pk}", "runs")
     assert [row["provenance"] for row in rows] == ["measured here", f"uploaded by a third party: {SOURCE}"]
+
+
+def test_weights_that_were_quantised_in_memory_are_not_those_of_the_commit(small: Benchmark, result: Path) -> None:
+    original = make.model(CARD.id, commit=CARD.commit)
+    record = json.loads((result / RECORD).read_text())
+    record["model"] |= {"quantisation": "bitsandbytes, 4 bits", "source": "object"}
+    (result / RECORD).write_text(json.dumps(record))
+    run = import_result(result, SOURCE)
+    assert run.model != original
+    assert run.name == f"{CARD.id} (bitsandbytes, 4 bits)"
 
 
 def test_it_stands_beside_a_measurement_of_the_same_and_belongs_to_its_model(small: Benchmark, result: Path) -> None:
@@ -140,7 +150,7 @@ SPOILED: dict[str, Callable[[Path], None]] = {
     "'device' of their record": record(device=None),
     "number of items": record(items_done=7),
     "Unknown setting nothing": record(settings={"nothing": 1}),
-    "is too large": lambda folder: (folder / RECORD).write_text(" " * (10**6 + 1)),
+    "too large for a record": lambda folder: (folder / RECORD).write_text(" " * (10**6 + 1)),
     "names its model '/home/somebody/model'": record(model={"id": "/home/somebody/model"}),
     "is not the record": record(model=[]),
 }
@@ -161,7 +171,7 @@ def test_the_command_imports_a_folder_and_takes_a_name_for_the_model(
     record(model={**json.loads((result / RECORD).read_text())["model"], "id": "/home/somebody/model"})(result)
     with pytest.raises(CommandError, match="--model org/name"):
         call_command("import_result", str(result), "--source", SOURCE)
-    call_command("import_result", str(result), "--source", SOURCE, "--model", "org/named")
+    call_command("import_result", str(result), "--source", SOURCE, "--model", "org/named", "--revision", "step20")
     run = Run.objects.get(provenance=Run.Provenance.THIRD_PARTY)
-    assert run.model.hub_id == "org/named"
+    assert (run.model.hub_id, run.model.revision, run.model.step) == ("org/named", "step20", 20)
     assert run.get_absolute_url() in capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts import SizedScore
-from leaderboard.display.charts.scaling import MOST_INTERVALS
+from leaderboard.display.charts.scaling import MOST_INTERVALS, MOST_NAMED
 from tests.leaderboard.display.charts.plotted import plotted
 
 
@@ -42,6 +42,14 @@ def test_the_best_model_has_its_name_beside_its_point() -> None:
     assert {note.text for note in plot.layout.annotations} == {"GPT-2", "best"}
 
 
+def test_a_few_models_without_a_family_are_all_named() -> None:
+    few = [score(f"m{place}", place / 10, place) for place in range(1, MOST_NAMED + 1)]
+    more = [*few, score("best", 0.9, 8000)]
+    for models, names in ((few, {model.label for model in few}), (more, {"best"})):
+        plot = plotted(charts.scaling_curve(models, None, "accuracy"))
+        assert {note.text for note in plot.layout.annotations} == names
+
+
 def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
     def models(number: int) -> list[SizedScore]:
         return [score(f"m{place}", 0.5, place)._replace(low=0.4, high=0.6) for place in range(1, number + 1)]
@@ -57,11 +65,3 @@ def test_chance_is_a_named_line_in_view() -> None:
     assert "chance" in {note.text for note in plot.layout.annotations}
     assert plot.layout.yaxis.range[1] > 0.7
     assert plot.layout.shapes[0].y0 == 0.7
-
-
-def test_names_that_would_cover_each_other_are_raised() -> None:
-    rival = [score("opt-125m", 0.2, 125, "OPT"), score("opt-1.5b", 0.501, 1500, "OPT")]
-    notes = plotted(charts.scaling_curve([*FAMILY, *rival], None, "accuracy")).layout.annotations
-    shifts = {note.text: note.yshift for note in notes}
-    assert shifts["GPT-2"] == 0
-    assert shifts["OPT"] > 10

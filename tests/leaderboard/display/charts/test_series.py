@@ -38,10 +38,10 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def series_colours(scheme: int) -> list[str]:
-    """The colours of the stylesheet: 0 for the light scheme, 1 for the dark one."""
+def series_colours(scheme: int, use: str = "series") -> list[str]:
+    """The colours of the stylesheet: 0 for the light scheme, 1 for the dark one; `use` may be "name" as well."""
     style = (Path(settings.BASE_DIR) / "static" / "style.css").read_text()
-    pairs = re.findall(r"--series-\d: light-dark\((#\w{6}), (#\w{6})\)", style)
+    pairs = re.findall(rf"--{use}-\d: light-dark\((#\w{{6}}), (#\w{{6}})\)", style)
     return [pair[scheme] for pair in pairs]
 
 
@@ -55,12 +55,13 @@ def test_any_two_series_have_clearly_different_colours_for_everybody(vision: str
 
 
 @pytest.mark.parametrize("scheme", [0, 1])
-def test_every_series_stands_out_from_the_paper(scheme: int) -> None:
-    """By 3 : 1, as WCAG 1.4.11 asks of graphical objects."""
+@pytest.mark.parametrize(("use", "least"), [("series", 3), ("name", 4.5)])
+def test_every_series_and_its_name_stand_out_from_the_paper(use: str, least: float, scheme: int) -> None:
+    """By 3 : 1, as WCAG 1.4.11 asks of graphical objects, and by 4.5 : 1, as WCAG 1.4.3 asks of text."""
     light = np.array([0.2126, 0.7152, 0.0722])
-    for colour in series_colours(scheme):
+    for colour in series_colours(scheme, use):
         bright, dark = sorted([linear(colour) @ light, linear(PAPER[scheme]) @ light], reverse=True)
-        assert (bright + 0.05) / (dark + 0.05) >= 3
+        assert (bright + 0.05) / (dark + 0.05) >= least
 
 
 def test_every_series_has_a_symbol_of_its_own() -> None:

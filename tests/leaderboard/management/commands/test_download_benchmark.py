@@ -21,12 +21,13 @@ def test_download_benchmark_names_what_there_is() -> None:
 def test_what_was_downloaded_is_imported_under_the_name_of_the_catalog(
     bear_folder: BearFolder, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def download(slug: str, folder: Path) -> None:
+    def download(slug: str, folder: Path, templates: Path | None) -> None:
         folder.parent.mkdir(parents=True)
         bear_folder.write().rename(folder)
 
     monkeypatch.setattr(download_benchmark, "download", download)
-    assert "2 relations, 6 items" in output_of("download_benchmark", "bear")
+    output = output_of("download_benchmark", "bear")
+    assert "2 relations, 6 items" in output and "the digest that this project knows" in output
     benchmark = Benchmark.objects.get()
     assert (benchmark.slug, benchmark.title, benchmark.probe) == ("bear", "BEAR", "multiple_choice")
     assert (data / benchmark.path / "P30.jsonl").exists()

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
+from leaderboard.management import page_kinds
 from leaderboard.management.commands import screenshots
+from tests import filled_site
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -29,3 +32,13 @@ def test_without_chromium_nothing_is_photographed(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(CommandError, match="apt-get install chromium"):
         call_command("screenshots", out=tmp_path / "images")
     assert not (tmp_path / "images").exists()
+
+
+def test_a_submission_in_each_lasting_state_and_one_of_several_revisions_is_shown(client: Client) -> None:
+    on = make.benchmark()
+    make.finished(on, 0.4)
+    filled_site.add_submissions(on)
+    addresses = dict(page_kinds.of_submissions())
+    assert addresses == filled_site.SUBMISSIONS
+    for address in addresses.values():
+        assert client.get(address).status_code == 200

@@ -1,5 +1,7 @@
 """manage.py submit: the checks, the run that it queues, and waiting for the result."""
 
+from pathlib import Path
+
 import pytest
 from django.core.management import CommandError
 
@@ -43,8 +45,8 @@ def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypat
 
 def test_submit_takes_settings_of_the_run(small: Benchmark, local_hub: Hub) -> None:
     chosen = ["--set", "dtype=bfloat16", "--set", "templates=0,2", "--set", "pll=original"]
-    assert "✓ number format: bfloat16, as chosen." in output_of("submit", "org/causal", "--benchmark", "small", *chosen)
-    settings = Run.objects.get(model__hub_id="org/causal").settings
+    assert "✓ number format: bfloat16, as chosen." in output_of("submit", "org/masked", "--benchmark", "small", *chosen)
+    settings = Run.objects.get(model__hub_id="org/masked").settings
     assert (settings["dtype"], settings["templates"], settings["pll"]) == ("bfloat16", [0, 2], "original")
     with pytest.raises(CommandError, match=r"dtype cannot be 'float8'\. Choose from: float32"):
         output_of("submit", "org/causal", "--benchmark", "small", "--set", "dtype=float8")
@@ -57,3 +59,15 @@ def test_submit_takes_an_option_of_the_probe(pairs: Benchmark, local_hub: Hub) -
     assert settings == [{"prompting": "cascade"}, {}], "what is usual anyway makes no other run"
     with pytest.raises(CommandError, match=r"prompting cannot be 'loud'\. Choose from: vanilla"):
         output_of("submit", "org/causal", "--benchmark", "pairs", "--set", "prompting=loud")
+
+
+def test_submit_takes_several_revisions_and_says_what_became_of_each(
+    small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path]
+) -> None:
+    local_hub.repositories["org/causal"].add_revision("step1000", tiny_models["org/masked"])
+    output = output_of("submit", "org/causal", "--benchmark", "small", "--revisions", "step1000, main,step1000")
+    first, second = Run.objects.exclude(provenance="baseline").order_by("pk")
+    assert f"✓ step1000: run {first.pk} is queued.\n✓ main: run {second.pk} is queued.\n" in output
+    assert (first.model.step, second.model.revision) == (1000, "")
+    with pytest.raises(CommandError, match="1 of 2 were not submitted"):
+        output_of("submit", "org/causal", "--benchmark", "small", "--revisions", "step1000,step3")

@@ -39,6 +39,15 @@ def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:
         assert {row["option"] for row in csv(client, site.first, "bias", f"?bias={relation}")} == options
 
 
+def test_options_have_their_names_where_no_item_has_them_as_answer_or_prediction(
+    client: Client, small: Benchmark
+) -> None:
+    run, other = (make.probed(small, make.model(name), FakeModel(), Settings(limit=1)) for name in ("org/a", "org/b"))
+    assert {row["option"] for row in csv(client, run, "bias", "?bias=P30")} == {"Africa", "Asia", "Europe"}
+    compared = csv_rows(client, f"/compare/?m={run.pk}&m={other.pk}&bias=P30", "compared-bias")
+    assert {row["option"] for row in compared} == {"Africa", "Asia", "Europe"}
+
+
 def test_the_shares_of_options_sum_to_one(client: Client, site: Site) -> None:
     rows = csv(client, site.first, "bias", "?bias=P30")
     for column in ("bias", "gold", "predicted"):

@@ -1,0 +1,98 @@
+"""Results that third parties push over HTTP: small ones are checked at once, large ones by a worker."""
+
+import json
+from functools import partial
+from io import BytesIO
+from typing import IO, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from leaderboard.intake import queue
+from leaderboard.models import Run, WorkerToken
+from leaderboard.stored import artefacts
+from leaderboard.stored.retry import patiently
+from leaderboard.worker.finishing import finish
+from leaderboard.worker.third_party import (
+    Claim,
+    checked_result,
+    digest_of_file,
+    new_run,
+    store,
+    stored_result,
+    withdraw,
+)
+from probing.errors import BadInput, ProbingError
+from probing.results.result import ITEMS, RECORD
+from probing.settings import Settings
+
+CHECKED_AT_ONCE = 2_000  # rows, which take about a second
+
+
+class BeingStored(ProbingError):
+    """Another request stores the same result or model at this moment."""
+
+    code = "site-busy"
+    permanent = False
+    retry_after = 5
+
+
+class Received(NamedTuple):
+    """The run of a pushed result. `new`: the site did not have it before."""
+
+    run: Run
+    new: bool
+
+
+def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
+    """Store a pushed result; a large one is checked by a worker later, and its run is "aggregating" until then.
+
+    `items`: the file of rows. The same result again changes nothing. Raises `BadInput` where the rows are not what a
+    measurement gives, and `OtherResult` where the site has other rows of the same.
+    """
+    digest = digest_of_file(items)
+    if stored := stored_result(claim, digest):
+        return Received(stored, False)
+    try:
+        if sum(part.items for part in claim.parts) <= CHECKED_AT_ONCE:
+            return Received(store(claim, checked_result(claim, items), digest, token), True)
+        return Received(_keep(claim, items, digest, token), True)
+    except IntegrityError as error:
+        raise BeingStored("Another request stores the same result at this moment.", "Send it again.") from error
+
+
+def _keep(claim: Claim, items: IO[bytes], digest: str, token: WorkerToken) -> Run:
+    """Store the run and its unchecked files, and call a worker that checks them."""
+    items.seek(0)
+    files = {ITEMS: items.read(), RECORD: json.dumps(claim.record).encode()}
+    with transaction.atomic():
+        run = new_run(claim, digest, token)
+        artefacts.store_pushed(run, files)
+        transaction.on_commit(partial(queue.enqueue, run.pk))
+    return run
+
+
+def settle(run: Run) -> None:
+    """Check the files of a pushed result and finish its run: what a worker does with it.
+
+    Raises `BadInput` where the rows are not what a measurement gives; the files are removed then.
+    """
+    try:
+        record, items = (artefacts.read_pushed(run, name) for name in (RECORD, ITEMS))
+    except FileNotFoundError as error:
+        raise BadInput("The files of this result are gone.", "Push it again.") from error
+    claim = Claim(json.loads(record), run.model, run.benchmark, Settings.from_json(run.settings), run.reference)
+    try:
+        result = checked_result(claim, BytesIO(items))
+    except BadInput:
+        artefacts.remove_leftovers(run)
+        raise
+    folder = artefacts.store_result(run, result)
+    if patiently(finish, run, result, folder):
+        artefacts.remove_leftovers(run)
+    else:
+        artefacts.remove_folder(folder)
+
+
+def withdraw_pushed(pk: int, token: WorkerToken) -> None:
+    """Delete a result that was pushed with this token; raise `Run.DoesNotExist` if there is none."""
+    withdraw(Run.objects.select_related("model").get(pk=pk, token=token, provenance=Run.Provenance.THIRD_PARTY))

@@ -1,0 +1,134 @@
+"""Models with a LoRA adapter: submitted as `org/base+org/adapter`, checked, pinned, measured, and named everywhere."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.intake import checks, queue
+from leaderboard.intake.checks import Check
+from leaderboard.intake.submissions import Outcome, submit
+from leaderboard.models import Benchmark, Model, Run, WorkerToken
+from leaderboard.probe_pages.reproduction import command
+from leaderboard.stored import benchmarks
+from leaderboard.views.work import handout
+from leaderboard.worker.jobs import probe_run
+from probing.remote.protocol import Handout
+from probing.runner import run as probe
+from tests.hub.local_hub import Hub
+from tests.probing.scoring.test_adapters import build_adapter
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NAME = "org/causal+lab/lora"
+
+
+@pytest.fixture
+def lora(local_hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An adapter at the hub, made for the causal model there."""
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    build_adapter(tmp_path / "lora", "gpt2", base_model_name_or_path="org/causal")
+    local_hub.add("lab/lora", tmp_path / "lora")
+    return tmp_path / "lora"
+
+
+def of_adapter(outcome: Outcome) -> Check:
+    (check,) = [check for check in outcome.checks if check.name == "adapter"]
+    return check
+
+
+def test_it_is_measured_with_the_adapter_and_named_by_both(
+    small: Benchmark, lora: Path, tiny_models: dict[str, Path], client: Client
+) -> None:
+    outcome = submit(NAME, small)
+    assert "LoRA of rank 2" in of_adapter(outcome).message and "made for org/causal" in of_adapter(outcome).message
+    assert outcome.run is not None
+    probe_run(outcome.run.pk)
+    run = Run.objects.get(pk=outcome.run.pk)
+    assert (run.state, run.model.hub_id) == (Run.State.FINISHED, NAME), run.message
+    assert len(run.model.commit) == len(run.model.adapter_commit) == 40
+    assert run.provenance_record["model"]["adapter"] == f"lab/lora@{run.model.adapter_commit}"
+    direct = probe(f"{tiny_models['org/causal']}+{lora}", benchmarks.read(small), progress=False)
+    accuracy = direct.scores.query("metric == 'accuracy' and dimension == 'overall'")["value"].item()
+    assert run.scores.get(metric="accuracy", dimension="overall").value == pytest.approx(accuracy)
+    assert f"{NAME}@{run.model.adapter_commit}" in command(run)
+    page = client.get(run.model.get_absolute_url())
+    assert page.status_code == 200 and "with a LoRA adapter" in page.content.decode()
+    assert "with a LoRA adapter" in client.get(f"/runs/{run.pk}/").content.decode()
+    assert NAME in client.get("/?kind=adapter").content.decode()
+    assert submit(NAME, small).duplicate_of == run
+    assert submit("org/causal", small).run != run
+
+
+def test_a_worker_elsewhere_gets_both_commits(small: Benchmark, lora: Path) -> None:
+    run = submit(NAME, small).run
+    assert run is not None
+    part = run.parts.select_related("run__model", "run__benchmark").first()
+    assert part is not None
+    offer = Handout.from_json(
+        json.loads(json.dumps(handout(part, WorkerToken.objects.create(name="lab", digest="0" * 64)).to_json()))
+    )
+    assert (offer.hub_id, offer.commit) == (NAME, run.model.commit)
+    assert offer.adapter_commit == run.model.adapter_commit
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"base_model_name_or_path": "org/masked"}, "was made for org/masked, not for org/causal"),
+        ({"peft_type": "PREFIX_TUNING"}, "is not a LoRA adapter"),
+        ({"modules_to_save": ["wte"]}, "asks for more than a plain LoRA"),
+        ({"r": 0}, "no usable rank"),
+    ],
+)
+def test_adapters_of_other_models_and_of_other_sorts_are_refused(
+    small: Benchmark, lora: Path, local_hub: Hub, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    build_adapter(tmp_path / "other", "gpt2", **{"base_model_name_or_path": "org/causal", **changes})
+    local_hub.add("lab/other", tmp_path / "other")
+    outcome = submit("org/causal+lab/other", small)
+    assert outcome.run is None and of_adapter(outcome).state == "failed"
+    assert message in of_adapter(outcome).message
+    assert not Model.objects.filter(hub_id__contains="+").exists()
+
+
+def test_an_adapter_whose_config_names_a_folder_passes(
+    small: Benchmark, lora: Path, local_hub: Hub, tmp_path: Path
+) -> None:
+    build_adapter(tmp_path / "other", "gpt2", base_model_name_or_path="/home/me/models/gpt2")
+    local_hub.add("lab/other", tmp_path / "other")
+    outcome = submit("org/causal+lab/other", small)
+    assert "names no model of the hub" in of_adapter(outcome).message and outcome.run is not None
+
+
+def pickled(folder: Path) -> None:
+    (folder / "adapter_model.safetensors").rename(folder / "adapter_model.bin")
+
+
+def not_an_adapter(folder: Path) -> None:
+    (folder / "adapter_config.json").unlink()
+
+
+@pytest.mark.parametrize(("spoil", "code"), [(pickled, "unsafe-model"), (not_an_adapter, "unsupported-model")])
+def test_pickled_and_incomplete_adapters_are_refused(
+    small: Benchmark, lora: Path, local_hub: Hub, tmp_path: Path, spoil: Callable[[Path], None], code: str
+) -> None:
+    build_adapter(tmp_path / "other", "gpt2")
+    spoil(tmp_path / "other")
+    local_hub.add("lab/other", tmp_path / "other")
+    assert of_adapter(submit("org/causal+lab/other", small)).code == code
+
+
+def test_without_peft_no_adapter_is_measured(small: Benchmark, lora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "find_spec", lambda name: None)
+    assert "peft is not installed" in of_adapter(submit(NAME, small)).message
+
+
+@pytest.mark.parametrize(
+    "name", ["org/causal+", "org/causal+lab/a/b", "org/causal+../x", f"org/{'a' * 90}+lab/{'b' * 120}"]
+)
+def test_malformed_names_are_refused(small: Benchmark, lora: Path, name: str) -> None:
+    outcome = submit(name, small)
+    assert outcome.run is None and outcome.checks[0].state == "failed"
