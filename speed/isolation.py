@@ -1,17 +1,22 @@
-"""Cost of the measuring process: the same parts in isolation, in a bare process, and in this one.
+"""Cost of the measuring process beside the measuring itself.
 
-`python -m speed.isolation [MODEL]` measures the largest parts of the starter benchmark again and again in all three
-ways, whose order rotates, so that they share whatever else the machine does. It prints the median of the ratios of
-each part with their quartiles: time on the clock, and processor time, which other programs disturb less. The exit code
-is 1 if isolation costs more than 2 % of the time on the clock, or if starting takes more than 3 seconds beside loading.
+`python -m speed.isolation [MODEL]` measures the largest parts of the starter benchmark in an isolated process. The cost
+of a part is the time from its order until its rows are here, less the time that the model took for scoring, plus the
+processor time that this process took meanwhile to watch the limits. Ratios of whole times would not do: on a shared
+machine, the same part takes half as long again a minute later.
+
+The cost of starting is the time until an isolated process begins to load, less that of a plain Python that imports the
+same loader; both import torch and transformers, as every program does that loads a model.
+
+The exit code is 1 if a part costs more than 2 % of the time of its scoring, or starting more than 3 seconds.
 """
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import cycle
 from pathlib import Path
@@ -28,31 +33,28 @@ from probing.measuring.failures import Reported
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.probes.parts import Part, parts
-from probing.runner import Start, probe_part
-from probing.scoring.load import load
+from probing.results.joining import PartResult
 from probing.settings import Settings
 
-COST_LIMIT = 1.02
+COST_LIMIT = 0.02
 START_LIMIT = 3.0  # seconds
-STARTS = 3
-SECONDS = 100.0  # after which no further part is measured
-LEAST = 5  # parts that are measured in all three ways
+STARTS = 5
+SECONDS = 60.0  # after which no further part is measured
+LEAST = 5  # parts that are measured
 PARTS = 3  # that take turns; they have 70 items or so, as those of real benchmarks
-BATCH_TOKENS = 2048  # the same for all, as every process would find another size of batches
-
-
-class Way(NamedTuple):
-    """How to measure a part, and how to read the processor seconds of everything that takes part in it."""
-
-    measure: Callable[[Part], object]
-    processor: Callable[[], float]
+BATCH_TOKENS = 2048  # fixed, as the first part would otherwise be taken to find the best number
+IMPORTS = "import gc; gc.disable(); import probing.scoring.load"  # as `probing.measuring.start` does
 
 
 class Cost(NamedTuple):
-    """Seconds that a part takes."""
+    """Seconds that a part took inside the process for scoring, and those that it took beside."""
 
-    clock: float
-    processor: float
+    scoring: float
+    beside: float
+
+    @property
+    def share(self) -> float:
+        return self.beside / self.scoring
 
 
 def main() -> int:
@@ -63,9 +65,9 @@ def main() -> int:
         print(f"Isolation cannot be measured here: {reason}.", file=sys.stderr)
         return 2
     task = task_of(model)
-    costs, isolated_starts = compare(task), starts(task)
-    with without_bubblewrap():
-        return report(costs, {"bare": starts(task), "isolated": isolated_starts})
+    with started(task) as process:
+        costs = measured(process.measure, task)
+    return report(costs, *starts(task))
 
 
 def task_of(model: Path) -> Task:
@@ -74,43 +76,30 @@ def task_of(model: Path) -> Task:
     return Task(model.resolve(), "speed/model", "", files, Settings(), device="cpu", batch_tokens=BATCH_TOKENS)
 
 
-def compare(task: Task, seconds: float = SECONDS, count: int = PARTS) -> dict[str, list[Cost]]:
-    """Measure the largest parts in each of the ways until the time is up; return what each measurement cost."""
+def measured(measure: Callable[..., PartResult], task: Task, seconds: float = SECONDS) -> list[Cost]:
+    """Measure the largest parts in turns until the time is up; return what each measurement cost."""
     content = FORMATS["bear"](task.benchmark.folder)
-    covered = sorted(parts(content, task.settings), key=lambda part: -part.items)[:count]
-    with ExitStack() as stack:
-        isolated = stack.enter_context(started(task))
-        with without_bubblewrap():
-            bare = stack.enter_context(started(task))
-        model = load(str(task.model), device=task.device, dtype=task.settings.dtype, batch_tokens=task.batch_tokens)
-        start = Start(datetime.now(UTC), 0.0)
-        ways = {
-            "here": Way(lambda part: probe_part(model, content, task.settings, part, start=start), time.process_time),
-            "bare": Way(bare.measure, lambda: time.process_time() + bare.processor_seconds()),
-            "isolated": Way(isolated.measure, lambda: time.process_time() + isolated.processor_seconds()),
-        }
-        return in_turns(ways, covered, seconds)
-
-
-def in_turns(ways: dict[str, Way], covered: Sequence[Part], seconds: float) -> dict[str, list[Cost]]:
-    """Measure the parts in all ways, again and again; each time, another way is the first."""
-    for way in ways.values():  # the first measurement of a process takes longer than all others
-        way.measure(covered[0])
-    costs: dict[str, list[Cost]] = {name: [] for name in ways}
-    names, begin = list(ways), time.perf_counter()
-    for number, part in enumerate(cycle(covered)):
-        if number >= LEAST and time.perf_counter() - begin > seconds:
+    covered = sorted(parts(content, task.settings), key=lambda part: -part.items)[:PARTS]
+    costs: list[Cost] = []
+    begin = time.perf_counter()
+    for part in cycle(covered):
+        if len(costs) >= LEAST and time.perf_counter() - begin > seconds:
             break
-        names.append(names.pop(0))
-        for name in names:
-            costs[name].append(cost(ways[name], part))
+        costs.append(cost(measure, part))
     return costs
 
 
-def cost(way: Way, part: Part) -> Cost:
-    begin, processor = time.perf_counter(), way.processor()
-    way.measure(part)
-    return Cost(time.perf_counter() - begin, way.processor() - processor)
+def cost(measure: Callable[..., PartResult], part: Part) -> Cost:
+    begin, processor = time.perf_counter(), time.process_time()
+    watching = 0.0
+
+    def note(share: float) -> None:
+        """Note the processor time so far; the last call comes when scoring has ended and before rows are read."""
+        nonlocal watching
+        watching = time.process_time() - processor
+
+    scoring = float(measure(part, note).record["timing"]["score_seconds"])
+    return Cost(scoring, time.perf_counter() - begin - scoring + watching)
 
 
 @contextmanager
@@ -120,45 +109,31 @@ def started(task: Task) -> Iterator[MeasuringProcess]:
         yield process
 
 
-def starts(task: Task, count: int = STARTS) -> list[float]:
-    """Return the seconds from the start of a process until it begins to load: an empty folder is refused then."""
-    seconds = []
+def starts(task: Task, count: int = STARTS) -> tuple[list[float], list[float]]:
+    """Return the seconds until an isolated process begins to load, and those of plain Pythons, in turns."""
+    isolated, plain = [], []
     with TemporaryDirectory() as folder:
+        empty = replace(task, model=Path(folder))  # which is refused when loading begins
         for _ in range(count):
             begin = time.perf_counter()
-            with MeasuringProcess(replace(task, model=Path(folder))) as process, suppress(Reported):
+            with MeasuringProcess(empty) as process, suppress(Reported):
                 process.load()
-            seconds.append(time.perf_counter() - begin)
-    return seconds
+            isolated.append(time.perf_counter() - begin)
+            begin = time.perf_counter()
+            subprocess.run([sys.executable, "-c", IMPORTS], check=True)
+            plain.append(time.perf_counter() - begin)
+    return isolated, plain
 
 
-@contextmanager
-def without_bubblewrap() -> Iterator[None]:
-    """Let processes that start in this block run without isolation."""
-    command = sandbox.command
-    sandbox.command = lambda program, readable, writable: list(program)
-    try:
-        yield
-    finally:
-        sandbox.command = command
-
-
-def report(costs: dict[str, list[Cost]], seconds_to_start: dict[str, list[float]]) -> int:
-    """Print ratios and times to start; return the exit code."""
-    print(f"{len(costs['here'])} measurements of each way, {median(cost.clock for cost in costs['here']):.2f} s each")
-    for name, other in (("bare", "here"), ("isolated", "bare"), ("isolated", "here")):
-        for kind in Cost._fields:
-            low, middle, high = np.quantile(ratios(costs[name], costs[other], kind), (0.25, 0.5, 0.75))
-            print(f"{name} / {other}, {kind}: median {middle:.3f}, quartiles {low:.3f} to {high:.3f}")
-    for name, seconds in seconds_to_start.items():
-        print(f"{name}: starts in {median(seconds):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}), beside loading")
-    too_dear = median(ratios(costs["isolated"], costs["here"], "clock")) > COST_LIMIT
-    return int(too_dear or median(seconds_to_start["isolated"]) > START_LIMIT)
-
-
-def ratios(costs: Sequence[Cost], others: Sequence[Cost], kind: str) -> list[float]:
-    """Return the ratio of each measurement to the other one of the same part and round."""
-    return [getattr(one, kind) / getattr(other, kind) for one, other in zip(costs, others, strict=True)]
+def report(costs: Sequence[Cost], isolated: Sequence[float], plain: Sequence[float]) -> int:
+    """Print what parts and starting cost; return the exit code."""
+    low, middle, high = np.quantile([cost.share for cost in costs], (0.25, 0.5, 0.75))
+    print(f"{len(costs)} parts, {median(cost.scoring for cost in costs):.2f} s of scoring each")
+    print(f"beside scoring: {middle:.2%} of its time (quartiles {low:.2%} to {high:.2%}), at most {COST_LIMIT:.0%}")
+    start = median(isolated) - median(plain)
+    print(f"an isolated process loads after {median(isolated):.2f} s, a plain Python after {median(plain):.2f} s")
+    print(f"starting costs {start:.2f} s, at most {START_LIMIT:.0f} s")
+    return int(middle > COST_LIMIT or start > START_LIMIT)
 
 
 if __name__ == "__main__":

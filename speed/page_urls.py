@@ -1,4 +1,4 @@
-"""The addresses of the site, and two more for the measurement of its pages: a bare view, and a change of the data."""
+"""The addresses of the site, and two more for the measurement of its pages: a bare view, and changes of the data."""
 
 import random
 from functools import cache
@@ -7,7 +7,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from leaderboard.data_version import TABLE
+from leaderboard.data_version import FIGURES_TABLE, TABLE
 from leaderboard.urls import handler400, handler500  # noqa: F401  # Django looks for them here
 from leaderboard.urls import urlpatterns as pages
 
@@ -29,9 +29,13 @@ def _table(length: int) -> str:
 
 
 def changed_view(request: HttpRequest) -> HttpResponse:
-    """Change the version of the data, so that the next page is computed anew."""
+    """Change the version of the data, as when a run begins; with `figures` also those of all benchmarks' figures.
+
+    The next page is computed anew, and with `figures` from lists that are read anew as well, as when a run finishes.
+    """
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {TABLE} SET value = %s", [str(random.random())])
+        for table in (TABLE, FIGURES_TABLE) if "figures" in request.GET else (TABLE,):
+            cursor.execute(f"UPDATE {table} SET value = %s", [str(random.random())])
     return HttpResponse()
 
 

@@ -2,7 +2,12 @@
 
 Each page is compared with a bare view of the same size from the same server: a text that no database is asked for,
 compressed and sent like a page. The two are asked for in turns, so that whatever else the machine does slows down both.
-A page is measured computed anew (the data have changed since) and unchanged. The exit code is 1 if a limit is missed.
+A page is measured computed anew (the data have changed since) and unchanged. What pages list of finished runs is kept
+until a figure of its benchmark changes (`leaderboard/lists/kept_lists.py`), and cells that are made of a few plain
+values are remembered (`leaderboard/display/cells.py`). A page is therefore computed anew in two ways: after a change
+that is no result, such as a run that begins, and, as "first", after results of all benchmarks at once, when the first
+reader has all lists read and ranked anew. The processor time of the web process is stated as well: on a machine that is
+busy, a page that takes long waits more often than the bare view. The exit code is 1 if a limit is missed.
 """
 
 import argparse
@@ -24,11 +29,15 @@ from speed.web_load import ROOT, Site, free_port
 
 RESULTS = Path(__file__).parent / "results" / "pages.json"
 ROUNDS = 7
+SETTLED = 0.005  # seconds after which the server has done all that belongs to a request
 LONGEST = 20.0  # seconds after which a page is not measured again
 TIMEOUT = 300  # seconds
 MIB = 2**20
 # The limits: times the bare view's time, queries, bytes, bytes of memory.
-ANEW, UNCHANGED, MOST_QUERIES, RAW, ZIPPED, MEMORY = 15.0, 2.0, 12, 300_000, 60_000, 400 * MIB
+ANEW, FIRST, UNCHANGED, MOST_QUERIES, RAW, ZIPPED, MEMORY = 15.0, 50.0, 2.0, 12, 300_000, 60_000, 400 * MIB
+MORE_MEMORY = 50 * MIB  # that a download may take
+BEGINNING = 30_000  # bytes of the bare view that the first row of a download is compared with
+LARGE_DOWNLOAD = "/runs/{large}/items/?format=csv"
 DOWNLOADS = ("format=csv", "/api/v1/")  # which are as long as what they hold
 
 FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
@@ -36,6 +45,13 @@ SECOND_RUN = f"SELECT min(id) FROM leaderboard_run WHERE artefact <> '' AND id >
 LARGE_RUN = "SELECT max(id) FROM leaderboard_run WHERE artefact <> ''"
 WAITING_RUN = "SELECT max(id) FROM leaderboard_run WHERE state = 'queued'"
 PUBLISHED_RUN = "SELECT min(id) FROM leaderboard_run WHERE provenance = 'published'"
+RUNS = {
+    "first": FIRST_RUN,
+    "second": SECOND_RUN,
+    "large": LARGE_RUN,
+    "waiting": WAITING_RUN,
+    "published": PUBLISHED_RUN,
+}
 PAGES = (
     "/",
     "/?search=model-0012",
@@ -66,9 +82,10 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Answer:
-    """A response: how long it took, the bytes that were sent, and their text."""
+    """A response: how long it took, the processor time of the server, the bytes that were sent, and their text."""
 
     seconds: float
+    processor: float
     sent: int
     text: bytes
     queries: int
@@ -76,12 +93,20 @@ class Answer:
 
 @dataclass(frozen=True)
 class PageFigures:
-    """What was measured about a page; times in milliseconds, `bare` is that of the bare view of its size."""
+    """What was measured about a page, computed anew and unchanged, and about the bare view of its size.
+
+    Times are milliseconds until it is there; `first` is that of the first reader after new results of all benchmarks.
+    `processor` and `bare_processor` are what the web process needed of them on its processors for a page computed anew
+    and for the bare view. `queries` are those of the first reader.
+    """
 
     page: str
     bare: float
     anew: float
+    first: float
     unchanged: float
+    processor: float
+    bare_processor: float
     queries: int
     raw: int
     zipped: int
@@ -91,6 +116,7 @@ class PageFigures:
         """Sentences on the limits that the page misses."""
         limits: dict[str, tuple[float, float]] = {
             "times the bare view, computed anew": (self.anew / self.bare, ANEW),
+            "times the bare view, after new results": (self.first / self.bare, FIRST),
             "times the bare view, unchanged": (self.unchanged / self.bare, UNCHANGED),
             "queries": (self.queries, MOST_QUERIES),
         }
@@ -103,10 +129,47 @@ class PageFigures:
         ]
 
 
-def get(port: int, address: str) -> Answer:
+@dataclass(frozen=True)
+class DownloadFigures:
+    """What was measured about a streamed download: times in milliseconds, and bytes.
+
+    `bare` and `first_row` are times until the bare view and until the first row is there. `memory`: by how much the
+    memory of the web process grew until the end.
+    """
+
+    page: str
+    bare: float
+    first_row: float
+    whole: float
+    rows: int
+    memory: int
+
+    @property
+    def misses(self) -> list[str]:
+        """Sentences on the limits that the download misses."""
+        times = self.first_row / self.bare
+        misses = [f"{self.page}: the first row after {times:.1f} times the bare view, must be {ANEW:.0f} at most."]
+        memory = f"{self.page}: {self.memory / MIB:.0f} MiB more memory, must be {MORE_MEMORY / MIB:.0f} at most."
+        return [*(misses if times > ANEW else []), *([memory] if self.memory > MORE_MEMORY else [])]
+
+
+@dataclass(frozen=True)
+class Server:
+    """The web server that is measured."""
+
+    port: int
+    process: int
+
+    def processor_time(self) -> float:
+        """Return the seconds for which its threads have had a processor, to a microsecond."""
+        threads = Path(f"/proc/{self.process}/task").iterdir()
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
+
+
+def get(server: Server, address: str) -> Answer:
     """Ask for a page as a browser does, and read all of it; raise `ValueError` unless its status is 200."""
-    began = time.perf_counter()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    began, processor = time.perf_counter(), server.processor_time()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
     connection.request("GET", address, headers={"Host": "localhost", "Accept-Encoding": "gzip"})
     response = connection.getresponse()
     sent = response.read()
@@ -115,30 +178,75 @@ def get(port: int, address: str) -> Answer:
     if response.status != 200:
         raise ValueError(f"{address} has the status {response.status}.")
     text = gzip.decompress(sent) if response.getheader("Content-Encoding") == "gzip" else sent
-    return Answer(seconds, len(sent), text, int(response.getheader(QUERIES, "0")))
+    time.sleep(SETTLED)
+    used = server.processor_time() - processor
+    return Answer(seconds, used, len(sent), text, int(response.getheader(QUERIES, "0")))
 
 
-def measure(port: int, page: str) -> PageFigures:
+def measure(server: Server, page: str) -> PageFigures:
     """Ask for a page computed anew, the same unchanged, and the bare view in turns; return the medians."""
-    first = get(port, page)
-    bare: list[float] = []
-    anew: list[float] = []
+    whole = get(server, page)
+    bare: list[Answer] = []
+    anew: list[Answer] = []
+    first: list[Answer] = []
     unchanged: list[float] = []
     began = time.perf_counter()
     while len(bare) < ROUNDS and (not bare or time.perf_counter() - began < LONGEST):
-        get(port, "/speed/changed")
-        anew.append(get(port, page).seconds)
-        unchanged.append(get(port, page).seconds)
-        bare.append(get(port, f"/speed/bare?bytes={len(first.text)}").seconds)
+        get(server, "/speed/changed?figures=yes")
+        first.append(get(server, page))
+        get(server, "/speed/changed")
+        anew.append(get(server, page))
+        unchanged.append(get(server, page).seconds)
+        bare.append(get(server, f"/speed/bare?bytes={len(whole.text)}"))
     return PageFigures(
         page,
-        bare=milliseconds(bare),
-        anew=milliseconds(anew),
+        bare=milliseconds([answer.seconds for answer in bare]),
+        anew=milliseconds([answer.seconds for answer in anew]),
+        first=milliseconds([answer.seconds for answer in first]),
         unchanged=milliseconds(unchanged),
-        queries=first.queries,
-        raw=len(first.text),
-        zipped=first.sent,
+        processor=milliseconds([answer.processor for answer in anew]),
+        bare_processor=milliseconds([answer.processor for answer in bare]),
+        queries=max(answer.queries for answer in first),
+        raw=len(whole.text),
+        zipped=whole.sent,
     )
+
+
+def measure_download(server: Server, page: str) -> DownloadFigures:
+    """Ask for a download as long as it is, and for the bare view, in turns; return medians and the growth of memory."""
+    bare: list[float] = []
+    first: list[float] = []
+    whole: list[float] = []
+    Path(f"/proc/{server.process}/clear_refs").write_text("5")  # the peak of its memory is what it has now
+    before = memory_of(server.process, "VmRSS")
+    began = time.perf_counter()
+    while not bare or (len(bare) < ROUNDS and time.perf_counter() - began < LONGEST):
+        bare.append(get(server, f"/speed/bare?bytes={BEGINNING}").seconds)
+        row, end, rows = download(server, page)
+        first.append(row)
+        whole.append(end)
+    return DownloadFigures(
+        page,
+        milliseconds(bare),
+        milliseconds(first),
+        milliseconds(whole),
+        rows,
+        memory=memory_of(server.process, "VmHWM") - before,
+    )
+
+
+def download(server: Server, page: str) -> tuple[float, float, int]:
+    """Return the seconds until the first row and until the end of a CSV file, and the number of its rows."""
+    began = time.perf_counter()
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+    connection.request("GET", page, headers={"Host": "localhost"})
+    response = connection.getresponse()
+    response.readline()  # the names of the columns
+    response.readline()
+    first = time.perf_counter() - began
+    rows = 1 + sum(1 for _ in response)
+    connection.close()
+    return first, time.perf_counter() - began, rows
 
 
 def milliseconds(seconds: Sequence[float]) -> float:
@@ -161,43 +269,61 @@ def served(site: Site) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def peak_memory(process: int) -> int:
-    """Return the most bytes that a process has had in memory so far."""
+def memory_of(process: int, name: str) -> int:
+    """Return the bytes of a process in memory: "VmRSS" is what it has now, "VmHWM" the most that it has had."""
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
 
-def addresses(site: Site) -> list[str]:
-    queries = {"first": FIRST_RUN, "second": SECOND_RUN, "large": LARGE_RUN} | {
-        "waiting": WAITING_RUN,
-        "published": PUBLISHED_RUN,
-    }
-    numbers = {name: site.rows(query)[0] for name, query in queries.items()}
-    return [page.format(**numbers) for page in PAGES]
+def address(site: Site, page: str) -> str:
+    """Return the address of a page, with the numbers of the runs that it names."""
+    return page.format_map({name: site.rows(query)[0] for name, query in RUNS.items() if f"{{{name}}}" in page})
 
 
 def row(figures: PageFigures) -> str:
-    anew, unchanged = figures.anew / figures.bare, figures.unchanged / figures.bare
+    anew, first, unchanged = (time / figures.bare for time in (figures.anew, figures.first, figures.unchanged))
     return (
-        f"| {figures.page:<50} | {figures.bare:8.1f} | {figures.anew:10.1f} | {anew:6.1f} | {unchanged:9.1f} | "
+        f"| {figures.page:<50} | {figures.bare:8.1f} | {figures.anew:8.1f} | {anew:5.1f} | "
+        f"{first:5.1f} | {unchanged:9.1f} | "
+        f"{figures.processor:9.1f} | {figures.processor / figures.bare_processor:5.1f} | "
         f"{figures.queries:7} | {figures.raw / 1000:6.0f} | {figures.zipped / 1000:6.0f} |"
     )
 
 
 def report(site: Site) -> int:
     """Measure every page, print a line on each, and return the exit code."""
-    header = ("page".ljust(50), "bare, ms", "anew, ms", "times", "unchanged", "queries", "KB", "gzip")
+    header = (
+        "page".ljust(50),
+        "bare, ms",
+        "anew, ms",
+        "times",
+        "first",
+        "unchanged",
+        "processor",
+        "times",
+        "queries",
+        "KB",
+        "gzip",
+    )
     print("| " + " | ".join(header) + " |")
     print("|" + "|".join("-" * (len(title) + 2) for title in header) + "|")
     pages, memory = [], 0
     with served(site) as process:
-        for page in addresses(site):
-            pages.append(measure(site.port, page))
+        server = Server(site.port, process.pid)
+        for page in (address(site, page) for page in PAGES):
+            pages.append(measure(server, page))
             print(row(pages[-1]), flush=True)
-            memory = peak_memory(process.pid)
+        memory = memory_of(process.pid, "VmHWM")
+        stream = measure_download(server, address(site, LARGE_DOWNLOAD))
+    print(
+        f"\n{stream.page}: the first of {stream.rows:,} rows after {stream.first_row:.1f} ms "
+        f"({stream.first_row / stream.bare:.1f} times the bare view), the last after {stream.whole / 1000:.1f} s, "
+        f"{stream.memory / MIB:.0f} MiB more memory."
+    )
     print(f"\nPeak memory of the web process: {memory / MIB:.0f} MiB.")
-    RESULTS.write_text(json.dumps({"memory": memory, "pages": [asdict(page) for page in pages]}, indent=1) + "\n")
-    misses = [miss for page in pages for miss in page.misses]
+    results = {"memory": memory, "pages": [asdict(page) for page in pages], "download": asdict(stream)}
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    misses = [*(miss for page in pages for miss in page.misses), *stream.misses]
     misses += [f"Peak memory: {memory / MIB:.0f} MiB, must be {MEMORY / MIB:.0f} at most."] if memory > MEMORY else []
     for miss in misses:
         print(f"Missed: {miss}", file=sys.stderr)

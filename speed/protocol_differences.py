@@ -21,7 +21,7 @@ from probing.arrays import Floats
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import ModelNotFound, ProbingError
-from probing.language_model import LanguageModel, Scoring
+from probing.language_model import LanguageModel, Scoring, fitting
 from probing.scoring.load import load
 from probing.scoring.verbs import AnsweringModel
 from probing.start_token import NONE
@@ -128,7 +128,7 @@ def other_starts(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
 def token_scores(model: LanguageModel, rows: Sequence[Row], scoring: Scoring, before: str = "") -> list[TokenScores]:
     """Score every statement with the text `before` in front of it."""
     requests = ((WHOLE_TEXT, [before + statement for statement in row.statements]) for row in rows)
-    return [answer.log_probs for answer in model.score(requests, scoring)]
+    return [answer.log_probs for answer in map(fitting, model.score(requests, scoring))]
 
 
 def summed(tokens: Floats) -> float:

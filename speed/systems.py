@@ -8,7 +8,7 @@ import torch
 from lm_pub_quiz import Evaluator
 from numpy.typing import NDArray
 
-from probing.language_model import Scoring
+from probing.language_model import Scoring, fitting
 from probing.scoring.hf_model import HFModel
 from speed.work import Workload
 
@@ -45,7 +45,7 @@ class Ours:
 
     def __call__(self, workload: Workload) -> list[OptionScores]:
         answers = self.model.score((item.request for item in workload), Scoring(decide=self.decide))
-        return [OptionScores(answer.reduce(), answer.exact) for answer in answers]
+        return [OptionScores(answer.reduce(), answer.exact) for answer in map(fitting, answers)]
 
     def observe(self, workload: Workload) -> Observation:
         before = replace(self.model.usage)

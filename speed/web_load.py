@@ -37,6 +37,7 @@ REFUSALS = (429, 503)
 TIMEOUT = 60  # seconds after which a client gives up
 ALONE = 100  # submissions whose processor time is measured
 START = 120  # seconds that the site may take to start
+STOP = 20  # seconds that a process may take to end
 Kind = Literal["read", "submit"]
 
 
@@ -135,16 +136,20 @@ class Site:
 
     @contextmanager
     def process(self, *arguments: str) -> Iterator[psutil.Process]:
-        """Run a command until the end of the block, and then kill it with all processes that it has started."""
+        """Run a command until the end of the block, and then end it with all processes that it has started.
+
+        The last process of a site to leave stops its Valkey, if it is asked to end and not killed.
+        """
         log = (self.folder / f"{arguments[0]}.log").open("wb")
         command = [sys.executable, "manage.py", *arguments]
         running = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT)
         try:
             yield psutil.Process(running.pid)
         finally:
-            for child in psutil.Process(running.pid).children(recursive=True):
-                child.kill()
-            running.kill()
+            family = [psutil.Process(running.pid), *psutil.Process(running.pid).children(recursive=True)]
+            running.terminate()
+            for process in psutil.wait_procs(family, STOP)[1]:
+                process.kill()
             running.wait()
 
     def prepare(self) -> None:

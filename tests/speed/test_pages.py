@@ -7,10 +7,21 @@ from pathlib import Path
 import pytest
 
 from speed import pages
-from speed.pages import PageFigures, measure, report, served
+from speed.pages import PageFigures, Server, measure, report, served
 from speed.web_load import Site, free_port
 
-GOOD = PageFigures("/", bare=10.0, anew=100.0, unchanged=12.0, queries=8, raw=100_000, zipped=10_000)
+GOOD = PageFigures(
+    "/",
+    bare=10.0,
+    anew=100.0,
+    first=400.0,
+    unchanged=12.0,
+    processor=60.0,
+    bare_processor=5.0,
+    queries=8,
+    raw=100_000,
+    zipped=10_000,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,6 +29,7 @@ GOOD = PageFigures("/", bare=10.0, anew=100.0, unchanged=12.0, queries=8, raw=10
     [
         (GOOD, []),
         (replace(GOOD, anew=160.0), ["computed anew"]),
+        (replace(GOOD, first=501.0), ["after new results"]),
         (replace(GOOD, unchanged=21.0), ["unchanged"]),
         (replace(GOOD, queries=13), ["queries"]),
         (replace(GOOD, raw=300_001, zipped=60_001), ["bytes", "bytes compressed"]),
@@ -41,8 +53,8 @@ def test_a_site_is_measured_from_outside(
     site.command("seed_scale", *chain.from_iterable(few.items()))
     assert report(site) in (0, 1)
     assert capsys.readouterr().out.count("| /") == 2
-    with served(site):
-        figures = measure(site.port, "/benchmarks/")
+    with served(site) as process:
+        figures = measure(Server(site.port, process.pid), "/benchmarks/")
     assert 1 < figures.queries <= 12
     assert figures.raw > figures.zipped > 500
     assert figures.bare > 0

@@ -1,11 +1,13 @@
 """The load test of the web server: what its clients count, against a small server that answers as told."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
+from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 from typing import cast
@@ -14,7 +16,7 @@ import psutil
 import pytest
 
 from speed import web_load
-from speed.web_load import Answer, Load, cost, free_port, lost, summary
+from speed.web_load import START, Answer, Load, Site, cost, free_port, lost, summary
 
 
 @contextmanager
@@ -80,3 +82,17 @@ def test_the_cost_of_a_submission_is_processor_time_of_the_web_process(monkeypat
 def test_an_accepted_submission_that_is_not_stored_is_lost() -> None:
     answers = [Answer("submit", 0.1, 202, "kept"), Answer("submit", 0.1, 202, "gone"), Answer("submit", 0.1, 429)]
     assert lost(answers, ["kept", "another"]) == {"gone"}
+
+
+@pytest.mark.slow
+def test_nothing_of_a_site_runs_on_after_its_processes_have_ended(tmp_path: Path) -> None:
+    site = Site(tmp_path, free_port())
+    site.command("migrate", "--verbosity=0")
+    pid_file = tmp_path / "valkey" / "valkey.pid"
+    with site.process("rqworker", "default"):
+        end = time.monotonic() + START
+        while not (pid_file.exists() and pid_file.read_text()) and time.monotonic() < end:
+            time.sleep(0.1)
+        server = psutil.Process(int(pid_file.read_text()))
+    server.wait(START)
+    assert not server.is_running()
