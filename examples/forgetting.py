@@ -27,6 +27,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.monitor import Monitor
 from probing.template import prompt
+from speed.trained_bert import SPECIAL
 
 CHOICE, FILLING = "closed answer space", "mask filling"
 # What the later sentences are about: things, and what is said of them. One pair for each stage.
@@ -47,13 +48,6 @@ PATTERNS = (
 VERBS = ("study", "measure", "derive", "compute", "estimate", "observe", "simulate", "compare")
 ADJECTIVES = ("weak", "strong", "thermal", "quantum", "classical", "stable", "random", "chiral", "dense")
 SENTENCES = 1500  # of each stage
-SPECIAL = {
-    "pad_token": "[PAD]",
-    "unk_token": "[UNK]",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
 BATCH = 64
 IGNORED = -100  # the target that the loss leaves out
 

@@ -16,6 +16,7 @@ def test_a_schedule_is_repeated_by_its_seed() -> None:
     assert set(schedule(1, len(FAULTS))) == set(FAULTS)
 
 
+@pytest.mark.slow
 def test_no_run_is_lost_repeated_or_wrong(tmp_path: Path) -> None:
     seed = int(os.environ.get("SEED") or 78)
     report = drive(tmp_path, seed=seed, faults=7, runs=4, seconds=5, patient=False)

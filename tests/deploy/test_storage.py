@@ -70,7 +70,7 @@ def test_a_run_waits_while_the_bucket_does_not_answer(
         patch.setenv("CLOZEBOARD_S3_BUCKET", "no-such-bucket")
         settings.STORAGES = settings.STORAGES | {"artefacts": artefact_storage(Path())}
         run = measured(small, monkeypatch)
-    assert (run.state, run.code) == (Run.State.WAITING, "")
+    assert (run.state, run.code) == (Run.State.WAITING, "storage-unavailable")
     assert "artefact storage does not answer" in run.events.last().message
     settings.STORAGES = settings.STORAGES | {"artefacts": artefact_storage(Path())}
     jobs.probe_run(run.pk)

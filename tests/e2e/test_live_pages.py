@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 from playwright.sync_api import Browser, Page, Route, expect
 
@@ -17,6 +18,14 @@ SELECT_HEADING = "getSelection().selectAllChildren(document.querySelector('h1'))
 SELECTED = "getSelection().toString()"
 ONLY_WIDE_TABLES_ARE_STOPS = """[...document.querySelectorAll(".scroll")].every(
   (box) => (box.scrollWidth > box.clientWidth) === box.hasAttribute("tabindex"))"""
+
+# A browser whose reader allows notifications; it lists those that a page has shown.
+NOTIFICATIONS = """window.notifications = [];
+  window.Notification = class {
+    static permission = "granted";
+    static requestPermission = async () => "granted";
+    constructor(title) { window.notifications.push(title); }
+  };"""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -52,9 +61,13 @@ def serve_static(route: Route) -> None:
 
 
 def serve(page: Page, client: Client, path: str) -> None:
-    """Let the browser have what the site answers now, whenever it asks for this address."""
+    """Let the browser have what the site answers now, whenever it asks for this address.
+
+    Nothing is kept, neither here nor in the browser, as the time of the page is not that of the test.
+    """
+    cache.clear()
     response = client.get(path)
-    headers = {name: value for name, value in response.items() if name != "Content-Length"}
+    headers = {name: value for name, value in response.items() if name not in ("Cache-Control", "Content-Length")}
     page.unroute(SITE + path)
     page.route(SITE + path, lambda route: route.fulfill(body=response.content.decode(), headers=headers))
 
@@ -136,3 +149,40 @@ def test_only_a_change_of_state_is_announced(client: Client, page: Page, tiny: B
     update(page, path, 5)
     expect(page.get_by_role("status")).to_contain_text("Aggregating")
     assert page.evaluate("document.announced") > 0
+
+
+def test_a_reader_who_wants_to_is_notified_of_the_end_of_a_run(client: Client, page: Page, tiny: Benchmark) -> None:
+    run = make.running(make.model("org/running"), tiny, done=10)
+    path = run.get_absolute_url()
+    page.add_init_script(NOTIFICATIONS)
+    serve(page, client, path)
+    page.goto(SITE + path)
+    button = page.get_by_role("button", name="Notify me when it ends")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")  # as with another tab in front
+    RunPart.objects.filter(run=run).update(items_done=60)
+    serve(page, client, path)
+    update(page, path, 5)
+    expect(page.get_by_text("60 % of the work")).to_be_visible()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    assert page.evaluate("notifications") == []
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FAILED, code="internal", message="It broke.")
+    serve(page, client, path)
+    update(page, path, 5)
+    expect(page.get_by_text("It broke.").first).to_be_visible()
+    assert page.evaluate("notifications") == [f"org/running on {tiny.title}"]
+    expect(button).to_have_attribute("aria-pressed", "false")  # it has the focus, so it stays
+
+
+def test_without_a_script_there_is_no_button_for_notifications(
+    browser: Browser, client: Client, tiny: Benchmark
+) -> None:
+    run = make.running(make.model("org/running"), tiny, done=10)
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.route("**/static/**", serve_static)
+        serve(page, client, run.get_absolute_url())
+        page.goto(SITE + run.get_absolute_url())
+        expect(page.get_by_text("10 % of the work")).to_be_visible()
+        expect(page.locator("[data-notify]")).to_be_hidden()

@@ -1,6 +1,7 @@
 """The main path through the site: submit a model, watch its run, read and download the result."""
 
 import csv
+import re
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
@@ -36,7 +37,8 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
     with Path(download.value.path()).open(newline="", encoding="utf-8") as file:
         models = [row["model"] for row in csv.DictReader(file)]
     displayed = page.locator("[data-table=leaderboard] tbody .head").all_inner_texts()
-    assert models == displayed
+    assert len(models) == len(displayed)
+    assert [name for name in models if not name.startswith("baseline/")] == [name for name in displayed if "/" in name]
     assert "org/causal" in models
 
 
@@ -85,8 +87,8 @@ def test_from_the_run_to_a_single_item(page: Page) -> None:
     page.get_by_role("link", name="org/masked").click()
     page.get_by_role("link", name="All questions", exact=True).click()
     page.get_by_label("Relation", exact=True).select_option("P36")
+    expect(page).to_have_url(re.compile("relation=P36"))
     page.get_by_label("Wording").select_option("0")
-    page.get_by_role("button", name="Apply").click()
     expect(page.locator("[data-table=items] tbody tr")).to_have_count(2)
     page.get_by_role("link", name="Norway").click()
     expect(page.locator(".statement").first).to_have_text("The capital of Norway is Oslo.")

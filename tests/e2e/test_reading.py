@@ -1,11 +1,15 @@
 """Charts, sorting and colours as readers use them: by mouse, by keyboard and without JavaScript."""
 
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 from playwright.sync_api import Browser, FloatRect, Page, expect
 
+from leaderboard.management.page_kinds import Site
 from tests.e2e.conftest import Deployment
+
+# Without the edges around letters, which Playwright's own boxes have.
+BOXES = "(shapes) => shapes.map((shape) => shape.getBoundingClientRect().toJSON())"
 
 
 def test_a_chart_looks_as_with_the_rules_that_plotly_adds(page: Page) -> None:
@@ -43,7 +47,7 @@ def test_a_keyboard_reaches_content_and_sorting(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Apply").focus()
+    page.get_by_text("Columns and ranking").focus()
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.closest('th')?.dataset.column") == "model":
@@ -75,14 +79,36 @@ def test_a_phone_shows_the_first_rows_of_a_long_table_until_the_reader_asks_for_
     expect(rows.nth(10).get_by_role("link").first).to_be_focused()
 
 
+def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browsers_have_whole(
+    browser: Browser, page: Page, deployment: Deployment
+) -> None:
+    run = Site(deployment.url).runs("culture")[0]["run"]
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto(f"/runs/{run}/")
+    fold = page.locator("details.phone-fold:has(#section-culture)")
+    expect(fold).not_to_have_attribute("open", "")
+    assert page.evaluate("document.documentElement.scrollHeight") < 6000
+    page.get_by_label("Contents").get_by_role("link", name="Culture", exact=True).press("Enter")
+    expect(fold).to_have_attribute("open", "")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("details.phone-fold:not([open])")).to_have_count(0)
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
+        plain = context.new_page()
+        plain.set_viewport_size({"width": 360, "height": 740})
+        plain.goto(f"/runs/{run}/")
+        expect(plain.locator("[data-table=culture]")).to_be_visible()
+
+
 def test_labels_of_a_chart_do_not_cover_each_other_in_a_narrow_window(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto("/benchmarks/bear/")
     page.locator(".annotation").first.wait_for()
-    boxes = [label.bounding_box() for label in page.locator("[data-chart]").first.locator(".annotation").all()]
-    covered = [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)]
+    chart = page.locator("[data-chart]").first
+    boxes = chart.locator(".annotation:visible").evaluate_all(BOXES)
+    markers = chart.locator(".points path").evaluate_all(BOXES)
     assert len(boxes) > 5
-    assert covered == []
+    assert [(one, other) for one, other in combinations(boxes, 2) if overlap(one, other)] == []
+    assert sum(overlap(box, marker) for box, marker in product(boxes, markers)) <= 5
 
 
 def overlap(one: FloatRect, other: FloatRect) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 INFO = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>[^/]+))?")
-TREE = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>[^/]+)")
+REFS = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/refs(?P<commit>)")
+TREE = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>[^/]+)(?P<folder>/.+)?")
 FILE = re.compile(r"/(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)")
 
 
@@ -25,7 +26,7 @@ class Repository:
 
     `sizes`: sizes that the hub states instead of the true ones, by the names of the files.
     `pause`: seconds between every two bytes of the files in `slow`. `endless`: files that are followed by zeros without
-    an end.
+    an end. `revisions`: the model at other commits, by the names of branches or tags.
     """
 
     id: str
@@ -35,6 +36,18 @@ class Repository:
     pause: float = 0.05
     slow: set[str] = field(default_factory=set)
     endless: set[str] = field(default_factory=set)
+    revisions: dict[str, "Repository"] = field(default_factory=dict)
+
+    def add_revision(self, name: str, folder: Path) -> "Repository":
+        self.revisions[name] = Repository(self.id, folder, self.info)
+        return self.revisions[name]
+
+    def at(self, revision: str | None) -> "Repository | None":
+        """Return the model at a commit, branch or tag; None if there is none of this name."""
+        if revision in (None, "main", self.commit):
+            return self
+        named = self.revisions.get(str(revision))
+        return named or next((other for other in self.revisions.values() if other.commit == revision), None)
 
     @property
     def files(self) -> dict[str, Path]:
@@ -112,7 +125,7 @@ class Handler(BaseHTTPRequestHandler):
         part = f" {self.headers['Range']}" if "Range" in self.headers else ""
         self.server.requests.append(f"{self.command} {self.path}{part}")
         path = unquote(urlsplit(self.path).path)
-        routes = ((TREE, self.tree), (INFO, self.describe), (FILE, self.file))
+        routes = ((REFS, self.refs), (TREE, self.tree), (INFO, self.describe), (FILE, self.file))
         match, answer = next(
             ((matched, do) for pattern, do in routes if (matched := pattern.fullmatch(path))), (None, None)
         )
@@ -121,10 +134,10 @@ class Handler(BaseHTTPRequestHandler):
             self.refuse(self.server.broken, "")
         elif repository is None:
             self.refuse(404, "RepoNotFound")
-        elif match["commit"] not in (None, "main", repository.commit):
+        elif (version := repository.at(match["commit"] or None)) is None:
             self.refuse(404, "RevisionNotFound")
         else:
-            answer(repository, match)
+            answer(version, match)
 
     def do_HEAD(self) -> None:
         self.do_GET()
@@ -132,7 +145,16 @@ class Handler(BaseHTTPRequestHandler):
     def describe(self, repository: Repository, match: re.Match[str]) -> None:
         self.reply(200, json.dumps(repository.describe()).encode(), {"Content-Type": "application/json"})
 
+    def refs(self, repository: Repository, match: re.Match[str]) -> None:
+        """List the names of all revisions, every second one as a tag."""
+        names = [("main", repository.commit), *((name, at.commit) for name, at in repository.revisions.items())]
+        refs = [{"name": name, "ref": f"refs/heads/{name}", "targetCommit": commit} for name, commit in names]
+        answer = {"branches": refs[::2], "tags": refs[1::2], "converts": []}
+        self.reply(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})
+
     def tree(self, repository: Repository, match: re.Match[str]) -> None:
+        if match["folder"]:
+            return self.refuse(404, "EntryNotFound")  # no repository here has folders
         files = [
             {"type": "file", "path": name, "size": repository.size(name), "oid": digest(path)}
             for name, path in repository.files.items()

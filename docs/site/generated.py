@@ -1,0 +1,171 @@
+"""Pages of the reference that are made from the code: commands, probes with options, benchmarks and exceptions."""
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from inspect import cleandoc
+
+from probing import errors
+from probing.__main__ import parser
+from probing.catalog import CATALOG
+from probing.command_line.list_names import option_default, option_meaning
+from probing.errors import ProbingError
+from probing.options import Option
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from probing.settings import SETTINGS
+
+# The words that name a command, its own parser, and what it does.
+Command = tuple[list[str], argparse.ArgumentParser, str]
+PROGRAM = "clozeboard"
+WIDTH = 100  # characters of a line that shows how a command is used
+
+
+def commands_page(whole: argparse.ArgumentParser) -> str:
+    """Return the page of all commands of a parser with their arguments."""
+    texts = [
+        "# Commands",
+        f"`{PROGRAM} COMMAND --help` prints the same. `python -m probing` is another name of `{PROGRAM}`. "
+        "[Errors](../errors.md) explains the exit codes.",
+    ]
+    for path, command, summary in commands(whole):
+        texts += [f"{'#' * (1 + len(path))} {' '.join(path)}", _sentence(summary), _usage(path, command)]
+        if arguments := shown(command):
+            texts.append(_table(["argument", "meaning"], map(_argument_cells, arguments)))
+    return _page(texts)
+
+
+def commands(whole: argparse.ArgumentParser, path: Sequence[str] = ()) -> Iterator[Command]:
+    """Yield each command below a parser: the words that name it, its own parser, and what it does."""
+    for action in subcommands(whole):
+        summaries = {choice.dest: choice.help or "" for choice in action._choices_actions}
+        for name, command in action.choices.items():
+            yield [*path, name], command, summaries[name]
+            yield from commands(command, [*path, name])
+
+
+def subcommands(command: argparse.ArgumentParser) -> list["argparse._SubParsersAction[argparse.ArgumentParser]"]:
+    return [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]
+
+
+def shown(command: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return the arguments of a command that its help shows, without the help itself and the commands below it."""
+    hidden = (argparse._HelpAction, argparse._SubParsersAction)
+    actions = (action for action in command._actions if action.help != argparse.SUPPRESS)
+    return [action for action in actions if not isinstance(action, hidden)]
+
+
+def probes_page() -> str:
+    """Return the page of settings and of the probes with their options, as they are declared."""
+    texts = [
+        "# Probes, settings and options",
+        "In Python, settings and options are keyword arguments of `probing.run`: `sample=20`, `prompting='few-shot'`. "
+        "On the command line, settings have flags (`--sample 20`) and options follow `--set`: "
+        f"`--set prompting=few-shot`. `{PROGRAM} list` prints the probes as well. "
+        "[Methods](../methods.md) explains what they measure.",
+        "## Settings of a run",
+        _table(["name", "default", "meaning"], map(_option_cells, SETTINGS.values())),
+    ]
+    for name, probe in PROBES.items():
+        texts += [f"## Probe {name}", _summary(probe), f"Models are compared by `{probe.main_metric}`."]
+        options = declared_options(probe).values()
+        table = _table(["option", "default", "meaning"], map(_option_cells, options))
+        texts.append(table if options else "It has no options.")
+    return _page(texts)
+
+
+def benchmarks_page() -> str:
+    """Return the page of the benchmarks that are known by name."""
+    rows = []
+    for slug, entry in CATALOG.items():
+        origin = f"`{PROGRAM} download {slug}`" if entry.downloads else "ships with the library"
+        rows.append((f"`{slug}`", entry.title, f"`{entry.probe}`", entry.licence, origin))
+    texts = [
+        "# Benchmarks",
+        "`--benchmark` and `probing.open_benchmark` take these names, or the folder of a "
+        f"[benchmark of your own](../adding-a-benchmark.md). `{PROGRAM} list NAME` prints the relations and templates "
+        "of one.",
+        _table(["name", "title", "usual probe", "licence", "how to get it"], rows),
+    ]
+    return _page(texts)
+
+
+def exceptions_page() -> str:
+    """Return the page of the exceptions that the library raises, as a tree of their classes."""
+    tree = [
+        f"{'    ' * depth}- `{error.__name__}` (`{error.code}`): {_summary(error)}"
+        for error, depth in _tree(ProbingError)
+    ]
+    texts = [
+        "# Exceptions",
+        "All of them are in `probing.errors`. Whoever catches a class catches those below it as well. "
+        "[Errors](../errors.md) says what to do about each code. Every exception has these attributes:",
+        "- `message` and `next_step`: what happened, and what to do; `str(error)` has both\n"
+        "- `code`: the stable name in parentheses below\n"
+        "- `permanent`: False where the same may succeed later",
+        "## The classes",
+        "\n".join(tree),
+    ]
+    return _page(texts)
+
+
+def library_errors() -> list[type[ProbingError]]:
+    """Return the exceptions of `probing.errors`."""
+    return [error for error, _ in _tree(ProbingError)]
+
+
+def _tree(error: type[ProbingError], depth: int = 0) -> Iterator[tuple[type[ProbingError], int]]:
+    yield error, depth
+    for kind in error.__subclasses__():
+        if kind.__module__ == errors.__name__:
+            yield from _tree(kind, depth + 1)
+
+
+def _summary(documented: type) -> str:
+    """Return the first paragraph of a docstring in one line."""
+    return " ".join(cleandoc(documented.__doc__ or "").split("\n\n")[0].split())
+
+
+def _usage(path: Sequence[str], command: argparse.ArgumentParser) -> str:
+    command.prog = f"{PROGRAM} {' '.join(path)}"
+    command.formatter_class = partial(argparse.HelpFormatter, width=WIDTH)
+    return f"```text\n{command.format_usage().removeprefix('usage: ').strip()}\n```"
+
+
+def _argument_cells(action: argparse.Action) -> tuple[str, str]:
+    """Return how an argument is written, and what it means with its choices and whether it must be given."""
+    value = "" if action.nargs == 0 else f" {action.metavar or (action.dest.upper() if not action.choices else 'NAME')}"
+    written = f"{', '.join(action.option_strings)}{value}".strip()
+    meaning = [(action.help or "") % {"default": action.default, "prog": PROGRAM}]
+    if action.choices:
+        meaning.append(f"one of {', '.join(f'`{choice}`' for choice in action.choices)}")
+    if action.required and action.option_strings:
+        meaning.append("required")
+    return f"`{written}`", "; ".join(filter(None, meaning))
+
+
+def _option_cells(option: Option) -> tuple[str, str, str]:
+    default = option_default(option)
+    return f"`{option.name}`", f"`{default}`" if default else "", option_meaning(option)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _page(texts: Iterable[str]) -> str:
+    return "\n\n".join(filter(None, texts)) + "\n"
+
+
+# The pages by their paths in the site.
+GENERATED: dict[str, Callable[[], str]] = {
+    "reference/commands.md": lambda: commands_page(parser()),
+    "reference/probes.md": probes_page,
+    "reference/benchmarks.md": benchmarks_page,
+    "reference/exceptions.md": exceptions_page,
+}
