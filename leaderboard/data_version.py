@@ -22,8 +22,8 @@ TABLE = "clozeboard_data_version"
 FIGURES_TABLE = "clozeboard_figures_version"
 ALL_BENCHMARKS = 0  # stands for the rows of benchmarks themselves, among the numbers of benchmarks
 # Tables that change every few seconds while a run goes on, or with every request of a remote worker. Pages that show
-# their rows must not be kept.
-NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken"})
+# their rows must not be kept. A snapshot changes no page but the list of snapshots.
+NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken", "leaderboard_snapshot"})
 
 # The changes of each table that change figures, with a query of the benchmarks whose figures these are. `NEW` and `OLD`
 # are the row after and before the change. Lists name the models of unfinished runs as well; a model comes before its

@@ -28,6 +28,7 @@ from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
+from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
@@ -50,7 +51,14 @@ class ModelNameConverter(StringConverter):
     regex = r"[^/]+(?:\+[^/]+/[^/]+)?"
 
 
+class DigestConverter(StringConverter):
+    """A SHA-256 in hexadecimal digits."""
+
+    regex = "[0-9a-f]{64}"
+
+
 register_converter(NumberConverter, "number")
+register_converter(DigestConverter, "digest")
 register_converter(ModelNameConverter, "model")
 
 handler400 = "leaderboard.serving.errors.bad_request"
@@ -103,6 +111,14 @@ v1 = [
     path("<path:rest>", api.no_such_route),
 ]
 
+# The list is not kept: a snapshot is no change of the data that pages show.
+snapshots = [
+    path("", snapshots_view, name="snapshots"),
+    path("new/", freeze_view, name="freeze"),
+    path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
+    path("<digest:digest>.json", document_view, name="snapshot_document"),
+]
+
 feeds = [
     path("results.atom", kept(ResultsFeed()), name="feed"),
     path("benchmarks/<slug:slug>.atom", kept(ResultsFeed()), name="benchmark_feed"),
@@ -118,6 +134,7 @@ crawlers = [
 urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),
+    path("snapshots/", include(snapshots)),
     path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<model:name>/", kept(model_view), name="model"),

@@ -7,6 +7,7 @@ from leaderboard.models.questions import RelationCounts, RelationOutcomes
 from leaderboard.models.ranks import ItemFigures, ItemSet, RunRank
 from leaderboard.models.run import LEASE, Run, RunEvent
 from leaderboard.models.score import Score
+from leaderboard.models.snapshot import Snapshot
 from leaderboard.models.submission import Submission
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "RunPart",
     "RunRank",
     "Score",
+    "Snapshot",
     "Submission",
     "WorkerToken",
 ]

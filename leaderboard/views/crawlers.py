@@ -19,14 +19,14 @@ else:
     Pages = Benchmarks = Runs = Sitemap
 
 # Other choices of the same rows, pages of one person, and what only programs ask for.
-LEFT_ALONE = ("/*?", "/admin/", "/api/v1/", "/submissions/", "/suggestions/")
+LEFT_ALONE = ("/*?", "/admin/", "/api/v1/", "/submissions/", "/suggestions/", "/snapshots/new/")
 
 
 class SitePages(Pages):
     """The pages of the site that are about no single benchmark, model or run."""
 
     def items(self) -> list[str]:
-        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue"]
+        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue", "snapshots"]
 
     def location(self, item: str) -> str:
         return reverse(item)

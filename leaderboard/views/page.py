@@ -12,6 +12,7 @@ from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PageLink, Table, prepare_together, view
 from leaderboard.models import Run
+from leaderboard.operations.freezing import can_be_frozen
 from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.serving.client import client_address
@@ -40,7 +41,8 @@ def show(
     prepare_together(tables, request.GET)
     views = {table.name: view(table, request.GET) for table in tables}
     by_name = {chart.name: chart for chart in charts}
-    response = render(request, template, {**context, "sections": sections, "tables": views, "charts": by_name})
+    shown = {"sections": sections, "tables": views, "charts": by_name, "can_be_frozen": can_be_frozen(request)}
+    response = render(request, template, {**context, **shown})
     if context.get("live"):  # it changes with time and with parts of runs
         patch_cache_control(response, max_age=LIVE_SECONDS)
     return response

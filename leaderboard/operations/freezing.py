@@ -1,0 +1,106 @@
+"""Freezing: tables of pages, read through their CSV, become a snapshot."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from inspect import unwrap
+from io import StringIO
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import Resolver404, ResolverMatch, resolve, reverse
+
+from leaderboard.models import Benchmark, Snapshot
+from leaderboard.stored.snapshots import FrozenTable, store
+from probing.errors import BadInput
+
+# The pages whose tables can be frozen. Items of a run have a file with a digest of its own.
+PAGES = frozenset({"overview", "benchmark", "relation", "model", "training", "run", "compare"})
+NEXT_STEP = "Follow the link “Freeze” below a table."
+BYTE_ORDER_MARK = "\ufeff"
+
+
+class OwnRequest(HttpRequest):
+    """A request of the site to itself, which no network has seen and whose host is therefore not checked."""
+
+    def get_host(self) -> str:
+        return "localhost"
+
+
+def can_be_frozen(request: HttpRequest) -> bool:
+    """Tell whether the tables of a page can be frozen."""
+    return request.resolver_match is not None and request.resolver_match.url_name in PAGES
+
+
+def freeze_site(name: str = "") -> Snapshot:
+    """Freeze the overview and the leaderboards of all benchmarks, under a name such as “November 2026”."""
+    title = ": ".join(filter(None, ["Whole site", name]))
+    return freeze([reverse("overview"), *_leaderboards()], title)
+
+
+def freeze(addresses: Sequence[str], title: str = "") -> Snapshot:
+    """Freeze the tables at some addresses of the site, each a path with its query string.
+
+    Raises `BadInput` if a page is none of those that can be frozen, or has no such table.
+    """
+    tables = [_frozen(address) for address in addresses]
+    return store(title or tables[0].title, tables)
+
+
+def _leaderboards() -> Iterator[str]:
+    """Yield the address of the leaderboard of every benchmark that has finished runs, in alphabetical order."""
+    benchmarks = Benchmark.objects.filter(current=True, runs__state="finished").distinct().order_by("slug")
+    for benchmark in benchmarks:
+        yield benchmark.get_absolute_url()
+
+
+def _frozen(address: str) -> FrozenTable:
+    path, _, query = address.partition("?")
+    parameters = QueryDict(query, mutable=True)
+    parameters["format"] = "csv"
+    match = _page(path)
+    header, *rows = csv.reader(StringIO(_csv(match, path, parameters)))
+    del parameters["format"]
+    canonical = f"{path}?{parameters.urlencode()}" if parameters else path
+    return FrozenTable(_title(match, parameters), canonical, header, rows)
+
+
+def _page(path: str) -> ResolverMatch:
+    try:
+        match = resolve(path)
+    except Resolver404 as error:
+        raise BadInput(f"There is no page {path!r}.", NEXT_STEP) from error
+    if match.url_name not in PAGES:
+        raise BadInput(f"Tables of the page {path!r} cannot be frozen.", NEXT_STEP)
+    return match
+
+
+def _csv(match: ResolverMatch, path: str, query: QueryDict) -> str:
+    """Return the CSV of a page, made anew and not by way of the network."""
+    request = OwnRequest()
+    request.method, request.path, request.path_info = "GET", path, path
+    request.GET = QueryDict(query.urlencode())
+    response = unwrap(match.func)(request, *match.args, **match.kwargs)
+    if not isinstance(response, HttpResponse) or not response["Content-Type"].startswith("text/csv"):
+        raise BadInput(f"The page {path!r} has no table of that name.", NEXT_STEP)
+    return str(response.content.decode()).removeprefix(BYTE_ORDER_MARK)
+
+
+def _title(match: ResolverMatch, query: QueryDict) -> str:
+    """Return what a table is about, in words."""
+    kwargs: dict[str, Any] = match.kwargs
+    titles = {
+        "overview": "Models and benchmarks",
+        "benchmark": f"Leaderboard of {_benchmark(kwargs)}",
+        "relation": f"Relation {kwargs.get('relation')} of {_benchmark(kwargs)}",
+        "model": f"{kwargs.get('org')}/{kwargs.get('name')}",
+        "training": f"Training of {kwargs.get('org')}/{kwargs.get('name')}",
+        "run": f"Run {kwargs.get('pk')}",
+        "compare": f"Comparison of runs {' and '.join(query.getlist('m'))}",
+    }
+    table = f", table “{query['table']}”" if "table" in query else ""
+    return f"{titles[match.url_name or '']}{table}"
+
+
+def _benchmark(kwargs: dict[str, Any]) -> str:
+    benchmark = Benchmark.objects.filter(slug=kwargs.get("slug"), current=True).first()
+    return benchmark.title if benchmark else ""

@@ -1,0 +1,129 @@
+"""/snapshots/ : frozen tables, each at an address that is its digest, and the form that freezes a table."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
+
+from leaderboard.display import cells
+from leaderboard.display.cells import Cell
+from leaderboard.display.tables import Column, Table
+from leaderboard.display.visible import visible
+from leaderboard.models import Snapshot
+from leaderboard.models.run import run_url
+from leaderboard.operations.freezing import freeze
+from leaderboard.serving.rate_limits import allow, retry_after
+from leaderboard.stored.snapshots import FrozenTable, read_document, read_tables
+from leaderboard.views.page import show, submitter
+from probing.errors import BadInput
+
+LIMIT_OF_ADDRESS = "20 per hour"
+LIMIT = "500 per day"  # for all readers, so that snapshots cannot fill the database
+PAGE_SIZE = 50
+FOREVER = 365 * 24 * 3600  # seconds
+
+
+@require_safe
+def snapshots_view(request: HttpRequest) -> HttpResponseBase:
+    columns: list[Column[Snapshot]] = [
+        Column("title", "Tables", lambda row: cells.text(row.title, row.get_absolute_url()), align="head"),
+        Column("date", "Frozen", lambda row: cells.day(row.created)),
+        Column("sha256", "SHA-256", lambda row: Cell(row.digest, row.digest[:12], note=row.digest)),
+        Column("bytes", "Bytes", lambda row: cells.number(row.length), align="number"),
+    ]
+    rows = list(Snapshot.objects.defer("document"))
+    empty = "Nothing has been frozen yet."
+    table = Table("snapshots", "Snapshots", columns, rows, main=True, empty=empty, page_size=PAGE_SIZE)
+    return show(request, "snapshots.html", {}, [table])
+
+
+@require_safe
+def snapshot_view(request: HttpRequest, digest: str) -> HttpResponseBase:
+    """Show the tables of a snapshot, of which nothing is ever computed anew."""
+    snapshot = get_object_or_404(Snapshot, digest=digest)
+    frozen = read_tables(snapshot)
+    tables = [_shown(table, number) for number, table in enumerate(frozen)]
+    address = request.build_absolute_uri(snapshot.get_absolute_url())
+    context = {
+        "snapshot": snapshot,
+        "frozen": [(table.title, table.address, shown.name) for table, shown in zip(frozen, tables, strict=True)],
+        "citation": visible(f"{snapshot.title}. Clozeboard, frozen on {snapshot.created:%Y-%m-%d}, {address}"),
+    }
+    return show(request, "snapshot.html", context, tables)
+
+
+@require_safe
+def document_view(request: HttpRequest, digest: str) -> HttpResponse:
+    """Send the document itself, whose SHA-256 is its name."""
+    document = read_document(get_object_or_404(Snapshot, digest=digest))
+    response = HttpResponse(document, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="clozeboard-{digest[:12]}.json"'
+    response["ETag"] = f'"{digest}"'
+    patch_cache_control(response, public=True, max_age=FOREVER, immutable=True)
+    return response
+
+
+def freeze_view(request: HttpRequest) -> HttpResponseBase:
+    """Ask whether to freeze the table at the address `of`, and freeze it."""
+    address = request.POST.get("of", "") or request.GET.get("of", "")
+    if not address.startswith("/"):
+        raise Http404
+    context = {"address": address}
+    if request.method != "POST":
+        return render(request, "freeze.html", context)
+    if refusal := _refused(request, context):
+        return refusal
+    try:
+        return redirect(freeze([address]))
+    except BadInput as error:
+        return render(request, "freeze.html", {**context, "error": error}, status=400)
+
+
+def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
+    """Return the answer to a reader who has frozen too much, and None to all others."""
+    for name, key, limit in (("freeze", submitter(request), LIMIT_OF_ADDRESS), ("freeze", "everybody", LIMIT)):
+        if not allow(name, key, limit):
+            seconds = retry_after(name, key, limit)
+            error = BadInput(f"There were too many snapshots: {limit} are allowed.", "Try again later.")
+            response = render(request, "freeze.html", {**context, "error": error}, status=429)
+            response["Retry-After"] = str(seconds)
+            return response
+    return None
+
+
+def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
+    """Return a frozen table with its columns under the names that they have in CSV."""
+    columns = [_column(frozen, place) for place in range(len(frozen.columns))]
+    return Table(
+        f"table{number}", frozen.title, columns, frozen.rows, main=number == 0, sortable=False, page_size=PAGE_SIZE
+    )
+
+
+def _column(frozen: FrozenTable, place: int) -> Column[Sequence[str]]:
+    name, values = frozen.columns[place], {row[place] for row in frozen.rows} - {""}
+    numbers = bool(values) and all(not isinstance(_value(value), str) for value in values)
+    align = "number" if numbers else "head" if place == 0 else ""
+    return Column(name, name, lambda row: _cell(name, row[place]), align=align)
+
+
+def _cell(column: str, text: str) -> Cell:
+    """Show a number with at most four decimals; CSV has the text as it was frozen."""
+    value = _value(text)
+    if isinstance(value, str):
+        return cells.text(value)
+    href = run_url(value) if column == "run" and isinstance(value, int) else ""
+    return Cell(value, text if isinstance(value, int) else f"{value:.4f}", href, kind="number")
+
+
+def _value(text: str) -> str | int | float:
+    """Return the number of which this is the text in CSV, or else the text."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            number = kind(text)
+            if str(number) == text:
+                return number
+    return text
