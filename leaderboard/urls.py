@@ -28,7 +28,7 @@ from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
-from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
+from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
@@ -115,6 +115,7 @@ v1 = [
 snapshots = [
     path("", snapshots_view, name="snapshots"),
     path("new/", freeze_view, name="freeze"),
+    path("dumps/<str:name>", dump_view, name="dump"),
     path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
     path("<digest:digest>.json", document_view, name="snapshot_document"),
 ]

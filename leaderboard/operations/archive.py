@@ -20,12 +20,6 @@ DATABASE = "database.jsonl"
 ARTEFACTS = "artefacts"
 BENCHMARKS = "benchmarks"
 BLOCK = 1 << 20  # bytes that are in memory at a time
-LEFT_OUT = [
-    "SECRET_KEY and all other settings",
-    "sessions, and the accounts of the administration with their passwords",
-    "downloaded models and the folder of local models",
-    "the queue in Redis, which manage.py requeue makes again",
-]
 
 
 @dataclass
@@ -43,7 +37,7 @@ class Manifest:
     files: dict[str, dict[str, Any]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     redo: list[int] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=lambda: list(LEFT_OUT))
+    left_out: list[str] = field(default_factory=list)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), indent=1)

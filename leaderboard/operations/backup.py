@@ -1,4 +1,6 @@
-"""Backup: the site's rows, results and benchmarks in one file, as they were at one moment, while the site runs.
+"""Backup and dump: the site's rows, results and benchmarks in one file, as they were at one moment.
+
+The site runs on meanwhile. A backup has everything, a dump what everybody may have (`contents`).
 
 Rows are read within one transaction, which sees the database as it was at its beginning and hinders no writer. Files of
 finished runs never change. The rows of single parts may be removed meanwhile, when their run finishes; such parts are
@@ -34,13 +36,14 @@ from leaderboard.operations.archive import (
     copy_with_digest,
     tables,
 )
+from leaderboard.operations.contents import EVERYTHING, Contents
 from leaderboard.stored import artefacts
 from probing.errors import BadInput
 from probing.files.folders import new_file
 
 
-def write_backup(target: Path) -> Manifest:
-    """Write the backup, which appears complete or not at all and is readable by its owner only.
+def write_backup(target: Path, contents: Contents = EVERYTHING) -> Manifest:
+    """Write the archive, which appears complete or not at all; a backup is readable by its owner only.
 
     Raises `BadInput` if the place is taken or cannot be written.
     """
@@ -49,9 +52,9 @@ def write_backup(target: Path) -> Manifest:
     if not target.parent.is_dir():
         raise BadInput(f"There is no folder {target.parent}.", "Create it first.")
     with snapshot(), new_file(target) as path, TemporaryDirectory(dir=target.parent) as scratch:
-        path.touch(mode=0o600)
+        path.touch(mode=contents.mode)
         with tarfile.open(path, "w:gz", compresslevel=1) as archive:  # most of it is compressed already
-            writer = Writer(archive, Path(scratch))
+            writer = Writer(archive, Path(scratch), contents)
             writer.add_results()
             writer.add_benchmarks()
             writer.add_rows()
@@ -85,18 +88,21 @@ class FullTimes(DjangoJSONEncoder):
 class Writer:
     """An archive that is being written, with the manifest of what it has so far."""
 
-    def __init__(self, archive: tarfile.TarFile, scratch: Path) -> None:
+    def __init__(self, archive: tarfile.TarFile, scratch: Path, contents: Contents) -> None:
         self.archive = archive
         self.scratch = scratch
+        self.contents = contents
         versions = {name: version(name) for name in ("clozeboard", "django")} | {"database": connection.vendor}
-        self.manifest = Manifest(timezone.now().isoformat(timespec="seconds"), versions, applied_migrations())
+        made = timezone.now().isoformat(timespec="seconds")
+        self.manifest = Manifest(made, versions, applied_migrations(), left_out=list(contents.left_out))
 
     def add_results(self) -> None:
         """Add the files of finished runs, and the rows of the parts that unfinished runs have done."""
-        for run in Run.objects.exclude(artefact="").order_by("pk").iterator():
+        for run in self.contents.rows(Run).exclude(artefact="").order_by("pk").iterator():
             for name in stored_files(artefacts.storage(), run.artefact):
                 self.add_artefact(name)
-        parts = RunPart.objects.filter(done=True).exclude(run__state=Run.State.FINISHED).select_related("run")
+        done = self.contents.rows(RunPart).filter(done=True)
+        parts = done.exclude(run__state=Run.State.FINISHED).select_related("run")
         for part in parts.order_by("pk").iterator():
             if not self.add_artefact(artefacts.part_name(part)):
                 self.manifest.redo.append(part.pk)
@@ -112,7 +118,7 @@ class Writer:
 
     def add_benchmarks(self) -> None:
         """Add the files of every imported version that are in the data folder."""
-        for path in Benchmark.objects.exclude(path="").order_by("pk").values_list("path", flat=True):
+        for path in self.contents.rows(Benchmark).exclude(path="").order_by("pk").values_list("path", flat=True):
             folder = settings.DATA / path
             files = sorted(file for file in folder.rglob("*") if file.is_file())
             if not files:
@@ -124,7 +130,7 @@ class Writer:
         """Add all rows as lines of JSON, in the form of Django's fixtures."""
         with NamedTemporaryFile("w+", dir=self.scratch, encoding="utf-8") as lines:
             for table in tables():
-                rows = table._default_manager.order_by("pk")
+                rows = self.contents.rows(table).order_by("pk")
                 counted = self.counted(table._meta.label_lower, rows.iterator())
                 serializers.serialize("jsonl", counted, stream=lines, cls=FullTimes)
             lines.flush()
@@ -138,7 +144,7 @@ class Writer:
             if isinstance(row, RunPart) and row.pk in redo:
                 row.done, row.items_done, row.digest, row.record = False, 0, "", {}
             self.manifest.rows[label] += 1
-            yield row
+            yield self.contents.prepared(row)
 
     def add(self, name: str, opened: Callable[[], IO[bytes]]) -> None:
         """Add a file by way of a temporary copy, as its length and digest must be known and it may vanish."""

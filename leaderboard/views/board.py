@@ -2,10 +2,9 @@
 
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
-from whitenoise.middleware import WhiteNoiseFileResponse
-from whitenoise.responders import StaticFile
 
 from leaderboard.stored.board import board_file
+from leaderboard.views.ranges import file_response
 
 CONTENT_TYPE = "application/vnd.apache.parquet"
 
@@ -13,9 +12,4 @@ CONTENT_TYPE = "application/vnd.apache.parquet"
 @require_safe
 def board_view(request: HttpRequest) -> HttpResponseBase:
     """Send the file, or the range of it that a program asks for: DuckDB reads only the columns that it needs."""
-    path = board_file()
-    file = StaticFile(str(path), [("Content-Type", CONTENT_TYPE), ("ETag", f'"{path.stem}"')])
-    answer = file.get_response(request.method, request.META)
-    headers = {**dict(answer.headers), "Accept-Ranges": "bytes", "Cache-Control": "no-cache"}
-    response: HttpResponseBase = WhiteNoiseFileResponse(answer.file or (), status=answer.status, headers=headers)
-    return response
+    return file_response(request, board_file(), CONTENT_TYPE)

@@ -27,42 +27,17 @@ from leaderboard.operations.restore import restore_backup
 from leaderboard.stored import artefacts
 from probing.errors import BadInput, DigestMismatch, ProbingError
 from tests.leaderboard import factories as make
-from tests.leaderboard.conftest import Site, nothing_remembered
+from tests.leaderboard.conftest import Site
 from tests.leaderboard.management.commands.output import output_of
+from tests.leaderboard.operations.crawling import crawl, empty_machine
 from tests.leaderboard.workers import environment
 
 pytestmark = pytest.mark.django_db(transaction=True)
-CHANGING = re.compile(rb'name="csrfmiddlewaretoken" value="\w+"')
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "backup.tar.gz"
-
-
-def crawl(client: Client, site: Site) -> dict[str, bytes]:
-    """Every kind of page, with the tables that it hands out as CSV, the API, and stored files."""
-    pages = {}
-    runs = [f"/runs/{pk}/" for pk in Run.objects.values_list("pk", flat=True)]
-    api = ["leaderboard", "models", "benchmarks", "runs", *(f"runs/{site.first.pk}{rest}" for rest in ("", "/items"))]
-    for address in [*site.addresses, *runs, *(f"/api/v1/{name}" for name in api)]:
-        for query in ("", "format=csv"):
-            asked = f"{address}{'&' if '?' in address else '?'}{query}" if query else address
-            response = client.get(asked)
-            pages[asked] = CHANGING.sub(b"", response.getvalue())
-            assert response.status_code in (200, 404), asked
-    stored = client.get(f"/runs/{site.first.pk}/items.parquet")
-    assert stored.status_code == 200
-    return {**pages, "parquet": stored.getvalue()}
-
-
-def empty_machine(settings: DjangoSettings, tmp_path: Path) -> None:
-    """A database without rows and a data folder that does not exist yet."""
-    call_command("flush", interactive=False, verbosity=0)
-    settings.DATA = tmp_path / "restored"
-    location = {"OPTIONS": {"location": settings.DATA / "artefacts"}}
-    settings.STORAGES = settings.STORAGES | {"artefacts": settings.STORAGES["artefacts"] | location}
-    nothing_remembered.__wrapped__()
 
 
 def rows() -> dict[str, list[dict[str, object]]]:
