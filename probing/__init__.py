@@ -3,7 +3,7 @@
 `run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
 `forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load` and
 `wrap` make a model that can be probed several times, from files or from a network in memory. `open_benchmark` reads a
-benchmark, and `Result.load` what a run has written. `monitor` watches a training.
+benchmark, and `Result.load` what a run has written. `monitor` watches a training, and `Site` is a leaderboard site.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
 use, so that `import probing` takes no time for torch.
@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.benchmark import Benchmark
     from probing.catalog import open_benchmark
     from probing.dry_run import forecast
+    from probing.remote.site import Site
     from probing.results.result import Result
     from probing.runner import run
     from probing.scoring.acceptability import Judge
@@ -36,6 +37,7 @@ __all__ = [
     "Corrector",
     "Judge",
     "Result",
+    "Site",
     "Study",
     "Sweep",
     "forecast",
@@ -56,6 +58,7 @@ MODULES = {
     "Corrector": "probing.scoring.correction",
     "Judge": "probing.scoring.acceptability",
     "Result": "probing.results.result",
+    "Site": "probing.remote.site",
     "Study": "probing.studies.study",
     "Sweep": "probing.sweeps.sweep",
     "forecast": "probing.dry_run",

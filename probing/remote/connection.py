@@ -43,7 +43,7 @@ class NotWelcome(BadInput):
 
 
 class Connection:
-    """A site and a token for it; a subclass says which part of the interface it uses.
+    """A site, and a token for it where one is needed; a subclass says which part of the interface it uses.
 
     `route`: the path below which that part lies. `service`: what a site offers there, in words.
     `attempts`: how often a request is repeated while the site does not answer, with pauses that double up to half a
@@ -53,12 +53,14 @@ class Connection:
     route: ClassVar[str]
     service: ClassVar[str]
 
-    def __init__(self, address: str, token: str, *, attempts: int = 9, timeouts: tuple[int, int] = TIMEOUTS) -> None:
+    def __init__(
+        self, address: str, token: str | None, *, attempts: int = 9, timeouts: tuple[int, int] = TIMEOUTS
+    ) -> None:
         if not _is_address(address := address if "://" in address else f"https://{address}"):
             raise NotWelcome(f"{address!r:.200} is not an address of a site.", "Write it as https://site.example.")
-        if not token.isascii() or not token.isprintable() or not token.strip():
+        if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
             raise NotWelcome("There is no token, or it holds characters that no token has.", "Copy it again.")
-        self.address, self._token, self._timeouts = address.rstrip("/"), token.strip(), timeouts
+        self.address, self._token, self._timeouts = address.rstrip("/"), token and token.strip(), timeouts
         self._session = self._open(attempts)
 
     def _open(self, attempts: int) -> requests.Session:
@@ -78,8 +80,9 @@ class Connection:
         return session
 
     def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Add the token; as the session's own way of authorization, so that no .netrc can replace it."""
-        request.headers["Authorization"] = f"Bearer {self._token}"
+        """Add the token, if any; as the session's own way of authorization, so that no .netrc can replace it."""
+        if self._token:
+            request.headers["Authorization"] = f"Bearer {self._token}"
         return request
 
     def _parsed(self, response: requests.Response, read: Callable[[Mapping[str, Any]], Read]) -> Read:
@@ -119,7 +122,8 @@ class Connection:
     def _refusal(self, response: requests.Response) -> ProbingError:
         """Return the error that stands for an answer other than a good one."""
         if response.is_redirect:
-            target = response.headers["Location"].partition(f"/{self.route}")[0]
+            target = response.headers["Location"]
+            target = target.partition(f"/{self.route}")[0] if self.route else target
             return NotWelcome(f"{self.address} leads to another address.", f"Give that address: {target:.200}")
         if response.status_code in RETRIED:
             message = f"{self.address} is not able to answer now (status {response.status_code})."

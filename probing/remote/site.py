@@ -1,0 +1,173 @@
+"""A site from Python: its scores and runs as tables, submissions, and results of one's own."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from probing.errors import BadInput
+from probing.remote.connection import Connection
+from probing.remote.results import Pushed, ResultSite
+from probing.results.result import Result
+
+ENDED = ("finished", "failed", "cancelled")
+REFUSED = ("refused", "withdrawn")
+PAUSE = 5.0  # seconds between two looks at a run that is waited for
+
+
+class Site(Connection):
+    """A Clozeboard site. All methods raise `SiteUnavailable` where it does not answer.
+
+    `address`: such as `https://site.example`. `token`: needed by `push` only. `attempts`: how often a request is
+    repeated while the site does not answer.
+
+        >>> site = probing.Site("https://site.example")  # doctest: +SKIP
+        >>> scores = site.board()  # doctest: +SKIP
+        >>> scores[scores.benchmark == "bear"].pivot_table("value", "model", "group")  # doctest: +SKIP
+    """
+
+    route = ""
+    service = "Clozeboard site"
+
+    def __init__(self, address: str, token: str = "", *, attempts: int = 4) -> None:
+        super().__init__(address, token or None, attempts=attempts)
+        self._results = ResultSite(address, token, attempts=attempts) if token else None
+
+    def board(self) -> pd.DataFrame:
+        """Return every score of every finished run: a row for each, with model, benchmark, version and provenance.
+
+        The columns are those of `/board.parquet`, which docs/api.md describes.
+        """
+        return pd.read_parquet(BytesIO(self._send("GET", "board.parquet").content))
+
+    def runs(self, *, model: str = "", benchmark: str = "", state: str = "") -> list["SiteRun"]:
+        """Return the runs of a model, on a benchmark, or in a state such as `finished`; the newest first."""
+        chosen = {"model": model, "benchmark": benchmark, "state": state}
+        numbers: list[int] = []
+        for page in range(1, 10_000):
+            values = self._json("runs", {name: value for name, value in chosen.items() if value} | {"page": str(page)})
+            if values["page"] != page:  # the site answers with its last page
+                break
+            numbers += [run["run"] for run in values["runs"]]
+        return [SiteRun(self, number) for number in numbers]
+
+    def run(self, number: int) -> "SiteRun":
+        """Return a run by its number; raise `SiteRefused` if the site has none of this number."""
+        run = SiteRun(self, number)
+        run.facts()
+        return run
+
+    def submit(
+        self, model: str, benchmarks: str | Sequence[str], *, revision: str = "", **options: Any
+    ) -> list["Submission"]:
+        """Submit a model of the hub, and return a submission for each benchmark.
+
+        `options`: settings of the run and options of the probe, by the names that `probing.run` has for them. Raises
+        `SiteRefused` if the site does not take the submission.
+        """
+        slugs = [benchmarks] if isinstance(benchmarks, str) else list(benchmarks)
+        content: dict[str, Any] = {"model": model, "benchmarks": slugs, "options": options}
+        if revision:
+            content["revisions"] = [revision]
+        response = self._send("POST", "api/v1/submit", json=content)
+        answers = self._parsed(response, lambda values: values["submissions"])
+        return [Submission(self, answer["submission"], answer["benchmark"], answer["url"]) for answer in answers]
+
+    def push(self, result: Result | Path | str, *, model: str = "", revision: str = "", source: str = "") -> Pushed:
+        """Send a result, or the folder of one, and return its run on the site, where it is marked as a third party's.
+
+        `model`, `revision` and `source` are those of the command `push`. Raises `BadInput` without a token.
+        """
+        if self._results is None:
+            raise BadInput("Results are pushed with a token.", 'Ask the site for one, and use Site(address, "TOKEN").')
+        facts = {"model": model, "revision": revision, "source": source}
+        if not isinstance(result, Result):
+            return self._results.push(Path(result), **facts)
+        with TemporaryDirectory() as scratch:
+            result.save(Path(scratch) / "result")
+            return self._results.push(Path(scratch) / "result", **facts)
+
+    def _json(self, route: str, parameters: Mapping[str, str] | None = None) -> dict[str, Any]:
+        response = self._send("GET", f"api/v1/{route}", params=parameters)
+        return self._parsed(response, dict)
+
+
+@dataclass(frozen=True)
+class SiteRun:
+    """A run of a site, by its number."""
+
+    site: Site
+    number: int
+
+    @property
+    def address(self) -> str:
+        """The address of its page."""
+        return f"{self.site.address}/runs/{self.number}/"
+
+    def facts(self) -> dict[str, Any]:
+        """Return the run as the API describes it: model, benchmark, settings, state, progress, provenance."""
+        return self.site._json(f"runs/{self.number}")
+
+    def scores(self) -> pd.DataFrame:
+        """Return the tidy scores of a finished run, in the columns of `Result.scores`."""
+        return pd.DataFrame(self.site._json(f"runs/{self.number}/scores")["scores"])
+
+    def items(self) -> pd.DataFrame:
+        """Return the items of a finished run, in the columns of `Result.items`."""
+        return pd.read_parquet(BytesIO(self.site._send("GET", f"runs/{self.number}/items.parquet").content))
+
+    def wait(self, seconds: float = 3600) -> dict[str, Any]:
+        """Wait until the run has ended, and return its facts; raise `TimeoutError` if it goes on after so long."""
+        end = time.monotonic() + seconds
+        while True:
+            facts = self.facts()
+            if facts["state"] in ENDED:
+                return facts
+            if time.monotonic() > end:
+                raise TimeoutError(f"Run {self.number} is still {facts['state']} after {seconds:g} s: {self.address}")
+            time.sleep(min(PAUSE, max(seconds / 100, 0.05)))
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission to a site. Whoever has its `token` may withdraw it; `address` is its page."""
+
+    site: Site
+    token: str
+    benchmark: str
+    address: str
+
+    def facts(self) -> dict[str, Any]:
+        """Return the submission as the API describes it: state, checks, and the number of its run once it has one."""
+        return self.site._json(f"submissions/{self.token}")
+
+    def withdraw(self) -> None:
+        """Withdraw the submission; its run is cancelled if nobody else submitted the same."""
+        self.site._send("POST", f"api/v1/submissions/{self.token}/cancel")
+
+    def run(self, seconds: float = 600) -> SiteRun:
+        """Wait until the model is checked, and return its run.
+
+        Raises `BadInput` with the reason if the model was refused, and `TimeoutError` if it waits after so long.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            facts = self.facts()
+            if facts["run"] is not None:
+                return SiteRun(self.site, facts["run"])
+            if facts["state"] in REFUSED:
+                raise BadInput(f"The submission was {facts['state']}. {_reason(facts)}".strip(), f"See {self.address}")
+            if time.monotonic() > end:
+                raise TimeoutError(f"The submission is still {facts['state']} after {seconds:g} s: {self.address}")
+            time.sleep(min(PAUSE, max(seconds / 100, 0.05)))
+
+
+def _reason(facts: Mapping[str, Any]) -> str:
+    """Return the sentence of the check that the model did not pass, empty where there is none."""
+    failed = [check["message"] for check in facts["checks"] if check["state"] == "failed"]
+    return str(failed[0]) if failed else ""
