@@ -1,17 +1,14 @@
 """Admin pages: all rows to read, two actions on runs and one on tokens."""
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from django.contrib import admin, messages
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
-from leaderboard.stored import artefacts
-from leaderboard.stored.ranks import refresh_standings
+from leaderboard.stored.changes import withdraw
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -59,13 +56,7 @@ class RunAdmin(ReadOnly, Runs):
         self.delete_queryset(request, Run.objects.filter(pk=obj.pk))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        """Delete runs with their files, and rank the others again."""
-        benchmarks = list(Benchmark.objects.filter(runs__in=queryset).distinct())
-        folders = [folder for run in queryset for folder in artefacts.folders_of(run)]
-        queryset.delete()
-        transaction.on_commit(partial(artefacts.remove_folders, folders))
-        for benchmark in benchmarks:
-            refresh_standings(benchmark)
+        withdraw(Run.objects.filter(pk__in=[run.pk for run in queryset]), "Removed by the maintainer.")
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, runs: QuerySet[Run]) -> None:

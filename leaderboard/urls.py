@@ -11,10 +11,11 @@ from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
+from leaderboard.views.changes import changes_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.crawlers import SITEMAPS, robots_view
-from leaderboard.views.feeds import ResultsFeed
+from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, parquet_view
@@ -122,6 +123,7 @@ snapshots = [
 
 feeds = [
     path("results.atom", kept(ResultsFeed()), name="feed"),
+    path("changes.atom", kept(ChangesFeed()), name="changes_feed"),
     path("benchmarks/<slug:slug>.atom", kept(ResultsFeed()), name="benchmark_feed"),
 ]
 
@@ -147,6 +149,7 @@ urlpatterns = [
     path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
     path("queue/", kept(queue_view), name="queue"),
+    path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
     path("api/", kept(api_docs_view), name="api"),
     path("api/v1/", include(v1)),

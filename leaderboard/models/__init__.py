@@ -1,6 +1,7 @@
 """The database tables. Models and benchmarks come first; runs are about both, and all other tables are about runs."""
 
 from leaderboard.models.benchmark import Benchmark
+from leaderboard.models.change import Change
 from leaderboard.models.model import FormerName, Model
 from leaderboard.models.part import RunPart, WorkerToken
 from leaderboard.models.questions import RelationCounts, RelationOutcomes
@@ -13,6 +14,7 @@ from leaderboard.models.submission import Submission
 __all__ = [
     "LEASE",
     "Benchmark",
+    "Change",
     "FormerName",
     "ItemFigures",
     "ItemSet",

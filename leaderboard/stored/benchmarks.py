@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 
 from leaderboard.models import Benchmark
-from leaderboard.stored import chance
+from leaderboard.stored import chance, changes
 from probing import catalog
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
@@ -92,6 +92,7 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
         )
         chance.store_chance(benchmark, content, benchmark.settings_with({}))
         _store_work(benchmark, content)
+        changes.record_version(benchmark)
     return benchmark, True
 
 

@@ -3,8 +3,8 @@
 import pandas as pd
 from django.db import transaction
 
-from leaderboard.models import Benchmark, Run, RunEvent
-from leaderboard.stored import artefacts, benchmarks, item_rows
+from leaderboard.models import Benchmark, Change, Run, RunEvent
+from leaderboard.stored import artefacts, benchmarks, changes, item_rows
 from leaderboard.stored.ranks import store_figures
 from leaderboard.stored.scores import replace_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
@@ -82,3 +82,4 @@ def replace_result(run: Run, version: Benchmark, result: Result, folder: str, me
         replace_scores(run, result.scores)
         store_figures(run, result.items)
         RunEvent.objects.create(run=run, state=run.state, message=f"Scores computed again. {message}")
+        changes.record(Change.Kind.RESCORED, run, message)

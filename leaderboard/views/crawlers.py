@@ -26,7 +26,7 @@ class SitePages(Pages):
     """The pages of the site that are about no single benchmark, model or run."""
 
     def items(self) -> list[str]:
-        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue", "snapshots"]
+        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue", "changes", "snapshots"]
 
     def location(self, item: str) -> str:
         return reverse(item)

@@ -1,4 +1,4 @@
-"""/feeds/ : the newest results as Atom feeds, of all benchmarks or of one."""
+"""/feeds/ : Atom feeds of the newest results, of all benchmarks or of one, and of the log of changes."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -10,15 +10,17 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.display.visible import visible
-from leaderboard.lists.ended_runs import RecentResult, newest_results
-from leaderboard.models import Benchmark, Score
+from leaderboard.lists.ended_runs import NEWEST, RecentResult, newest_results
+from leaderboard.models import Benchmark, Change, Score
+from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.run_citations import citation
 
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
     Results = Feed[RecentResult, Benchmark | None]
+    Changes = Feed[Change, None]
 else:
-    Results = Feed
+    Results = Changes = Feed
 
 
 class ResultsFeed(Results):
@@ -66,3 +68,34 @@ class ResultsFeed(Results):
 def main_score(result: RecentResult) -> Score | None:
     """Return a result's score in the main metric of its benchmark, None if it has none."""
     return result.scores.get(pages_of(result.run.benchmark).main_metric(result.run.benchmark))
+
+
+class ChangesFeed(Changes):
+    """The newest changes of results: those that were added, scored again or withdrawn, with the reason."""
+
+    feed_type = Atom1Feed
+    author_name = "Clozeboard"
+    title = "Clozeboard: changes of results"
+
+    def link(self) -> str:
+        return reverse("changes")
+
+    def items(self) -> list[Change]:
+        return list(Change.objects.all()[:NEWEST])
+
+    def item_title(self, item: Change) -> str:
+        about = " on ".join(filter(None, [item.model, item.benchmark]))
+        return visible(f"{about}: {item.get_kind_display()}")
+
+    def item_description(self, item: Change) -> str:
+        return visible(item.text)
+
+    def item_link(self, item: Change) -> str:
+        withdrawn = item.kind == Change.Kind.WITHDRAWN
+        return reverse("changes") if item.run is None or withdrawn else run_url(item.run)
+
+    def item_guid(self, item: Change) -> str:
+        return f"change-{item.pk}"
+
+    def item_updateddate(self, item: Change) -> datetime:
+        return item.time

@@ -5,7 +5,8 @@ from typing import Any, cast
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.models import Run, Score
+from leaderboard.models import Change, Run, Score
+from leaderboard.stored import changes
 from leaderboard.stored.ranks import store_figures
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, skipped_in_words
@@ -34,4 +35,5 @@ def finish(run: Run, result: Result, folder: str) -> bool:
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores)
         store_figures(run, result.items)
+        changes.record(Change.Kind.ADDED, run, run.reference)
     return True

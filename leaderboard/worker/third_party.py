@@ -13,7 +13,7 @@ from django.db import transaction
 
 from leaderboard.display.visible import visible
 from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts, benchmarks
+from leaderboard.stored import artefacts, benchmarks, changes
 from leaderboard.worker import arrivals
 from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
@@ -115,7 +115,7 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
     runs = Run.objects.filter(benchmark=claim.benchmark, settings_digest=claim.question)
     stored = runs.filter(model=claim.model).first() if claim.model.pk else None
     if stored and stored.state in ENDED_WITHOUT_RESULT:
-        _delete(stored)
+        changes.withdraw(runs.filter(pk=stored.pk), "It ended without a result, which is sent again.")
         return None
     if stored and stored.rows_digest != digest:
         raise OtherResult(
@@ -188,16 +188,9 @@ def withdraw(run: Run) -> None:
     """Delete a result of a third party, and its model if the site has nothing else of it."""
     model = run.model
     with transaction.atomic():
-        _delete(run)
+        changes.withdraw(Run.objects.filter(pk=run.pk), "Withdrawn by the third party that had sent it.")
         if model.source != Model.Source.HUB and not model.runs.exists():
             model.delete()
-
-
-def _delete(run: Run) -> None:
-    """Delete a run with its files, which go once that is certain."""
-    folders = artefacts.folders_of(run)
-    run.delete()
-    transaction.on_commit(partial(artefacts.remove_folders, folders))
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
