@@ -114,19 +114,23 @@ def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
 
 
 def _column(frozen: FrozenTable, place: int) -> Column[Sequence[str]]:
-    name, values = frozen.columns[place], {row[place] for row in frozen.rows} - {""}
-    numbers = bool(values) and all(not isinstance(_value(value), str) for value in values)
-    align = "number" if numbers else "head" if place == 0 else ""
-    return Column(name, name, lambda row: _cell(name, row[place]), align=align)
+    """Return a column, whose numbers are shown with at most four decimals; CSV has the texts as they were frozen."""
+    name = frozen.columns[place]
+    values = [_value(row[place]) for row in frozen.rows if row[place]]
+    numbers = [value for value in values if not isinstance(value, str)]
+    digits = 4 if any(value % 1 for value in numbers) else 0
 
+    def cell(row: Sequence[str]) -> Cell:
+        value = _value(row[place])
+        if isinstance(value, str):
+            return cells.text(value)
+        if name == "run":
+            return Cell(value, row[place], run_url(int(value)), kind="number")
+        return Cell(value, f"{value:,.{digits}f}", kind="number")
 
-def _cell(column: str, text: str) -> Cell:
-    """Show a number with at most four decimals; CSV has the text as it was frozen."""
-    value = _value(text)
-    if isinstance(value, str):
-        return cells.text(value)
-    href = run_url(value) if column == "run" and isinstance(value, int) else ""
-    return Cell(value, text if isinstance(value, int) else f"{value:.4f}", href, kind="number")
+    head = name == ("model" if "model" in frozen.columns else frozen.columns[0])
+    align = "number" if values and len(numbers) == len(values) else "head" if head else ""
+    return Column(name, name, cell, align=align)
 
 
 def _value(text: str) -> str | int | float:
