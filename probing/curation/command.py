@@ -17,6 +17,7 @@ from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
 from probing.curation.options import add_plan_options, plan_from
+from probing.curation.predicates import read_predicates
 from probing.curation.query import EXAMPLE_ITEM, Query
 from probing.errors import BadInput
 from probing.files.folders import alone
@@ -106,6 +107,8 @@ def _add_culture_options(parser: argparse.ArgumentParser) -> None:
     add("--culture", nargs="+", default=[], metavar="NAME_OR_FILE", help="the cultures of a new pair")
     add("--languages", nargs="+", default=[], metavar="CODE", help="the languages of the new pair")
     add("--name", default="own", help="the name of the new pair; default: own")
+    file_help = "a TOML or YAML file of further predicates; see docs/curation.md"
+    add("--predicate-file", type=Path, metavar="FILE", help=file_help)
     add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"the API of Wikipedia's sites; default: {WIKIPEDIA}")
 
 
@@ -113,7 +116,8 @@ def _culture_task(options: argparse.Namespace) -> CurationTask:
     new_pairs = [new_pair(options.name, options.culture, options.languages)] if options.culture else []
     names = options.pair or (() if new_pairs else KNOWN_PAIRS)
     known_pairs = [known_pair(name) for name in dict.fromkeys(names)]
-    plan = plan_from(options, culture.CulturePlan, pairs=(*known_pairs, *new_pairs))
+    own = read_predicates(options.predicate_file) if options.predicate_file else {}
+    plan = plan_from(options, culture.CulturePlan, pairs=(*known_pairs, *new_pairs), own=own)
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)

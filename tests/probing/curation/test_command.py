@@ -15,6 +15,7 @@ from probing.__main__ import main
 from probing.curation.geography import REPORT
 from probing.curation.triple_counts import MANIFEST
 from probing.files.folders import alone
+from probing.formats import FORMATS
 from probing.runner import run
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world
@@ -230,6 +231,44 @@ def test_a_country_without_facts_is_reported(
         == 0
     )
     assert "No facts were found for Q99999 in OWN" in capsys.readouterr().out
+
+
+RELIGION = """
+[P140]
+name = "religion"
+subject = "person"
+object = "religion"
+object_is = { Q9174 = "religion" }
+
+[P140.templates]
+en = "[X] is an adherent of [Y]."
+ko = "[X]의 종교는 [Y]입니다."
+"""
+
+
+def test_a_new_predicate_comes_from_a_file_and_reaches_a_result(
+    serve: Callable[[World], Source], tmp_path: Path, model: Path
+) -> None:
+    world = whole_world()
+    people = [claim.subject for claim in world.claims if claim.property == "P106"]
+    world.item("P140", "religion")
+    for number, name in ((1, "faith"), (2, "creed")):
+        world.item(f"Q{700 + number}", name)
+        world.claim(f"Q{700 + number}", "P31", "Q9174")
+    world.item("Q703", "club")  # no religion, so that it is no object
+    for number, person in enumerate(sorted(set(people))):
+        world.claim(person, "P140", f"Q{701 + number % 3}")
+    (tmp_path / "own.toml").write_text(RELIGION, encoding="utf-8")
+    own = ["--pair", "asia-west", "--predicate-file", str(tmp_path / "own.toml"), "--predicate", "P140"]
+    assert curate(serve(world), "culture", tmp_path / "made", *own) == 0
+    benchmark = FORMATS["dlama"](tmp_path / "made")
+    assert {relation.label for relation in benchmark.relations} == {"P140"}
+    english = next(relation for relation in benchmark.relations if relation.id == "P140.asia-west.en")
+    assert english.templates == ("[X] is an adherent of [Y].",)
+    assert english.answer_space == ("creed", "faith")
+    settings = json.loads((tmp_path / "made" / MANIFEST).read_text())["settings"]
+    assert settings["own_predicates"]["P140"]["templates"]["en"] == "[X] is an adherent of [Y]."
+    assert run(str(model), benchmark, progress=False).record["items_done"] == benchmark.size / 2 > 0  # augmented
 
 
 def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

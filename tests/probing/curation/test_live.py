@@ -42,6 +42,6 @@ def test_wikidata_answers_a_page_of_every_query_in_time(cache: HttpCache, query:
 
 
 def test_a_small_culture_is_curated(cache: HttpCache, tmp_path: Path) -> None:
-    plan = culture.CulturePlan((MALTESE,), ("P36", "P37"), at_most=5)
+    plan = culture.CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
     culture.curate(Endpoint(cache), Articles(cache), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()
