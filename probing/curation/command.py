@@ -1,8 +1,8 @@
-"""The command line of `python -m probing curate culture | geography | specificity | graph | multiple-choice`."""
+"""The command line of `python -m probing curate`, with one kind for each sort of benchmark, and `translate`."""
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import probing
-from probing.curation import culture, geography, graph, multiple_choice, specificity
+from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
 from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
 from probing.curation.options import add_plan_options, plan_from
-from probing.curation.predicates import read_predicates
+from probing.curation.predicates import Predicate, read_predicates
 from probing.curation.query import EXAMPLE_ITEM, Query
 from probing.errors import BadInput
 from probing.files.folders import alone
@@ -107,17 +107,25 @@ def _add_culture_options(parser: argparse.ArgumentParser) -> None:
     add("--culture", nargs="+", default=[], metavar="NAME_OR_FILE", help="the cultures of a new pair")
     add("--languages", nargs="+", default=[], metavar="CODE", help="the languages of the new pair")
     add("--name", default="own", help="the name of the new pair; default: own")
-    file_help = "a TOML or YAML file of further predicates; see docs/curation.md"
-    add("--predicate-file", type=Path, metavar="FILE", help=file_help)
+    _add_predicate_file(parser)
     add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"the API of Wikipedia's sites; default: {WIKIPEDIA}")
+
+
+def _add_predicate_file(parser: argparse.ArgumentParser) -> None:
+    help = "a TOML or YAML file of further predicates; see docs/curation.md"
+    parser.add_argument("--predicate-file", type=Path, metavar="FILE", help=help)
+
+
+def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
+    return read_predicates(options.predicate_file) if options.predicate_file else {}
 
 
 def _culture_task(options: argparse.Namespace) -> CurationTask:
     new_pairs = [new_pair(options.name, options.culture, options.languages)] if options.culture else []
     names = options.pair or (() if new_pairs else KNOWN_PAIRS)
     known_pairs = [known_pair(name) for name in dict.fromkeys(names)]
-    own = read_predicates(options.predicate_file) if options.predicate_file else {}
-    plan = plan_from(options, culture.CulturePlan, pairs=(*known_pairs, *new_pairs), own=own)
+    pairs = (*known_pairs, *new_pairs)
+    plan = plan_from(options, culture.CulturePlan, pairs=pairs, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
@@ -160,6 +168,16 @@ def _multiple_choice_task(options: argparse.Namespace) -> CurationTask:
     )
 
 
+def _translation_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, translation.TranslationPlan, own=_own_predicates(options))
+
+    def write(endpoint: Endpoint, folder: Path) -> None:
+        found, kept = translation.curate(endpoint, plan, folder)
+        print(f"{kept:,} of {found:,} triples have labels in {', '.join(plan.languages)}.")
+
+    return CurationTask(translation.queries(plan), write)
+
+
 BENCHMARK_KINDS = {
     "culture": BenchmarkKind(
         "facts of two cultures, in DLAMA's layout", "dlama", culture.CulturePlan, _culture_task, _add_culture_options
@@ -174,5 +192,12 @@ BENCHMARK_KINDS = {
         "bear",
         multiple_choice.MultipleChoicePlan,
         _multiple_choice_task,
+    ),
+    "translate": BenchmarkKind(
+        "a set of culture facts in further languages",
+        "dlama",
+        translation.TranslationPlan,
+        _translation_task,
+        _add_predicate_file,
     ),
 }
