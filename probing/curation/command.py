@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,6 +66,8 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `open_endpoint` reads."""
     add = parser.add_argument
     add("--endpoint", default=WIKIDATA, metavar="URL", help=f"the SPARQL endpoint; default: {WIKIDATA}")
+    contact_help = "your e-mail address or web page, which Wikimedia's policy demands; default: CLOZEBOARD_CONTACT"
+    add("--contact", default=os.environ.get("CLOZEBOARD_CONTACT", ""), metavar="ADDRESS", help=contact_help)
     cache_help = "the file in which answers are kept; default: curation/answers.sqlite in CLOZEBOARD_DATA"
     add("--cache", type=Path, metavar="FILE", help=cache_help)
     interval_help = f"seconds between requests; default: {REQUEST_INTERVAL:g}"
@@ -78,7 +81,10 @@ def open_endpoint(options: argparse.Namespace) -> Iterator[Endpoint]:
     """Yield the endpoint that the user chose, with its cache."""
     if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
-    with HttpCache(_cache_file(options), interval=options.interval, timeout=options.timeout) as cache:
+    if options.endpoint == WIKIDATA and not options.contact:
+        print("Wikimedia may slow down or block clients without a contact: give --contact.", file=sys.stderr)
+    limits = {"interval": options.interval, "timeout": options.timeout}
+    with HttpCache(_cache_file(options), **limits, contact=options.contact) as cache:
         yield Endpoint(cache, options.endpoint)
 
 

@@ -138,6 +138,7 @@ def test_bad_options_are_one_line(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLOZEBOARD_CONTACT", "ann@example.org")
     assert main(["curate", *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
@@ -217,6 +218,28 @@ def test_a_model_that_cannot_judge_is_refused_before_any_query(
     assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 2
     assert "is not a judge of acceptability" in capsys.readouterr().err
     assert source.sparql.requests == []
+
+
+def test_wikidata_is_not_asked_without_a_word_about_the_contact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("probing.curation.graph.curate", lambda endpoint, *_: print(endpoint.cache.agent))
+    options = [
+        "curate",
+        "graph",
+        "--property",
+        "P36",
+        "--cache",
+        str(tmp_path / "c.sqlite"),
+        "--out",
+        str(tmp_path / "x"),
+    ]
+    assert main(options) == 0
+    assert "block clients without a contact: give --contact" in capsys.readouterr().err
+    monkeypatch.setenv("CLOZEBOARD_CONTACT", "ann@example.org")
+    assert main(options) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "" and "ann@example.org" in captured.out
 
 
 def test_a_country_without_facts_is_reported(

@@ -146,7 +146,7 @@ def test_a_set_of_an_older_release_is_translated_from_its_archive_layout(
 ) -> None:
     old = tmp_path / "old"
     (old / "arab_west" / "cultlama" / "ko").mkdir(parents=True)
-    line: dict[str, Any] = {
+    line = {
         "sub_uri": "Q34",
         "obj_uri": OSLO,
         "sub_label": "S",
