@@ -26,10 +26,11 @@ from probing.formats.dlama import (
     QUESTIONS_FILE,
     TEMPLATES_FOLDER,
     fact_files,
+    read,
     templates_folder,
     values_of,
 )
-from probing.formats.files import JsonObject, digest_of, parse_lines, read_object
+from probing.formats.files import JsonObject, parse_lines, read_object
 from probing.formats.own_templates import TEMPLATE_FILE
 from probing.template import SUBJECT_SLOT
 
@@ -78,8 +79,8 @@ def curate(endpoint: Endpoint, plan: TranslationPlan, folder: Path) -> tuple[int
 
     Return the numbers of triples that the source has and that were kept, over all files.
     """
-    contents = fact_files(plan.source)
-    files = _files(contents, plan.languages)
+    digest = read(plan.source).digest  # refuses a source that cannot be read
+    files = _files(fact_files(plan.source), plan.languages)
     predicates = sorted({file.predicate for file in files}, key=lambda id: int(id[1:]))
     templates = {language: _templates(plan, predicates, language) for language in plan.languages}
     labels = NewLabels(endpoint.labels(_items(files), plan.languages), plan.languages)
@@ -88,16 +89,10 @@ def curate(endpoint: Endpoint, plan: TranslationPlan, folder: Path) -> tuple[int
         counts: dict[str, dict[str, Any]] = defaultdict(dict)
         for file in files:
             counts[f"{file.pair}/{file.kind}"][Path(file.name).stem] = _write_file(file, labels, new)
-        found, kept = (
-            sum(file[key] for kind in counts.values() for file in kind.values()) for key in ("found", "kept")
-        )
+        found, kept = (_total(counts, key) for key in ("found", "kept"))
         if not kept:
             raise BadInput(f"No fact has labels in {' and '.join(plan.languages)}.", "Check the language codes.")
-        settings = {
-            "source": plan.source.resolve().name,
-            "digest": digest_of(contents.items()),
-            "languages": plan.languages,
-        }
+        settings = {"source": plan.source.resolve().name, "digest": digest, "languages": plan.languages}
         write_manifest(new, "translate", endpoint, settings, counts)
     return found, kept
 
@@ -139,7 +134,10 @@ def _item(line: JsonObject, value: object) -> str:
 
 
 def _templates(plan: TranslationPlan, predicates: Sequence[str], language: str) -> dict[str, str]:
-    return wordings.templates(_texts(plan, predicates, "templates"), language, plan.templates)
+    """Return predicate -> template: the user's, else the source's if it has some, else those of the entries."""
+    source = templates_folder(plan.source)
+    folder = plan.templates or (source if (source / language / TEMPLATE_FILE).is_file() else None)
+    return wordings.templates(_texts(plan, predicates, "templates"), language, folder)
 
 
 def _texts(plan: TranslationPlan, predicates: Sequence[str], key: str) -> dict[str, Mapping[str, str]]:
@@ -158,7 +156,8 @@ def _write_wordings(
         target.parent.mkdir(parents=True)
         target.write_bytes(path.read_bytes())
     for language, texts in templates.items():
-        write_templates(folder, language, texts)
+        if plan.templates or not (source / language / TEMPLATE_FILE).is_file():
+            write_templates(folder, language, texts)
     content = dict(read_object(source / QUESTIONS_FILE).values) if (source / QUESTIONS_FILE).is_file() else {}
     questions = {id: dict(texts) for id, texts in content.get("questions", {}).items()}
     for language in plan.languages:

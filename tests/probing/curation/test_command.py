@@ -12,6 +12,7 @@ from transformers import BertConfig, BertForMaskedLM
 
 from leaderboard.stored import benchmarks
 from probing.__main__ import main
+from probing.benchmark import Benchmark
 from probing.curation.geography import REPORT
 from probing.curation.triple_counts import MANIFEST
 from probing.files.folders import alone
@@ -72,6 +73,20 @@ def curate(source: Source, kind: str, out: Path, *more: str) -> int:
     return main(["curate", kind, *KINDS[kind][1], *options, *wikipedia, *more])
 
 
+def check_site_and_result(format: str, folder: Path, client: Client, model: Path) -> Benchmark:
+    """Check that the site imports the folder and shows it, and that a model has figures on it."""
+    call_command("import_benchmark", format, folder)
+    content = benchmarks.read(benchmarks.current(folder.name))
+    assert content.size > 0
+    page = client.get(f"/benchmarks/{folder.name}/")
+    assert page.status_code == 200
+    assert f"/benchmarks/{folder.name}/relations/{content.relations[0].id}/" in page.content.decode()
+    result = run(str(model), content, progress=False)
+    assert result.record["items_done"] > 0
+    assert result.scores[result.scores["metric"] != "chance"]["value"].notna().any()
+    return content
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
@@ -89,15 +104,24 @@ def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
     assert captured.err == ""
     assert f"manage.py import_benchmark {KINDS[kind][0]} {tmp_path / 'made'}" in captured.out
     assert json.loads((tmp_path / "made" / MANIFEST).read_text())["command"] == f"python -m probing curate {kind}"
-    call_command("import_benchmark", KINDS[kind][0], tmp_path / "made")
-    content = benchmarks.read(benchmarks.current("made"))
-    assert content.size > 0
-    page = client.get("/benchmarks/made/")
-    assert page.status_code == 200
-    assert f"/benchmarks/made/relations/{content.relations[0].id}/" in page.content.decode()
-    result = run(str(model), content, progress=False)
-    assert result.record["items_done"] > 0
-    assert result.scores[result.scores["metric"] != "chance"]["value"].notna().any()
+    check_site_and_result(KINDS[kind][0], tmp_path / "made", client, model)
+
+
+@pytest.mark.django_db
+def test_a_curated_set_goes_to_the_site_and_a_result_in_a_further_language(
+    source: Source, tmp_path: Path, settings: Settings, client: Client, capsys: pytest.CaptureFixture[str], model: Path
+) -> None:
+    settings.DATA = tmp_path / "data"
+    assert curate(source, "culture", tmp_path / "made") == 0
+    servers = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
+    options = ["--source", str(tmp_path / "made"), "--language", "es", "--out", str(tmp_path / "spanish")]
+    assert main(["curate", "translate", *options, *servers]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert f"manage.py import_benchmark dlama {tmp_path / 'spanish'}" in captured.out
+    content = check_site_and_result("dlama", tmp_path / "spanish", client, model)
+    assert {relation.tags["language"] for relation in content.relations} == {"en", "es", "ko"}
+    assert len({len(relation.items) for relation in content.relations}) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

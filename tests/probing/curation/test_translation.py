@@ -132,6 +132,26 @@ def test_the_reader_reads_all_languages_with_their_templates_and_questions(
     assert benchmark["P36.north-south.en"].templates == FORMATS["dlama"](made)["P36.north-south.en"].templates
 
 
+def test_templates_of_the_source_go_before_those_of_entries_and_after_those_of_the_user(
+    source: Source, made: Path, french: Path, tmp_path: Path
+) -> None:
+    for folder, text in ((made / "templates", "source"), (tmp_path / "own", "user")):
+        (folder / "fr").mkdir(parents=True)
+        line = {"relation": "P36", "template": f"[X] {text} [Y]", "source": text}
+        (folder / "fr" / "templates.jsonl").write_text(json.dumps(line))
+    benchmark = FORMATS["dlama"](translated(source, made, tmp_path / "out", french))
+    assert benchmark["P36.north-south.fr"].templates == ("[X] source [Y]",)
+    assert any("source: 1 in fr" in note for note in benchmark.notes)
+    curate(source.endpoint(), TranslationPlan(made, ("fr",), tmp_path / "own"), tmp_path / "other")
+    assert FORMATS["dlama"](tmp_path / "other")["P36.north-south.fr"].templates == ("[X] user [Y]",)
+
+
+def test_a_source_that_cannot_be_read_is_refused(source: Source, made: Path, french: Path, tmp_path: Path) -> None:
+    (made / "templates" / "questions.json").write_text('{"questions": []}')
+    with pytest.raises(BadBenchmark, match="'questions' is not a JSON object"):
+        translated(source, made, tmp_path / "out", french)
+
+
 def test_questions_of_the_source_are_kept(source: Source, made: Path, french: Path, tmp_path: Path) -> None:
     questions = {"system_message": {"en": "Be brief."}, "questions": {"P36": {"en": "Capital of {}?"}}}
     (made / "templates" / "questions.json").write_text(json.dumps(questions))
