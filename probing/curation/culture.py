@@ -15,6 +15,7 @@ from typing import Any
 
 from probing.curation import wordings
 from probing.curation.articles import Article, Articles, SortKey
+from probing.curation.culture_queries import find_queries, objects_query
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.endpoint import Endpoint, item_number
 from probing.curation.hierarchy import (
@@ -27,7 +28,7 @@ from probing.curation.hierarchy import (
 )
 from probing.curation.options import option
 from probing.curation.predicates import PREDICATES, Predicate, choose
-from probing.curation.query import EXAMPLE_ITEM, Query, articles, chunks
+from probing.curation.query import EXAMPLE_ITEM, Query, chunks
 from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
@@ -247,34 +248,6 @@ def queries(plan: CulturePlan) -> Iterator[Query]:
             yield from find_queries(predicate, culture, plan.least_sitelinks)
         yield objects_query(predicate, (EXAMPLE_ITEM,))
     yield from (parents_query(property, (EXAMPLE_ITEM,)) for property in (SUBCLASS, TERRITORY))
-
-
-def find_queries(predicate: Predicate, culture: Culture, least_sitelinks: int = 0) -> Iterator[Query]:
-    """Yield one query per country, in the culture's order."""
-    for country, sites in culture.sites.items():
-        yield _find_query(predicate, culture.ids(country), sites, least_sitelinks)
-
-
-def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[str], least_sitelinks: int) -> Query:
-    return Query(
-        f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {' '.join(country)}, "
-        f"with articles on {' '.join(sites)}",
-        ("subject", "object", "site", "title"),
-        (
-            predicate.region(country),
-            predicate.facts(),
-            *predicate.filters,
-            *predicate.first,
-            *predicate.objects,
-        ),
-        optional=(articles("subject", sites),),
-        least=least_sitelinks or None,
-    )
-
-
-def objects_query(predicate: Predicate, subjects: tuple[str, ...]) -> Query:
-    description = f"All that {predicate.id} ({predicate.name}) says of these subjects"
-    return Query(description, ("subject", "object"), (predicate.facts(), *predicate.objects), subjects)
 
 
 def _write_pair(

@@ -1,5 +1,6 @@
 """Predicates of culture facts: which values count, and which subjects and objects belong to a country."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -209,3 +210,11 @@ def test_an_unknown_predicate_is_refused_and_the_users_own_goes_first(tmp_path: 
     assert choose(["P36"], {"P36": own["P140"]})["P36"] is own["P140"]
     with pytest.raises(BadInput, match=r"No predicate P141\. Choose from: .*, P140; .* --predicate-file"):
         choose(["P141"], own)
+
+
+def test_the_examples_of_the_documentation_can_be_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "curation.md").read_text(encoding="utf-8")
+    entry_text, kind = re.findall(r"```toml\n(\[.*?)```", page, re.DOTALL)
+    (predicate,) = read_predicates(entry(tmp_path, kind, entry_text)).values()
+    assert predicate.id == "P140"
+    assert sorted(predicate.templates) == sorted(predicate.questions) == ["en", "es"]
