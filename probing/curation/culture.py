@@ -33,6 +33,7 @@ from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_line
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_questions import write_questions
 from probing.formats.own_templates import TEMPLATE_FILE
 
 NO_ARTICLE = "the subject has no article on the sites"
@@ -227,6 +228,8 @@ def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Pa
         wordings.check_names(endpoint, [id for id in plan.predicates if id in plan.own])
         for language in plan.languages:
             write_templates(new, language, plan.templates_in(language))
+        questions = {id: predicate.questions for id, predicate in plan.own.items()}
+        write_questions(new / TEMPLATES_FOLDER, plan.templates, plan.predicates, plan.languages, questions)
         counts_by_pair = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")

@@ -22,8 +22,6 @@ from probing.curation.triple_counts import TripleCounts, write_json, write_lines
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.dlama import (
-    QUESTION_SLOT,
-    QUESTIONS_FILE,
     TEMPLATES_FOLDER,
     fact_files,
     read,
@@ -31,8 +29,8 @@ from probing.formats.dlama import (
     values_of,
 )
 from probing.formats.files import JsonObject, parse_lines, read_object
+from probing.formats.own_questions import QUESTIONS_FILE, file_questions
 from probing.formats.own_templates import TEMPLATE_FILE
-from probing.template import SUBJECT_SLOT
 
 
 @dataclass(frozen=True)
@@ -160,10 +158,9 @@ def _write_wordings(
             write_templates(folder, language, texts)
     content = dict(read_object(source / QUESTIONS_FILE).values) if (source / QUESTIONS_FILE).is_file() else {}
     questions = {id: dict(texts) for id, texts in content.get("questions", {}).items()}
-    for language in plan.languages:
-        for id, text in wordings.in_language(_texts(plan, predicates, "questions"), language).items():
-            questions.setdefault(id, {})[language] = text.replace(SUBJECT_SLOT, QUESTION_SLOT)
-    if questions:
+    for id, texts in file_questions(_texts(plan, predicates, "questions"), plan.languages).items():
+        questions[id] = texts | questions.get(id, {})
+    if any(questions.values()):
         write_json(folder / TEMPLATES_FOLDER / QUESTIONS_FILE, content | {"questions": questions})
 
 

@@ -11,7 +11,7 @@ from probing.formats.files import read_lines
 from probing.formats.own_templates import TEMPLATE_FILE, own_templates
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
-# Predicate -> language -> template or question.
+# Predicate -> language -> template.
 TextsByLanguage = Mapping[str, Mapping[str, str]]
 
 
@@ -20,7 +20,8 @@ def templates(texts: TextsByLanguage, language: str, folder: Path | None = None)
 
     `texts`: the templates of the predicates' entries. Raises `BadInput` if a predicate has none.
     """
-    available = _in_folder(folder, language) if folder else in_language(texts, language)
+    own = {id: by_language[language] for id, by_language in texts.items() if language in by_language}
+    available = _in_folder(folder, language) if folder else own
     missing = [predicate for predicate in texts if predicate not in available]
     if missing:
         source = folder or "The predicates' entries"
@@ -28,11 +29,6 @@ def templates(texts: TextsByLanguage, language: str, folder: Path | None = None)
         step += "." if folder else f", or add {language} to the entries' templates in a --predicate-file."
         raise BadInput(f"{source}: no template for {', '.join(missing)} in {language!r}.", step)
     return {predicate: available[predicate] for predicate in texts}
-
-
-def in_language(texts: TextsByLanguage, language: str) -> dict[str, str]:
-    """Return predicate -> text in a language, without the predicates that have none in it."""
-    return {predicate: by_language[language] for predicate, by_language in texts.items() if language in by_language}
 
 
 def checked_template(template: str, place: str) -> str:

@@ -21,12 +21,12 @@ SOURCE_KEY, PROJECT = "source", "Clozeboard"
 
 def own_templates(language: str) -> dict[str, str]:
     """Return predicate -> template in a language; empty if this project has none in it."""
-    return _texts("templates", language)
+    return {name: entry["templates"][language] for name, entry in _entries().items() if language in entry["templates"]}
 
 
-def own_questions(language: str) -> dict[str, str]:
-    """Return predicate -> question in a language, with [X] for the subject; empty if this project has none in it."""
-    return _texts("questions", language)
+def all_own_questions() -> dict[str, Mapping[str, str]]:
+    """Return predicate -> language -> question, with [X] for the subject."""
+    return {predicate: entry["questions"] for predicate, entry in _entries().items()}
 
 
 def write_templates(target: Path, user_folder: Path | None) -> None:
@@ -62,10 +62,6 @@ def _user_lines(path: Path) -> dict[str, dict[str, str]]:
 
 def _line(predicate: str, template: str, source: str) -> dict[str, str]:
     return {"relation": predicate, "template": template, SOURCE_KEY: source}
-
-
-def _texts(key: str, language: str) -> dict[str, str]:
-    return {predicate: entry[key][language] for predicate, entry in _entries().items() if language in entry[key]}
 
 
 @lru_cache

@@ -290,6 +290,9 @@ object_is = { Q9174 = "religion" }
 [P140.templates]
 en = "[X] is an adherent of [Y]."
 ko = "[X]의 종교는 [Y]입니다."
+
+[P140.questions]
+en = "Which religion does [X] profess?"
 """
 
 
@@ -312,6 +315,7 @@ def test_a_new_predicate_comes_from_a_file_and_reaches_a_result(
     assert {relation.label for relation in benchmark.relations} == {"P140"}
     english = next(relation for relation in benchmark.relations if relation.id == "P140.asia-west.en")
     assert english.templates == ("[X] is an adherent of [Y].",)
+    assert english.questions == ("Which religion does [X] profess?",)
     assert english.answer_space == ("creed", "faith")
     settings = json.loads((tmp_path / "made" / MANIFEST).read_text())["settings"]
     assert settings["own_predicates"]["P140"]["templates"]["en"] == "[X] is an adherent of [Y]."
