@@ -1,8 +1,9 @@
-"""The command line of `python -m probing curate culture | geography | specificity | graph | multiple-choice`."""
+"""The command line of `python -m probing curate`, with one kind for each sort of benchmark, and `translate`."""
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import probing
-from probing.curation import culture, geography, graph, multiple_choice, specificity
+from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
 from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
 from probing.curation.options import add_plan_options, plan_from
+from probing.curation.predicates import Predicate, read_predicates
 from probing.curation.query import EXAMPLE_ITEM, Query
 from probing.errors import BadInput
 from probing.files.folders import alone
@@ -64,6 +66,8 @@ def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that `open_endpoint` reads."""
     add = parser.add_argument
     add("--endpoint", default=WIKIDATA, metavar="URL", help=f"the SPARQL endpoint; default: {WIKIDATA}")
+    contact_help = "your e-mail address or web page, which Wikimedia's policy demands; default: CLOZEBOARD_CONTACT"
+    add("--contact", default=os.environ.get("CLOZEBOARD_CONTACT", ""), metavar="ADDRESS", help=contact_help)
     cache_help = "the file in which answers are kept; default: curation/answers.sqlite in CLOZEBOARD_DATA"
     add("--cache", type=Path, metavar="FILE", help=cache_help)
     interval_help = f"seconds between requests; default: {REQUEST_INTERVAL:g}"
@@ -77,7 +81,10 @@ def open_endpoint(options: argparse.Namespace) -> Iterator[Endpoint]:
     """Yield the endpoint that the user chose, with its cache."""
     if not (0 <= options.interval <= DAY and 1 <= options.timeout <= DAY):  # which is also true for NaN
         raise BadInput("--interval and --timeout are seconds.", f"Give 0 to {DAY} and 1 to {DAY}.")
-    with HttpCache(_cache_file(options), interval=options.interval, timeout=options.timeout) as cache:
+    if options.endpoint == WIKIDATA and not options.contact:
+        print("Wikimedia may slow down or block clients without a contact: give --contact.", file=sys.stderr)
+    limits = {"interval": options.interval, "timeout": options.timeout}
+    with HttpCache(_cache_file(options), **limits, contact=options.contact) as cache:
         yield Endpoint(cache, options.endpoint)
 
 
@@ -106,14 +113,25 @@ def _add_culture_options(parser: argparse.ArgumentParser) -> None:
     add("--culture", nargs="+", default=[], metavar="NAME_OR_FILE", help="the cultures of a new pair")
     add("--languages", nargs="+", default=[], metavar="CODE", help="the languages of the new pair")
     add("--name", default="own", help="the name of the new pair; default: own")
+    _add_predicate_file(parser)
     add("--wikipedia", default=WIKIPEDIA, metavar="URL", help=f"the API of Wikipedia's sites; default: {WIKIPEDIA}")
+
+
+def _add_predicate_file(parser: argparse.ArgumentParser) -> None:
+    help = "a TOML or YAML file of further predicates; see docs/curation.md"
+    parser.add_argument("--predicate-file", type=Path, metavar="FILE", help=help)
+
+
+def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
+    return read_predicates(options.predicate_file) if options.predicate_file else {}
 
 
 def _culture_task(options: argparse.Namespace) -> CurationTask:
     new_pairs = [new_pair(options.name, options.culture, options.languages)] if options.culture else []
     names = options.pair or (() if new_pairs else KNOWN_PAIRS)
     known_pairs = [known_pair(name) for name in dict.fromkeys(names)]
-    plan = plan_from(options, culture.CulturePlan, pairs=(*known_pairs, *new_pairs))
+    pairs = (*known_pairs, *new_pairs)
+    plan = plan_from(options, culture.CulturePlan, pairs=pairs, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
@@ -156,6 +174,16 @@ def _multiple_choice_task(options: argparse.Namespace) -> CurationTask:
     )
 
 
+def _translation_task(options: argparse.Namespace) -> CurationTask:
+    plan = plan_from(options, translation.TranslationPlan, own=_own_predicates(options))
+
+    def write(endpoint: Endpoint, folder: Path) -> None:
+        found, kept = translation.curate(endpoint, plan, folder)
+        print(f"{kept:,} of {found:,} triples have labels in {', '.join(plan.languages)}.")
+
+    return CurationTask(translation.queries(plan), write)
+
+
 BENCHMARK_KINDS = {
     "culture": BenchmarkKind(
         "facts of two cultures, in DLAMA's layout", "dlama", culture.CulturePlan, _culture_task, _add_culture_options
@@ -170,5 +198,12 @@ BENCHMARK_KINDS = {
         "bear",
         multiple_choice.MultipleChoicePlan,
         _multiple_choice_task,
+    ),
+    "translate": BenchmarkKind(
+        "a set of culture facts in further languages",
+        "dlama",
+        translation.TranslationPlan,
+        _translation_task,
+        _add_predicate_file,
     ),
 }

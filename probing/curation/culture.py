@@ -9,12 +9,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
 from probing.curation.articles import Article, Articles, SortKey
+from probing.curation.culture_queries import find_queries, objects_query
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.endpoint import Endpoint, item_number
 from probing.curation.hierarchy import (
@@ -26,12 +27,13 @@ from probing.curation.hierarchy import (
     parents_query,
 )
 from probing.curation.options import option
-from probing.curation.predicates import PREDICATES, Predicate
-from probing.curation.query import EXAMPLE_ITEM, Query, articles, chunks
+from probing.curation.predicates import PREDICATES, Predicate, choose
+from probing.curation.query import EXAMPLE_ITEM, Query, chunks
 from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_questions import write_questions
 from probing.formats.own_templates import TEMPLATE_FILE
 
 NO_ARTICLE = "the subject has no article on the sites"
@@ -43,26 +45,32 @@ OBJECT_WITHOUT_LABEL = "the object has no label in {}"
 
 @dataclass(frozen=True)
 class CulturePlan:
-    """Settings for the curation of culture pairs. `templates`: a folder of templates that replace Clozeboard's own."""
+    """Settings for the curation of culture pairs.
+
+    `own`: the user's own predicates, which go before those that ship. `templates`: a folder of templates that replace
+    those of the predicates' entries.
+    """
 
     pairs: tuple[CulturePair, ...]
     predicates: tuple[str, ...] = field(
-        default=tuple(PREDICATES),
-        metadata=option(f"properties of Wikidata; default: all {len(PREDICATES)}", flag="--predicate", metavar="ID"),
+        default=(),
+        metadata=option(
+            f"properties of Wikidata; default: those of --predicate-file, or else all {len(PREDICATES)}",
+            flag="--predicate",
+            metavar="ID",
+        ),
     )
     at_most: int = field(default=1000, metadata=option("the most subjects of a predicate and culture"))
     sort: SortKey = field(default="size", metadata=option("what makes the subject of an article well known"))
     least_sitelinks: int = field(default=0, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
     templates: Path | None = field(
         default=None,
-        metadata=option("a folder with <language>/templates.jsonl; default: Clozeboard's own templates", metavar="DIR"),
+        metadata=option("a folder with <language>/templates.jsonl; default: those of the predicates", metavar="DIR"),
     )
+    own: Mapping[str, Predicate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        unknown = [id for id in self.predicates if id not in PREDICATES]
-        if unknown:
-            raise BadInput(f"No predicate {', '.join(unknown)}.", f"Choose from: {', '.join(PREDICATES)}.")
-        object.__setattr__(self, "predicates", tuple(dict.fromkeys(self.predicates)))
+        object.__setattr__(self, "predicates", tuple(choose(self.predicates, self.own)))
         names = [pair.name for pair in self.pairs]
         if TEMPLATES_FOLDER in names or len(set(names)) < len(names):
             raise BadInput(
@@ -73,7 +81,16 @@ class CulturePlan:
         if self.least_sitelinks < 0:
             raise BadInput(f"No subject has {self.least_sitelinks} sitelinks.", "Give 0 or more.")
         for language in self.languages:
-            wordings.templates(self.predicates, language, self.templates)
+            self.templates_in(language)
+
+    @property
+    def chosen(self) -> dict[str, Predicate]:
+        return choose(self.predicates, self.own)
+
+    def templates_in(self, language: str) -> dict[str, str]:
+        """Return predicate -> template; raise `BadInput` if a predicate has none in this language."""
+        texts = {id: predicate.templates for id, predicate in self.chosen.items()}
+        return wordings.templates(texts, language, self.templates)
 
     @property
     def languages(self) -> list[str]:
@@ -208,10 +225,11 @@ def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Pa
     Return region -> the countries without any fact; Wikidata may use another id for them.
     """
     with new_folder(folder) as new:
+        wordings.check_names(endpoint, [id for id in plan.predicates if id in plan.own])
         for language in plan.languages:
-            texts = wordings.templates(plan.predicates, language, plan.templates)
-            lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
-            write_lines(new / TEMPLATES_FOLDER / language / TEMPLATE_FILE, lines)
+            write_templates(new, language, plan.templates_in(language))
+        questions = {id: predicate.questions for id, predicate in plan.own.items()}
+        write_questions(new / TEMPLATES_FOLDER, plan.templates, plan.predicates, plan.languages, questions)
         counts_by_pair = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")
@@ -219,49 +237,27 @@ def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Pa
     return _countries_without_facts(plan, counts_by_pair)
 
 
+def write_templates(folder: Path, language: str, templates: Mapping[str, str]) -> None:
+    """Write the templates of a language, by predicate, in mLAMA's form."""
+    lines = [{"relation": predicate, "template": text} for predicate, text in templates.items()]
+    write_lines(folder / TEMPLATES_FOLDER / language / TEMPLATE_FILE, lines)
+
+
 def queries(plan: CulturePlan) -> Iterator[Query]:
     """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
     cultures = {culture.region: culture for pair in plan.pairs for culture in pair.cultures}
-    for predicate in (PREDICATES[id] for id in plan.predicates):
+    for predicate in plan.chosen.values():
         for culture in cultures.values():
             yield from find_queries(predicate, culture, plan.least_sitelinks)
         yield objects_query(predicate, (EXAMPLE_ITEM,))
     yield from (parents_query(property, (EXAMPLE_ITEM,)) for property in (SUBCLASS, TERRITORY))
 
 
-def find_queries(predicate: Predicate, culture: Culture, least_sitelinks: int = 0) -> Iterator[Query]:
-    """Yield one query per country, in the culture's order."""
-    for country, sites in culture.sites.items():
-        yield _find_query(predicate, culture.ids(country), sites, least_sitelinks)
-
-
-def _find_query(predicate: Predicate, country: Sequence[str], sites: Sequence[str], least_sitelinks: int) -> Query:
-    return Query(
-        f"{predicate.id} ({predicate.name}: {predicate.object}) of each {predicate.subject} of {' '.join(country)}, "
-        f"with articles on {' '.join(sites)}",
-        ("subject", "object", "site", "title"),
-        (
-            predicate.region(country),
-            predicate.facts(),
-            *predicate.filters,
-            *predicate.first,
-            *predicate.objects,
-        ),
-        optional=(articles("subject", sites),),
-        least=least_sitelinks,
-    )
-
-
-def objects_query(predicate: Predicate, subjects: tuple[str, ...]) -> Query:
-    description = f"All that {predicate.id} ({predicate.name}) says of these subjects"
-    return Query(description, ("subject", "object"), (predicate.facts(), *predicate.objects), subjects)
-
-
 def _write_pair(
     endpoint: Endpoint, articles: Articles, plan: CulturePlan, pair: CulturePair, folder: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Write the facts of a pair; yield each predicate with its counts by region."""
-    for predicate in (PREDICATES[id] for id in plan.predicates):
+    for predicate in plan.chosen.values():
         curation = Curation(endpoint, articles, predicate, pair, plan)
         curated = [(culture, *curation.facts(culture)) for culture in pair.cultures]
         augmented = iter(curation.augment([fact for _, facts, _ in curated for fact in facts]))
@@ -340,6 +336,7 @@ def _manifest_settings(plan: CulturePlan, articles: Articles) -> dict[str, Any]:
     return {
         "pairs": pairs,
         "predicates": plan.predicates,
+        "own_predicates": {id: asdict(plan.own[id]) for id in plan.predicates if id in plan.own},
         "at_most": plan.at_most,
         "sort": plan.sort,
         "least_sitelinks": plan.least_sitelinks,

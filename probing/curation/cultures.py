@@ -1,15 +1,13 @@
 """Cultures, which are sets of countries with their Wikipedia sites, and pairs of cultures (methods 4.2)."""
 
 import re
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from probing.curation import wordings
+from probing.curation.tables import read_table
 from probing.errors import BadInput
 
 FOLDER = Path(__file__).parent / "cultures"
@@ -41,12 +39,6 @@ class CulturePair:
     languages: tuple[str, ...]
 
 
-def _from_yaml(text: str) -> Any:
-    """Read every value as text, because YAML takes `no`, the site of Norway, for false."""
-    return yaml.load(text, Loader=yaml.BaseLoader)
-
-
-PARSERS: Mapping[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".yaml": _from_yaml, ".yml": _from_yaml}
 # Name of a pair -> its cultures and languages.
 KNOWN_PAIRS = {
     "arab-west": (("arab", "west"), ("ar", "en")),
@@ -81,26 +73,11 @@ def read_culture(name: str) -> Culture:
     if not path.is_file():
         names = ", ".join(sorted(file.stem for file in FOLDER.glob("*.toml")))
         raise BadInput(f"There is no culture {name!r}.", f"Choose from: {names}; or give a TOML or YAML file.")
-    content = _content(path)
+    content = read_table(path)
     title, region = _title(content, path.name), _region(content, path.name)
     countries = _countries(content, path.name)
     sites = {ids[0]: sites for ids, sites in countries.items()}
     return Culture(title, region, sites, {ids[0]: ids[1:] for ids in countries if ids[1:]})
-
-
-def _content(path: Path) -> Mapping[str, Any]:
-    if path.suffix not in PARSERS:
-        raise BadInput(
-            f"{path.name} is neither TOML nor YAML.", f"Its name should end in one of: {', '.join(PARSERS)}."
-        )
-    form = "TOML" if path.suffix == ".toml" else "YAML"
-    try:
-        content = PARSERS[path.suffix](path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput(f"{path.name} cannot be read as {form} ({error}).", "See docs/curation.md.") from error
-    if not isinstance(content, dict):
-        raise BadInput(f"{path.name} has no named values.", "See docs/curation.md.")
-    return content
 
 
 def _title(content: Mapping[str, Any], file: str) -> str:

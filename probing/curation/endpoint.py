@@ -12,7 +12,7 @@ from typing import IO, Any
 from tqdm import tqdm
 from urllib3 import HTTPHeaderDict, HTTPResponse
 
-from probing.curation.http_cache import AGENT, HttpCache, OverTimeLimit, QueryTimedOut
+from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
 from probing.extras import extra_package
@@ -119,7 +119,7 @@ class Endpoint:
     def _send(self, text: str) -> HTTPResponse:
         """Send a query with SPARQLWrapper, whose transport is urllib; return its answer or error as urllib3 has it."""
         library = extra_package("SPARQLWrapper", "curation", "Asking Wikidata")
-        wrapper = library.SPARQLWrapper(self.url, returnFormat=library.JSON, agent=AGENT)
+        wrapper = library.SPARQLWrapper(self.url, returnFormat=library.JSON, agent=self.cache.agent)
         wrapper.setMethod(library.POST)
         wrapper.setTimeout(int(self.cache.timeout) or 1)
         wrapper.setQuery(text)

@@ -27,8 +27,9 @@ class Subject:
 
 
 def facts_query(property: str, least_sitelinks: int, current_only: bool = False) -> Query:
-    if not 1 <= least_sitelinks < MOST_LINKS:
-        raise BadInput(f"No subjects have {least_sitelinks} sitelinks.", f"Ask for 1 to {MOST_LINKS - 1} or more.")
+    """Return the query for all values of a property; with 0 sitelinks, those of all subjects, however little known."""
+    if not 0 <= least_sitelinks < MOST_LINKS:
+        raise BadInput(f"No subjects have {least_sitelinks} sitelinks.", f"Ask for 0 to {MOST_LINKS - 1}.")
     pattern = current_value if current_only else stated_value
     return Query(
         f"{property} of everything with {least_sitelinks} sitelinks or more",

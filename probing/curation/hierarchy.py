@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from probing.curation.endpoint import Endpoint, item_number
-from probing.curation.predicates import SOVEREIGN
 from probing.curation.query import Query, chunks, current_value, is_no
 
 Parents = Mapping[str, tuple[str, ...]]
+SOVEREIGN = "Q3624078"
 SUBCLASS, TERRITORY, PART = "P279", "P131", "P361"
 HIGHEST = 30  # levels; Wikidata's longest chains of classes are shorter
 

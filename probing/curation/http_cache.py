@@ -7,6 +7,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
@@ -22,11 +23,14 @@ from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from probing.files.folders import space
 
-AGENT = "Clozeboard/0.1 (benchmark curation; knowledge probing of language models) Python"
+CLIENT, PURPOSE = "Clozeboard/0.1", "benchmark curation; knowledge probing of language models"
+CONTACT = re.compile(r"[\w.+-]+@[\w.-]+\.\w+|https?://[\w.-]+[\w./~%:@-]*", re.ASCII)  # an e-mail address or a web page
 REQUEST_INTERVAL = 1.0  # seconds from the end of one request to the next
 ANSWER_TIMEOUT = 75.0  # seconds to wait for an answer
 LONGEST_PAUSE = 300.0  # seconds; the curation stops if a server asks for more
 BUSY = (429, 500, 502, 503, 504)
+# Pause after a status 429 without Retry-After, in first pauses: a minute, as Wikidata's operators ask for.
+FORBIDDEN, THROTTLED, THROTTLED_PAUSES = 403, 429, 30
 ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into an answer that it gives up
 # A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
 GATEWAY_TIMEOUT = "status 504"
@@ -56,11 +60,14 @@ class PoliteRetry(Retry):
         return float(min(self.backoff_max, self.backoff_factor * 2 ** (len(self.history) - 1)))
 
     def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
-        """Return the seconds that the Retry-After header gives as a number or a date."""
+        """Return the seconds that the Retry-After header gives as a number or a date; a minute if 429 has none."""
         try:
-            return super().get_retry_after(response)
+            seconds = super().get_retry_after(response)
         except InvalidHeader:
-            return None
+            seconds = None
+        if seconds is None and response.status == THROTTLED:
+            return THROTTLED_PAUSES * self.backoff_factor
+        return seconds
 
 
 class HttpCache:
@@ -68,7 +75,8 @@ class HttpCache:
 
     `interval`: seconds from the end of one request to the next. `attempts`: requests for one answer before giving up.
     `first_pause`: seconds before the second request, doubled before each further one, unless the server sends
-    Retry-After. `timeout`: seconds to wait for an answer.
+    Retry-After. `timeout`: seconds to wait for an answer. `contact`: an e-mail address or web page of the user, which
+    Wikimedia's policy on user agents demands.
     """
 
     def __init__(
@@ -79,10 +87,12 @@ class HttpCache:
         attempts: int = 6,
         first_pause: float = 2.0,
         timeout: float = ANSWER_TIMEOUT,
+        contact: str = "",
     ) -> None:
+        self.agent = user_agent(contact)
         self.interval, self.attempts, self.first_pause, self.timeout = interval, attempts, first_pause, timeout
         self.session = requests.Session()
-        self.session.headers["User-Agent"] = AGENT
+        self.session.headers["User-Agent"] = self.agent
         self._answer_times: set[str] = set()
         self._last_request = float("-inf")
         try:
@@ -166,6 +176,13 @@ class HttpCache:
         time.sleep(max(0.0, self._last_request + self.interval - time.monotonic()))
 
 
+def user_agent(contact: str) -> str:
+    """Return the header User-Agent in the form of Wikimedia's policy; raise `BadInput` if this is no contact."""
+    if contact and not CONTACT.fullmatch(contact):
+        raise BadInput(f"{contact!r:.80} is no contact.", "Give --contact an e-mail address or a web page.")
+    return f"{CLIENT} ({contact}; {PURPOSE}) Python" if contact else f"{CLIENT} ({PURPOSE}) Python"
+
+
 def _check_timeouts(problems: Sequence[str], server: str) -> None:
     """Raise `QueryTimedOut` if two of the problems are timeouts at the server."""
     timeouts = [problem for problem in problems if ENGINE_TIMEOUT in problem or GATEWAY_TIMEOUT in problem]
@@ -203,10 +220,10 @@ def _raise_for_status(status: int, text: str, server: str) -> None:
     if status in BUSY:
         raise ValueError(f"status {status}")
     kind = PageNotFound if status == 404 and text.startswith("{") else BadInput
-    raise kind(
-        f"{server} refuses the request: {status} {text[:200]}.",
-        "Check --endpoint and --wikipedia; --print-query shows the queries.",
-    )
+    step = "Check --endpoint and --wikipedia; --print-query shows the queries."
+    if status == FORBIDDEN:
+        step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
+    raise kind(f"{server} refuses the request: {status} {text[:200]}.", step)
 
 
 def _text(response: BaseHTTPResponse) -> str:

@@ -1,59 +1,51 @@
-"""The 20 predicates of culture facts (methods 4.1, 4.3) with the patterns that select their subjects and objects.
+"""Predicates of culture facts: entries of a TOML file that say which facts they are and how they are worded.
 
-Facts about countries, cities and places must hold now; facts about people and works may have ended.
+Clozeboard's own 20 (methods 4.1, 4.3) are the entries of `probing/formats/predicates.toml`; docs/curation.md explains
+the keys. Facts about countries, cities and places must hold now; facts about people and works may have ended.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from probing.curation.query import current_value, is_a, is_no, stated_value, values
+from probing.curation import wordings
+from probing.curation.query import (
+    current_value,
+    has_property,
+    is_a,
+    is_no,
+    is_not,
+    property_path,
+    stated_value,
+    values,
+)
+from probing.curation.tables import read_table
+from probing.errors import BadBenchmark, BadInput
+from probing.formats.files import JsonObject
+from probing.formats.own_templates import OWN_PREDICATES
 
-SOVEREIGN, HISTORICAL, BIG_CITY, UK_COUNTRY = "Q3624078", "Q3024240", "Q1549591", "Q3336843"
-VOICE = "Q17172850"
-
-Region = Callable[[Sequence[str]], str]  # from the ids of a country to the pattern that ties a fact to it
-
-
-def citizen(country: Sequence[str]) -> str:
-    return f"{values('country', country)}\n?subject wdt:P27 ?country .  # a citizen"
-
-
-def lies_in(country: Sequence[str]) -> str:
-    return f"{values('country', country)}\n?subject wdt:P17 ?country .  # it lies there"
-
-
-def origin(country: Sequence[str]) -> str:
-    return f"{values('country', country)}\n?subject wdt:P495 ?country .  # made there"
-
-
-def is_country(country: Sequence[str]) -> str:
-    return values("subject", country)
-
-
-def citizen_of_a_city(country: Sequence[str]) -> str:
-    place = f"{values('place', country)}\n?object (wdt:P131|wdt:P17) ?place .  # the city lies there as well"
-    return f"{citizen(country)}\n{place}"
-
-
-def object_is_country(country: Sequence[str]) -> str:
-    return values("object", country)
-
-
-SOVEREIGN_SUBJECT = is_a("subject", SOVEREIGN, "sovereign state")
-SOVEREIGN_OBJECT = is_a("object", SOVEREIGN, "sovereign state")
-NO_HISTORICAL_OBJECT = is_no("object", HISTORICAL, "historical country")
-PLACED = "FILTER EXISTS { ?subject wdt:P625 ?coordinates }  # a place"
-A_PERSON = is_a("subject", "Q5", "human")
+KINDS = "kinds"
+# What `country` says if the fact belongs to a country because its subject or its object is that country.
+SUBJECT, OBJECT = "subject", "object"
+CURRENT, STATED = "current", "stated"
+SUPERCLASSES, TERRITORIES = "superclasses", "territories"
+KIND_KEYS = frozenset({"country", "values", "subject_is", "subject_has"})
+OBJECT_KEYS = frozenset({"object_is", "object_is_not", "object_except", "object_country", "first_object_is_not"})
+ENTRY_KEYS = KIND_KEYS | OBJECT_KEYS | {"name", "subject", "object", "augment", "templates", "questions"}
+LONGEST_NAME = 100  # characters
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """A predicate and the patterns that its facts must match.
+    """A predicate, the patterns that its facts must match, and its wordings by language.
 
-    The first query finds the facts of a country, a later one all objects of the subjects found. `filters`: patterns
-    of the subject, which only the first query needs. `first`: patterns of the object in the first query only.
-    `objects`: patterns of the object in both queries.
+    The first query finds the facts of a country, a later one all objects of the subjects found. `country`: how a fact
+    is tied to a country: by one or more properties of its subject, or because its subject or object is that country.
+    `object_country`: properties by which the object must lie in that country as well. `filters`: patterns of the
+    subject, which only the first query needs. `first`: patterns of the object in the first query only. `objects`:
+    patterns of the object in both queries.
     `current`: only values that hold now count (as for a capital), instead of all stated values (as for a profession).
     `by_territory`: objects are augmented by the territories that contain them, instead of by their superclasses.
     """
@@ -62,71 +54,147 @@ class Predicate:
     name: str
     subject: str
     object: str
-    region: Region
+    country: str
     filters: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
+    object_country: str = ""
     current: bool = False
     by_territory: bool = False
+    templates: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self) -> str:
         """Return the pattern of a fact with ?subject, this predicate and ?object."""
         pattern: Callable[[str, str, str], str] = current_value if self.current else stated_value
         return pattern("subject", self.id, "object")
 
+    def region(self, country: Sequence[str]) -> str:
+        """Return the pattern that ties a fact to a country, given by all its ids."""
+        if self.country in (SUBJECT, OBJECT):
+            tie = values(self.country, country)
+        else:
+            tie = f"{values('country', country)}\n?subject {property_path(self.country)} ?country ."
+        if not self.object_country:
+            return tie
+        return f"{tie}\n{values('place', country)}\n?object {property_path(self.object_country)} ?place ."
 
-NO_STATE = (
-    is_no("object", SOVEREIGN, "sovereign state"),
-    is_no("object", UK_COUNTRY, "country within the United Kingdom"),
-)
+
+def read_predicates(path: Path) -> dict[str, Predicate]:
+    """Return the predicates of a TOML or YAML file by id; kinds of subjects may be its own or those that ship.
+
+    Raises `BadInput`, which names the entry and its key, for an entry at fault.
+    """
+    content = read_table(path)
+    ids = [name for name in content if name != KINDS]
+    wordings.check_properties(ids, path.name)
+    try:
+        kinds = {**_kinds(read_table(OWN_PREDICATES), OWN_PREDICATES.name), **_kinds(content, path.name)}
+        return {id: _predicate(id, _object(content[id], f"{path.name}, {id}"), kinds) for id in ids}
+    except BadBenchmark as error:
+        raise BadInput(error.message, error.next_step) from error
 
 
-def _of_person(id: str, name: str, object: str, region: Region = citizen, **more: Any) -> Predicate:
-    return Predicate(id, name, "person", object, region, filters=(A_PERSON,), **more)
+def choose(ids: Sequence[str], own: Mapping[str, Predicate]) -> dict[str, Predicate]:
+    """Return the predicates of these ids, the user's own before those that ship; without ids all own or else all."""
+    available = {**PREDICATES, **own}
+    if unknown := [id for id in ids if id not in available]:
+        step = f"Choose from: {', '.join(available)}; or describe it in a file, given by --predicate-file."
+        raise BadInput(f"No predicate {', '.join(unknown)}.", step)
+    return {id: available[id] for id in ids or own or PREDICATES}
 
 
-def _of_country(id: str, name: str, object: str, *objects: str) -> Predicate:
+def _kinds(content: Mapping[str, Any], file: str) -> dict[str, dict[str, Any]]:
+    """Return the keys of each kind of subjects that the file describes."""
+    kinds = _object(content.get(KINDS, {}), f"{file}, {KINDS}").values
+    for name, kind in kinds.items():
+        _object(kind, f"{file}, {KINDS}.{name}").refuse_other_keys(KIND_KEYS)
+    return kinds
+
+
+def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]]) -> Predicate:
+    entry.refuse_other_keys(ENTRY_KEYS)
+    kind = _one_line(entry, "subject")
+    if kind not in kinds:
+        step = f"Choose from: {', '.join(sorted(kinds))}; or describe it as [{KINDS}.{kind}]."
+        raise entry.fault(f"no kind of subjects is called {kind!r}", step)
+    whole = JsonObject({**kinds[kind], **entry.values}, entry.place)
     return Predicate(
-        id, name, "country", object, is_country, filters=(SOVEREIGN_SUBJECT,), objects=objects, current=True
+        id,
+        _one_line(entry, "name"),
+        kind,
+        _one_line(entry, "object"),
+        _country(whole),
+        filters=(*_instances("subject", whole, "subject_is", is_a), *_required_properties(whole)),
+        first=_instances("object", whole, "first_object_is_not", is_no),
+        objects=(
+            *_instances("object", whole, "object_is", is_a),
+            *_instances("object", whole, "object_is_not", is_no),
+            *_instances("object", whole, "object_except", is_not),
+        ),
+        object_country=_properties(whole, "object_country") if "object_country" in whole.values else "",
+        current=_choice(whole, "values", STATED, CURRENT) == CURRENT,
+        by_territory=_choice(whole, "augment", SUPERCLASSES, TERRITORIES) == TERRITORIES,
+        templates=_wordings(whole, "templates", wordings.checked_template),
+        questions=_wordings(whole, "questions", wordings.checked_question),
     )
 
 
-def _of_work(id: str, name: str, object: str, *objects: str) -> Predicate:
-    return Predicate(id, name, "piece of work", object, origin, objects=objects)
+def _country(entry: JsonObject) -> str:
+    value = str(entry.values.get("country"))
+    return value if value in (SUBJECT, OBJECT) else _properties(entry, "country")
 
 
-_ALL = (
-    Predicate(
-        *("P17", "country", "place", "country", lies_in),
-        filters=(PLACED,),
-        objects=(NO_HISTORICAL_OBJECT,),
-        current=True,
-    ),
-    _of_person("P19", "place of birth", "city", citizen_of_a_city, first=NO_STATE, by_territory=True),
-    _of_person("P20", "place of death", "city", citizen_of_a_city, first=NO_STATE, by_territory=True),
-    _of_person("P27", "country of citizenship", "country", object_is_country, objects=(NO_HISTORICAL_OBJECT,)),
-    _of_country("P30", "continent", "continent"),
-    _of_country("P36", "capital", "city"),
-    _of_country("P37", "official language", "language"),
-    _of_country("P47", "shares border with", "country", SOVEREIGN_OBJECT),
-    _of_person("P103", "native language", "language"),
-    _of_person("P106", "occupation", "occupation"),
-    _of_person("P136", "genre", "genre"),
-    Predicate(
-        *("P190", "sister city", "city", "city", lies_in),
-        filters=(is_a("subject", BIG_CITY, "big city"),),
-        objects=(is_a("object", BIG_CITY, "big city"),),
-        current=True,
-    ),
-    _of_person("P264", "record label", "record label"),
-    _of_work("P364", "original language of work", "language"),
-    _of_work("P449", "original network", "original network"),
-    _of_work("P495", "country of origin", "country", NO_HISTORICAL_OBJECT),
-    _of_country("P530", "diplomatic relation", "country", SOVEREIGN_OBJECT),
-    _of_person("P1303", "instrument", "instrument", objects=(f"FILTER(?object != wd:{VOICE})  # not the voice",)),
-    Predicate(
-        *("P1376", "capital of", "city", "country", object_is_country), objects=(SOVEREIGN_OBJECT,), current=True
-    ),
-    _of_person("P1412", "languages spoken", "language"),
-)
-PREDICATES = {predicate.id: predicate for predicate in _ALL}
+def _required_properties(entry: JsonObject) -> tuple[str, ...]:
+    if "subject_has" not in entry.values:
+        return ()
+    return (has_property("subject", _properties(entry, "subject_has")),)
+
+
+def _properties(entry: JsonObject, key: str) -> str:
+    """Return one property, or several with | between them."""
+    text = entry.text(key).replace(" ", "")
+    if not re.fullmatch(r"P[1-9]\d*(\|P[1-9]\d*)*", text):
+        raise entry.fault(f"{key!r} is {text!r:.80}, which is not a property of Wikidata", "Write it such as P27.")
+    return text
+
+
+def _instances(subject: str, entry: JsonObject, key: str, pattern: Callable[[str, str, str], str]) -> tuple[str, ...]:
+    """Return a pattern for each item of a table such as { Q5 = "human" }; the names stand in queries as comments."""
+    items = _object(entry.values.get(key, {}), f"{entry.place}, {key}")
+    for item in items.values:
+        if not re.fullmatch(r"Q[1-9]\d*", item):
+            raise items.fault(f"{item!r:.80} is not an item of Wikidata", 'Write it such as { Q5 = "human" }.')
+    return tuple(pattern(subject, item, _one_line(items, item)) for item in items.values)
+
+
+def _choice(entry: JsonObject, key: str, *choices: str) -> str:
+    """Return the value of a key, which is the first choice if it is missing."""
+    value = entry.values.get(key, choices[0])
+    if value not in choices:
+        raise entry.fault(f"{key!r} is {value!r:.80}", f"Choose from: {', '.join(choices)}.")
+    return str(value)
+
+
+def _wordings(entry: JsonObject, key: str, check: Callable[[str, str], str]) -> dict[str, str]:
+    """Return language -> text of a table of templates or questions."""
+    texts = _object(entry.values.get(key, {}), f"{entry.place}, {key}")
+    wordings.check_languages(texts.values, texts.place)
+    return {language: check(texts.text(language), f"{texts.place}.{language}") for language in texts.values}
+
+
+def _one_line(entry: JsonObject, key: str) -> str:
+    """Return a text that can stand in a comment of a query."""
+    text = " ".join(entry.text(key).split())
+    if len(text) > LONGEST_NAME:
+        raise entry.fault(f"{key!r} has more than {LONGEST_NAME} characters", "Shorten it.")
+    return text
+
+
+def _object(value: Any, place: str) -> JsonObject:
+    if not isinstance(value, dict):
+        raise BadBenchmark(f"{place}: not a table.", "See docs/curation.md.")
+    return JsonObject(value, place)
+
+
+PREDICATES = read_predicates(OWN_PREDICATES)

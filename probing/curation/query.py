@@ -34,7 +34,7 @@ class Query:
     `items`: the values of the first column, for queries about certain items.
     `optional`: patterns that need not hold and therefore come last.
     `order` and `limit`: for queries that need only the best-known items; all other queries need all their rows.
-    `least`: the least number of sitelinks of the first column's item, for queries about well-known items.
+    `least`: the least number of sitelinks of the first column's item, for queries in which this number matters.
     `links` and `ending`: in a slice, the numbers of sitelinks and the last digits of the item's number.
 
     A query whose rows are more than a page, or that takes too long, is asked in slices: first by halves of the
@@ -49,7 +49,7 @@ class Query:
     optional: tuple[str, ...] = ()
     order: str = ""
     limit: int = 0
-    least: int = 0
+    least: int | None = None
     links: range = range(0)
     ending: str = ""
 
@@ -73,7 +73,7 @@ class Query:
 
         After the first digit, the item that has no more digits needs a slice of its own: Q7 ends neither in 07 nor 17.
         """
-        links = self.links or range(self.least or MOST_LINKS, MOST_LINKS)
+        links = self.links or range(MOST_LINKS if self.least is None else self.least, MOST_LINKS)
         if len(links) > 1:
             middle = len(links) // 2
             yield from (replace(self, links=half) for half in (links[middle:], links[:middle]))
@@ -87,7 +87,7 @@ class Query:
         if self.links:
             yield sitelinks_of(self.columns[0], self.links)
         yield from self.where
-        if self.least and not self.links:
+        if self.least is not None and not self.links:
             yield sitelinks(self.columns[0], self.least)
         yield from self.optional
         if self.ending:
@@ -135,6 +135,20 @@ def is_a(subject: str, kind: str, name: str) -> str:
 
 def is_no(subject: str, kind: str, name: str) -> str:
     return f"FILTER NOT EXISTS {{ ?{subject} wdt:P31 wd:{kind} }}  # no {name}"
+
+
+def is_not(subject: str, item: str, name: str) -> str:
+    return f"FILTER(?{subject} != wd:{item})  # not {name}"
+
+
+def property_path(properties: str) -> str:
+    """Return the path of a property such as P17, or of any of several such as P131|P17."""
+    path = "|".join(f"wdt:{property}" for property in properties.split("|"))
+    return f"({path})" if "|" in properties else path
+
+
+def has_property(subject: str, properties: str) -> str:
+    return f"FILTER EXISTS {{ ?{subject} {property_path(properties)} ?{subject}_value }}"
 
 
 def is_a_kind_of(subject: str, kind: str, name: str) -> str:

@@ -29,7 +29,7 @@ LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
 UNNAMED_PAIR = "a name is missing"
 EQUAL_NAMES = "both answers have the same name"
 LONG_ANSWER = "an answer is more than one token"
-NOT_DRAWN = "another pair of the subject was drawn"
+NOT_DRAWN = "other pairs of the subject were drawn"
 BEYOND_SAMPLE = "beyond the sample"
 
 
@@ -68,14 +68,20 @@ CHAINS = {
 
 @dataclass(frozen=True)
 class SpecificityPlan:
-    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids."""
+    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids.
+
+    The paper draws pairs, not subjects, from all of Wikidata: `pairs_per_subject=0` and `least_sitelinks=0`.
+    """
 
     relations: tuple[str, ...] = field(
         default=tuple(CHAINS),
         metadata=option(f"relations; default: all {len(CHAINS)}", flag="--relation", metavar="ID"),
     )
     at_most: int = field(default=5000, metadata=option("the most pairs of a relation"))
-    least_sitelinks: int = field(default=20, metadata=option("the fewest sitelinks of a subject"))
+    least_sitelinks: int = field(default=20, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
+    pairs_per_subject: int = field(
+        default=1, metadata=option("the most pairs of a subject; 0 for all of them, as in the paper")
+    )
     seed: int = field(default=0, metadata=option("the seed of the random choice of pairs and subjects"))
     tokenizers: tuple[str, ...] = field(
         default=(),
@@ -88,6 +94,8 @@ class SpecificityPlan:
         object.__setattr__(self, "relations", tuple(dict.fromkeys(self.relations)))
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
+        if self.pairs_per_subject < 0:
+            raise BadInput(f"pairs_per_subject cannot be {self.pairs_per_subject}.", "Give 1 or more, or 0 for all.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,21 +220,25 @@ def _draw_pairs(
     relation: str,
     pair_counts: TripleCounts,
 ) -> list[AnswerPair]:
-    """Draw one pair of each subject and then `at_most` of them, all by the seed; return them sorted by subject."""
+    """Draw some pairs of each subject and then `at_most` of them, all by the seed; return them sorted by subject."""
     random = Random(f"{plan.seed}:{relation}")
-    one_per_subject = []
+    pairs: list[AnswerPair] = []
     for subject in sorted(pairs_by_subject, key=item_number):
         problems = [pair_filter.problem(pair) for pair in pairs_by_subject[subject]]
         pair_counts.found += len(problems)
         pair_counts.dropped.update(filter(None, problems))
         usable = [pair for pair, problem in zip(pairs_by_subject[subject], problems, strict=True) if not problem]
-        if usable:
-            one_per_subject.append(random.choice(usable))
-            pair_counts.drop(NOT_DRAWN, len(usable) - 1)
-    sample = random.sample(one_per_subject, min(plan.at_most, len(one_per_subject)))
+        count = min(plan.pairs_per_subject or len(usable), len(usable))
+        pairs += random.sample(usable, count)
+        pair_counts.drop(NOT_DRAWN, len(usable) - count)
+    sample = random.sample(pairs, min(plan.at_most, len(pairs)))
     pair_counts.kept = len(sample)
-    pair_counts.drop(BEYOND_SAMPLE, len(one_per_subject) - len(sample))
-    return sorted(sample, key=lambda pair: item_number(pair.subject))
+    pair_counts.drop(BEYOND_SAMPLE, len(pairs) - len(sample))
+    return sorted(sample, key=_pair_order)
+
+
+def _pair_order(pair: AnswerPair) -> tuple[tuple[int, str], ...]:
+    return item_number(pair.subject), item_number(pair.fine), item_number(pair.coarse)
 
 
 def _relation_lines(relation: str) -> list[dict[str, str]]:

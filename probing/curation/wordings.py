@@ -1,4 +1,4 @@
-"""Sentence templates of predicates: those of this project, or those of a folder in mLAMA's form."""
+"""Sentence templates and questions of predicates: those of their entries, or those of a folder in mLAMA's form."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,19 +11,24 @@ from probing.formats.files import read_lines
 from probing.formats.own_templates import TEMPLATE_FILE, own_templates
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
+# Predicate -> language -> template.
+TextsByLanguage = Mapping[str, Mapping[str, str]]
 
-def templates(predicates: Sequence[str], language: str, folder: Path | None = None) -> dict[str, str]:
-    """Return predicate -> template, from the folder's `<language>/templates.jsonl` if one is given.
 
-    Raises `BadInput` if a predicate has none.
+def templates(texts: TextsByLanguage, language: str, folder: Path | None = None) -> dict[str, str]:
+    """Return predicate -> template in a language, from the folder's `<language>/templates.jsonl` if one is given.
+
+    `texts`: the templates of the predicates' entries. Raises `BadInput` if a predicate has none.
     """
-    available = _in_folder(folder, language) if folder else own_templates(language)
-    missing = [predicate for predicate in predicates if predicate not in available]
+    own = {id: by_language[language] for id, by_language in texts.items() if language in by_language}
+    available = _in_folder(folder, language) if folder else own
+    missing = [predicate for predicate in texts if predicate not in available]
     if missing:
-        source = folder or "Clozeboard's own templates"
-        step = f"Give a folder with <language>/{TEMPLATE_FILE} by --templates."
+        source = folder or "The predicates' entries"
+        step = f"Give a folder with <language>/{TEMPLATE_FILE} by --templates"
+        step += "." if folder else f", or add {language} to the entries' templates in a --predicate-file."
         raise BadInput(f"{source}: no template for {', '.join(missing)} in {language!r}.", step)
-    return {predicate: available[predicate] for predicate in predicates}
+    return {predicate: available[predicate] for predicate in texts}
 
 
 def checked_template(template: str, place: str) -> str:
@@ -32,6 +37,14 @@ def checked_template(template: str, place: str) -> str:
         if template.count(slot) != 1:
             raise BadInput(f"{place}: {template!r:.80} must have {slot} exactly once.", "Correct the template.")
     return template
+
+
+def checked_question(question: str, place: str) -> str:
+    """Return the question if it has the slot of the subject once and none for an answer; `place` names it if not."""
+    if question.count(SUBJECT_SLOT) != 1 or ANSWER_SLOT in question:
+        step = "Correct the question."
+        raise BadInput(f"{place}: {question!r:.80} must have {SUBJECT_SLOT} exactly once and no {ANSWER_SLOT}.", step)
+    return question
 
 
 def property_templates(
@@ -50,18 +63,29 @@ def property_templates(
     return {id: checked.get(id) or [own.get(id) or generated[id]] for id in properties}
 
 
-def check_properties(properties: Sequence[str]) -> None:
+def check_properties(properties: Sequence[str], place: str = "") -> None:
+    """Raise `BadInput` for an id that is not one of a property; `place` is the file in which they stand."""
+    prefix = f"{place}: " if place else ""
     if not properties:
-        raise BadInput("No property is named.", "Give one or more, such as P36.")
+        raise BadInput(f"{prefix}No property is named.", "Give one or more, such as P36.")
     for id in properties:
         if not re.fullmatch(r"P[1-9]\d*", id):
-            raise BadInput(f"{id!r} is not a property of Wikidata.", "Write it such as P36.")
+            raise BadInput(f"{prefix}{id!r:.80} is not a property of Wikidata.", "Write it such as P36.")
 
 
-def check_languages(codes: Iterable[str]) -> None:
+def check_languages(codes: Iterable[str], place: str = "") -> None:
+    """Raise `BadInput` for a code that is not one of a language; `place` is the place in a file where they stand."""
     for code in codes:
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
-            raise BadInput(f"{code!r} is not a language code.", "Write it such as ar or zh-hant.")
+            prefix = f"{place}: " if place else ""
+            raise BadInput(f"{prefix}{code!r:.80} is not a language code.", "Write it such as ar or zh-hant.")
+
+
+def check_names(endpoint: Endpoint, properties: Sequence[str]) -> None:
+    """Raise `BadInput` for properties that have no English name at the endpoint, because they do not exist there."""
+    labels = endpoint.labels(properties, [ENGLISH])
+    if unnamed := [id for id in properties if ENGLISH not in labels[id]]:
+        raise BadInput(f"{endpoint.url} has no {', '.join(unnamed)}.", "Check the property in the entry.")
 
 
 def _in_folder(folder: Path, language: str) -> dict[str, str]:

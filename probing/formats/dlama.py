@@ -18,6 +18,7 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.own_questions import QUESTION_SLOT, QUESTIONS_FILE
 from probing.formats.own_templates import SOURCE_KEY, TEMPLATE_FILE
 from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
@@ -32,9 +33,8 @@ FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture"
 # The region in capitals that ends a file's name or, before a running number, a line's uuid.
 REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
 ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES_FOLDER, QUESTIONS_FILE = "templates", "questions.json"
+TEMPLATES_FOLDER = "templates"
 LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
-QUESTION_SLOT = "{}"
 WORDING_MATTERS = "Compare figures only with those of the same templates."
 # Reasons why items are left out.
 WITHOUT_TEMPLATE = "no template in"
@@ -91,8 +91,8 @@ def fits(path: Path) -> bool:
 def read(path: Path) -> Benchmark:
     """Read one relation for each predicate, pair, language and kind of objects; its items alternate by culture."""
     place = _facts_place(path)
-    facts = _read_archive(place) if place.is_file() else _read_folder(place)
-    templates = _templates_folder(path)
+    facts = fact_files(place)
+    templates = templates_folder(path)
     wording_files = sorted([*templates.glob(f"*/{TEMPLATE_FILE}"), *templates.glob(QUESTIONS_FILE)])
     texts = {file.relative_to(templates).as_posix(): file.read_bytes() for file in wording_files}
     sha = digest_of([*facts.items(), *((f"{TEMPLATES_FOLDER}/{name}", content) for name, content in texts.items())])
@@ -109,6 +109,12 @@ def read(path: Path) -> Benchmark:
             name, sha[:12], sha, relations, files=files, probe="ranking", notes=tuple(notes), usual_tags=USUAL_TAGS
         )
     )
+
+
+def fact_files(path: Path) -> dict[str, bytes]:
+    """Return the content of each file of facts by its path: `<pair>/<kind of objects>/<language>/<file>`."""
+    place = _facts_place(path)
+    return _read_archive(place) if place.is_file() else _read_folder(place)
 
 
 def _facts_place(path: Path) -> Path:
@@ -160,7 +166,8 @@ def _read_archive(archive: Path) -> dict[str, bytes]:
     return dict(sorted(contents.items()))
 
 
-def _templates_folder(path: Path) -> Path:
+def templates_folder(path: Path) -> Path:
+    """Return the folder of templates in the benchmark's folder or beside it; raise `BadBenchmark` if there is none."""
     places = [folder / TEMPLATES_FOLDER for folder in (path, *path.resolve().parents[:1])]
     near = [place for place in places if place.is_dir()]
     if not near:
@@ -272,13 +279,14 @@ def _read_facts(content: bytes, name: str) -> Iterator[DlamaFact | None]:
     file_region = _region((match and match["region"]) or "")
     for line in parse_lines(content, name):
         line.refuse_misspelt_keys(FACT_KEYS)
-        labels = _as_list(line, "obj_label")
+        labels = values_of(line, "obj_label")
         has_labels = labels and not any(map(_is_blank, (line.values.get("sub_label"), *labels)))
         culture = _culture_of(line, file_region)
         yield _fact(line, culture) if has_labels and culture else None
 
 
-def _as_list(line: JsonObject, name: str) -> Sequence[object]:
+def values_of(line: JsonObject, name: str) -> Sequence[object]:
+    """Return the values of a field that holds a list or, in older releases, a single value."""
     value = line.values.get(name, [])
     return value if isinstance(value, list) else [value]
 
@@ -288,7 +296,7 @@ def _is_blank(label: object) -> bool:
 
 
 def _fact(line: JsonObject, culture: str) -> DlamaFact:
-    lists = {name: _as_list(line, name) for name in ("obj_uri", "obj_label")}
+    lists = {name: values_of(line, name) for name in ("obj_uri", "obj_label")}
     ids, labels = (JsonObject({**line.values, **lists}, line.place).texts(name) for name in lists)
     if len(ids) != len(labels):
         raise line.fault(f"{len(ids)} obj_uri but {len(labels)} obj_label", "Make the two lists equally long.")

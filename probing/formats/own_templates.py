@@ -1,6 +1,7 @@
-"""Sentence templates of predicates that were written for this project, by predicate and language.
+"""Sentence templates and questions of predicates that were written for this project, by predicate and language.
 
-They stand in for those of a benchmark whose source has none, as that of DLAMA, whose paper uses mLAMA's.
+The templates stand in for those of a benchmark whose source has none, as that of DLAMA, whose paper uses mLAMA's. They
+are part of the predicates' entries in `predicates.toml`, which `probing.curation.predicates` reads as a whole.
 """
 
 import json
@@ -12,7 +13,7 @@ from pathlib import Path
 from probing.errors import BadInput
 from probing.formats.files import parse_lines, template_text
 
-OWN_TEMPLATES = Path(__file__).with_suffix(".toml")
+OWN_PREDICATES = Path(__file__).with_name("predicates.toml")
 TEMPLATE_FILE = "templates.jsonl"
 # The key of a line of templates that says who worded it, and its value for those of this project.
 SOURCE_KEY, PROJECT = "source", "Clozeboard"
@@ -20,7 +21,12 @@ SOURCE_KEY, PROJECT = "source", "Clozeboard"
 
 def own_templates(language: str) -> dict[str, str]:
     """Return predicate -> template in a language; empty if this project has none in it."""
-    return {predicate: texts[language] for predicate, texts in _by_predicate().items() if language in texts}
+    return {name: entry["templates"][language] for name, entry in _entries().items() if language in entry["templates"]}
+
+
+def all_own_questions() -> dict[str, Mapping[str, str]]:
+    """Return predicate -> language -> question, with [X] for the subject."""
+    return {predicate: entry["questions"] for predicate, entry in _entries().items()}
 
 
 def write_templates(target: Path, user_folder: Path | None) -> None:
@@ -33,7 +39,7 @@ def write_templates(target: Path, user_folder: Path | None) -> None:
     if user_folder and not files:
         raise BadInput(f"{user_folder} has no templates.", f"Give a folder with <language>/{TEMPLATE_FILE}.")
     lines = {path.parent.name: _user_lines(path) for path in files}
-    own_languages = {language for texts in _by_predicate().values() for language in texts}
+    own_languages = {language for entry in _entries().values() for language in entry["templates"]}
     for language in sorted(own_languages | lines.keys()):
         merged = {**_own_lines(language), **lines.get(language, {})}
         path = target / language / TEMPLATE_FILE
@@ -59,5 +65,7 @@ def _line(predicate: str, template: str, source: str) -> dict[str, str]:
 
 
 @lru_cache
-def _by_predicate() -> Mapping[str, Mapping[str, str]]:
-    return tomllib.loads(OWN_TEMPLATES.read_text(encoding="utf-8"))
+def _entries() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Return the entry of each predicate, whose file also describes kinds of subjects."""
+    content = tomllib.loads(OWN_PREDICATES.read_text(encoding="utf-8"))
+    return {name: entry for name, entry in content.items() if name != "kinds"}

@@ -6,8 +6,7 @@ Every country gets the same things, told apart by its number, so that what a cur
 from dataclasses import dataclass
 
 from probing.curation.cultures import read_culture
-from probing.curation.predicates import BIG_CITY, HISTORICAL, SOVEREIGN, VOICE
-from tests.probing.curation.world import SOMETHING, World
+from tests.probing.curation.world import BIG_CITY, HISTORICAL, SOMETHING, SOVEREIGN, VOICE, World
 
 HUMAN = "Q5"
 CONTINENT, LANGUAGES, SINGER, ARTIST, LUTE, FOLK, LABEL, EMPIRE = (f"Q{number}" for number in range(9001, 9009))

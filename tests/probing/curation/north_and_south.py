@@ -6,10 +6,9 @@ from typing import Any
 
 from probing.curation.culture import CulturePlan, curate
 from probing.curation.cultures import Culture, CulturePair
-from probing.curation.predicates import PREDICATES, SOVEREIGN
 from probing.curation.triple_counts import MANIFEST
 from tests.probing.curation.conftest import Source
-from tests.probing.curation.world import World
+from tests.probing.curation.world import SOVEREIGN, World
 
 NORWAY, SWEDEN, PERU, LIMA, OSLO, HAMAR = "Q20", "Q34", "Q419", "Q2868", "Q585", "Q59076"
 PAIR = CulturePair(
@@ -44,7 +43,7 @@ def person(world: World, number: int, country: str = NORWAY, size: int = 100, la
 
 
 def curated(source: Source, folder: Path, *predicates: str, **options: Any) -> Path:
-    plan = CulturePlan(options.pop("pairs", (PAIR,)), predicates or tuple(PREDICATES), **options)
+    plan = CulturePlan(options.pop("pairs", (PAIR,)), predicates=predicates, **options)
     curate(source.endpoint(), source.articles(), plan, folder)
     return folder
 

@@ -12,9 +12,11 @@ from transformers import BertConfig, BertForMaskedLM
 
 from leaderboard.stored import benchmarks
 from probing.__main__ import main
+from probing.benchmark import Benchmark
 from probing.curation.geography import REPORT
 from probing.curation.triple_counts import MANIFEST
 from probing.files.folders import alone
+from probing.formats import FORMATS
 from probing.runner import run
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world
@@ -71,6 +73,20 @@ def curate(source: Source, kind: str, out: Path, *more: str) -> int:
     return main(["curate", kind, *KINDS[kind][1], *options, *wikipedia, *more])
 
 
+def check_site_and_result(format: str, folder: Path, client: Client, model: Path) -> Benchmark:
+    """Check that the site imports the folder and shows it, and that a model has figures on it."""
+    call_command("import_benchmark", format, folder)
+    content = benchmarks.read(benchmarks.current(folder.name))
+    assert content.size > 0
+    page = client.get(f"/benchmarks/{folder.name}/")
+    assert page.status_code == 200
+    assert f"/benchmarks/{folder.name}/relations/{content.relations[0].id}/" in page.content.decode()
+    result = run(str(model), content, progress=False)
+    assert result.record["items_done"] > 0
+    assert result.scores[result.scores["metric"] != "chance"]["value"].notna().any()
+    return content
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
@@ -88,15 +104,24 @@ def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
     assert captured.err == ""
     assert f"manage.py import_benchmark {KINDS[kind][0]} {tmp_path / 'made'}" in captured.out
     assert json.loads((tmp_path / "made" / MANIFEST).read_text())["command"] == f"python -m probing curate {kind}"
-    call_command("import_benchmark", KINDS[kind][0], tmp_path / "made")
-    content = benchmarks.read(benchmarks.current("made"))
-    assert content.size > 0
-    page = client.get("/benchmarks/made/")
-    assert page.status_code == 200
-    assert f"/benchmarks/made/relations/{content.relations[0].id}/" in page.content.decode()
-    result = run(str(model), content, progress=False)
-    assert result.record["items_done"] > 0
-    assert result.scores[result.scores["metric"] != "chance"]["value"].notna().any()
+    check_site_and_result(KINDS[kind][0], tmp_path / "made", client, model)
+
+
+@pytest.mark.django_db
+def test_a_curated_set_goes_to_the_site_and_a_result_in_a_further_language(
+    source: Source, tmp_path: Path, settings: Settings, client: Client, capsys: pytest.CaptureFixture[str], model: Path
+) -> None:
+    settings.DATA = tmp_path / "data"
+    assert curate(source, "culture", tmp_path / "made") == 0
+    servers = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
+    options = ["--source", str(tmp_path / "made"), "--language", "es", "--out", str(tmp_path / "spanish")]
+    assert main(["curate", "translate", *options, *servers]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    assert f"manage.py import_benchmark dlama {tmp_path / 'spanish'}" in captured.out
+    content = check_site_and_result("dlama", tmp_path / "spanish", client, model)
+    assert {relation.tags["language"] for relation in content.relations} == {"en", "es", "ko"}
+    assert len({len(relation.items) for relation in content.relations}) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,6 +162,7 @@ def test_bad_options_are_one_line(
     message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLOZEBOARD_CONTACT", "ann@example.org")
     assert main(["curate", *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1
@@ -218,6 +244,28 @@ def test_a_model_that_cannot_judge_is_refused_before_any_query(
     assert source.sparql.requests == []
 
 
+def test_wikidata_is_not_asked_without_a_word_about_the_contact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("probing.curation.graph.curate", lambda endpoint, *_: print(endpoint.cache.agent))
+    options = [
+        "curate",
+        "graph",
+        "--property",
+        "P36",
+        "--cache",
+        str(tmp_path / "c.sqlite"),
+        "--out",
+        str(tmp_path / "x"),
+    ]
+    assert main(options) == 0
+    assert "block clients without a contact: give --contact" in capsys.readouterr().err
+    monkeypatch.setenv("CLOZEBOARD_CONTACT", "ann@example.org")
+    assert main(options) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "" and "ann@example.org" in captured.out
+
+
 def test_a_country_without_facts_is_reported(
     source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,6 +278,48 @@ def test_a_country_without_facts_is_reported(
         == 0
     )
     assert "No facts were found for Q99999 in OWN" in capsys.readouterr().out
+
+
+RELIGION = """
+[P140]
+name = "religion"
+subject = "person"
+object = "religion"
+object_is = { Q9174 = "religion" }
+
+[P140.templates]
+en = "[X] is an adherent of [Y]."
+ko = "[X]의 종교는 [Y]입니다."
+
+[P140.questions]
+en = "Which religion does [X] profess?"
+"""
+
+
+def test_a_new_predicate_comes_from_a_file_and_reaches_a_result(
+    serve: Callable[[World], Source], tmp_path: Path, model: Path
+) -> None:
+    world = whole_world()
+    people = [claim.subject for claim in world.claims if claim.property == "P106"]
+    world.item("P140", "religion")
+    for number, name in ((1, "faith"), (2, "creed")):
+        world.item(f"Q{700 + number}", name)
+        world.claim(f"Q{700 + number}", "P31", "Q9174")
+    world.item("Q703", "club")  # no religion, so that it is no object
+    for number, person in enumerate(sorted(set(people))):
+        world.claim(person, "P140", f"Q{701 + number % 3}")
+    (tmp_path / "own.toml").write_text(RELIGION, encoding="utf-8")
+    own = ["--pair", "asia-west", "--predicate-file", str(tmp_path / "own.toml"), "--predicate", "P140"]
+    assert curate(serve(world), "culture", tmp_path / "made", *own) == 0
+    benchmark = FORMATS["dlama"](tmp_path / "made")
+    assert {relation.label for relation in benchmark.relations} == {"P140"}
+    english = next(relation for relation in benchmark.relations if relation.id == "P140.asia-west.en")
+    assert english.templates == ("[X] is an adherent of [Y].",)
+    assert english.questions == ("Which religion does [X] profess?",)
+    assert english.answer_space == ("creed", "faith")
+    settings = json.loads((tmp_path / "made" / MANIFEST).read_text())["settings"]
+    assert settings["own_predicates"]["P140"]["templates"]["en"] == "[X] is an adherent of [Y]."
+    assert run(str(model), benchmark, progress=False).record["items_done"] == benchmark.size / 2 > 0  # augmented
 
 
 def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

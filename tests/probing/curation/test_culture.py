@@ -8,7 +8,6 @@ import pytest
 
 from probing.curation.culture import CulturePlan, curate
 from probing.curation.cultures import Culture
-from probing.curation.predicates import HISTORICAL, SOVEREIGN
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.north_and_south import (
@@ -26,7 +25,7 @@ from tests.probing.curation.north_and_south import (
     triples,
 )
 from tests.probing.curation.servers import Fault
-from tests.probing.curation.world import SOMETHING, World
+from tests.probing.curation.world import HISTORICAL, SOMETHING, SOVEREIGN, World
 
 Serve = Callable[[World], Source]
 

@@ -105,7 +105,7 @@ def test_templates_may_come_from_a_folder(serve: Serve, world: World, tmp_path: 
     folder = curated(serve(world), tmp_path / "out", "P36", templates=tmp_path / "own")
     assert json.loads((folder / "templates/es/templates.jsonl").read_text())["template"] == "[X] es [Y]"
     with pytest.raises(BadInput, match="no template for P37"):
-        CulturePlan((PAIR,), ("P36", "P37"), templates=tmp_path / "own")
+        CulturePlan((PAIR,), predicates=("P36", "P37"), templates=tmp_path / "own")
 
 
 @pytest.mark.parametrize(

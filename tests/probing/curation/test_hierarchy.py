@@ -5,9 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from probing.curation.hierarchy import PART, SUBCLASS, TERRITORY, ancestors, parents
-from probing.curation.predicates import SOVEREIGN
 from tests.probing.curation.conftest import Source
-from tests.probing.curation.world import SOMETHING, World
+from tests.probing.curation.world import SOMETHING, SOVEREIGN, World
 
 
 @pytest.fixture

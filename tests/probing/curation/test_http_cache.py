@@ -32,6 +32,36 @@ def test_requests_name_their_client(source: Source) -> None:
     assert agent.startswith("Clozeboard/")
 
 
+@pytest.mark.parametrize("contact", ["ann@example.org", "https://example.org/~ann"])
+def test_requests_name_the_contact_of_the_user(source: Source, contact: str) -> None:
+    with HttpCache(source.cache_file, interval=0, contact=contact) as cache:
+        Endpoint(cache, source.endpoint_url).rows(CAPITALS)
+        cache.session.get(source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt/history/counts/edits")
+    assert source.sparql.agents == source.wikipedia.agents
+    assert f"({contact}; " in next(iter(source.sparql.agents))
+
+
+@pytest.mark.parametrize("contact", ["me", "a@b.c\r\nX: y", "ann@example.org (Ann)", "ftp://example.org"])
+def test_a_contact_that_is_no_address_is_refused(tmp_path: Path, contact: str) -> None:
+    with pytest.raises(BadInput, match="Give --contact an e-mail address or a web page"):
+        HttpCache(tmp_path / "answers.sqlite", contact=contact)
+
+
+def test_a_throttled_client_pauses_for_a_minute_if_the_server_gives_no_time(
+    source: Source, pauses: list[float]
+) -> None:
+    source.sparql.faults.append(Fault(429))
+    cache = HttpCache(source.cache_file, interval=0)
+    assert Endpoint(cache, source.endpoint_url).rows(CAPITALS) == EGYPT
+    assert pauses == [60.0]
+
+
+def test_a_banned_client_is_told_about_its_contact(source: Source) -> None:
+    source.sparql.faults.append(Fault(403, body="You have been banned until 2026-12-01T00:00:00Z"))
+    with pytest.raises(BadInput, match=r"banned until 2026-12-01.*without a --contact may be blocked"):
+        source.endpoint().rows(CAPITALS)
+
+
 def test_an_answer_is_fetched_once(source: Source) -> None:
     assert source.endpoint().rows(CAPITALS) == source.endpoint().rows(CAPITALS) == EGYPT
     assert len(source.sparql.requests) == 1

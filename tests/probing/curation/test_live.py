@@ -1,4 +1,8 @@
-"""Tests of the queries at Wikidata's public endpoint, which run only if CLOZEBOARD_TEST_WIKIDATA is set."""
+"""Tests of all kinds of queries at Wikidata's public endpoint, which run only if CLOZEBOARD_TEST_WIKIDATA is set.
+
+Its value is a contact, an e-mail address or a web page, because Wikimedia's policy on user agents demands one. The
+message of the first failure says what to send to the project; the tests after it are skipped.
+"""
 
 import os
 from collections.abc import Iterator
@@ -7,15 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation import culture, geography, graph, multiple_choice, specificity
+from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
 from probing.curation.articles import Articles
 from probing.curation.cultures import Culture, CulturePair
-from probing.curation.endpoint import Endpoint
 from probing.curation.http_cache import HttpCache
 from probing.curation.query import Query
+from tests.probing.curation.live_report import WatchedEndpoint
 
+CONTACT = os.environ.get("CLOZEBOARD_TEST_WIKIDATA", "")
 pytestmark = [
-    pytest.mark.skipif(not os.environ.get("CLOZEBOARD_TEST_WIKIDATA"), reason="CLOZEBOARD_TEST_WIKIDATA is not set"),
+    pytest.mark.skipif(not CONTACT, reason="CLOZEBOARD_TEST_WIKIDATA is not set to a contact"),
     pytest.mark.slow,
     pytest.mark.timeout(1800),
 ]
@@ -26,22 +31,24 @@ QUERIES: list[Query] = [
     *specificity.queries(specificity.SpecificityPlan(("P361",), least_sitelinks=150)),
     *graph.queries(graph.GraphPlan(("P36",), least_sitelinks=200)),
     *multiple_choice.queries(multiple_choice.MultipleChoicePlan(("P36",), least_sitelinks=200)),
+    *translation.queries(translation.TranslationPlan(Path(), ("fr",))),
 ]
 
 
-@pytest.fixture
-def cache(tmp_path: Path) -> Iterator[HttpCache]:
-    with HttpCache(tmp_path / "answers.sqlite") as cache:
-        yield cache
+@pytest.fixture(scope="module")
+def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WatchedEndpoint]:
+    """Yield one endpoint for all tests, so that requests are spaced out and a failure ends them."""
+    with HttpCache(tmp_path_factory.mktemp("live") / "answers.sqlite", contact=CONTACT) as cache:
+        yield WatchedEndpoint(cache)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.description)
-def test_wikidata_answers_a_page_of_every_query_in_time(cache: HttpCache, query: Query) -> None:
+def test_wikidata_answers_a_page_of_every_query_in_time(endpoint: WatchedEndpoint, query: Query) -> None:
     page = query if query.limit else replace(query, order=f"?{query.columns[0]}", limit=100)
-    assert isinstance(Endpoint(cache).rows(page), list)
+    assert isinstance(endpoint.rows(page), list)
 
 
-def test_a_small_culture_is_curated(cache: HttpCache, tmp_path: Path) -> None:
-    plan = culture.CulturePlan((MALTESE,), ("P36", "P37"), at_most=5)
-    culture.curate(Endpoint(cache), Articles(cache), plan, tmp_path / "out")
+def test_a_small_culture_is_curated(endpoint: WatchedEndpoint, tmp_path: Path) -> None:
+    plan = culture.CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
+    culture.curate(endpoint, Articles(endpoint.cache), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()

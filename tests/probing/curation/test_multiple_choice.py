@@ -192,7 +192,7 @@ def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: W
         ((), {}, "No property"),
         (("P30 }",), {}, "not a property of Wikidata"),
         (("P30",), {"answers": 1}, "two answers or more"),
-        (("P30",), {"least_sitelinks": 0}, "No subjects have 0 sitelinks"),
+        (("P30",), {"least_sitelinks": -1}, "No subjects have -1 sitelinks"),
         (("P30",), {"least_sitelinks": 99}, "Lower the number of sitelinks"),
         (("P30",), {"templates": {"P30": ["[X] is there."]}}, "once"),
         (("P31",), {}, "has no P31"),

@@ -74,7 +74,7 @@ def test_the_files_have_the_format_of_s_test(serve: Serve, world: World, tmp_pat
     assert len(lines(folder)) == 3
     assert triple_counts(folder) == {
         "triples": {"found": 3, "added": 0, "dropped": {}, "kept": 3},
-        "pairs": {"found": 9, "added": 0, "dropped": {"another pair of the subject was drawn": 6}, "kept": 3},
+        "pairs": {"found": 9, "added": 0, "dropped": {"other pairs of the subject were drawn": 6}, "kept": 3},
     }
 
 
@@ -108,7 +108,7 @@ def test_pairs_that_cannot_be_asked_are_counted(serve: Serve, world: World, tmp_
     folder = curated(serve(world), tmp_path / "out", at_most=2)
     assert triple_counts(folder)["pairs"]["dropped"] == {
         "a name is missing": 9,
-        "another pair of the subject was drawn": 3,
+        "other pairs of the subject were drawn": 3,
         "both answers have the same name": 3,
         "beyond the sample": 1,
     }
@@ -124,6 +124,48 @@ def test_the_sample_follows_from_the_seed(serve: Serve, world: World, tmp_path: 
     ]
     assert samples[0] == samples[1] != samples[2]
     assert len(samples[0]) == 10
+
+
+def test_all_pairs_of_a_subject_are_drawn_as_in_the_paper(serve: Serve, world: World, tmp_path: Path) -> None:
+    source = serve(world)
+    folder = curated(source, tmp_path / "all", pairs_per_subject=0)
+    pairs = [(line["sub_label"], line["obj_label"], line["obj2_label"]) for line in lines(folder)]
+    assert pairs[:3] == [
+        ("Writer 0", "Yate", "Gloucestershire"),
+        ("Writer 0", "Yate", "England"),
+        ("Writer 0", "Gloucestershire", "England"),
+    ]
+    assert len(set(pairs)) == 9
+    assert triple_counts(folder)["pairs"] == {"found": 9, "added": 0, "dropped": {}, "kept": 9}
+    two = triple_counts(curated(source, tmp_path / "two", pairs_per_subject=2))["pairs"]
+    assert two == {"found": 9, "added": 0, "dropped": {"other pairs of the subject were drawn": 3}, "kept": 6}
+
+
+def test_without_a_least_number_of_sitelinks_every_subject_counts(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.item("Q20", "Unknown")
+    world.claim("Q20", "P19", "Q1")
+    source = serve(world)
+    known = curated(source, tmp_path / "known", least_sitelinks=1)
+    assert "Unknown" not in {line["sub_label"] for line in lines(known)}
+    everyone = curated(source, tmp_path / "everyone", least_sitelinks=0)
+    assert "Unknown" in {line["sub_label"] for line in lines(everyone)}
+    assert "FILTER(?subject_sitelinks" not in next(text for text in source.sparql.requests if "0 sitelinks" in text)
+
+
+def test_too_many_subjects_of_any_number_of_sitelinks_are_read_in_slices(
+    serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        world.item(f"Q{200 + number}", f"Painter {number}", links=number % 3)
+        world.claim(f"Q{200 + number}", "P19", "Q1")
+    source = serve(world)
+    whole = lines(curated(source, tmp_path / "whole", least_sitelinks=0))
+    source.forget()
+    for module in ("query", "endpoint"):
+        monkeypatch.setattr(f"probing.curation.{module}.PAGE", 3)
+    assert lines(curated(source, tmp_path / "sliced", least_sitelinks=0)) == whole
+    assert len(whole) == 15
+    assert any("VALUES ?subject_sitelinks { 0 }" in text for text in source.sparql.requests)
 
 
 def test_the_reader_of_the_format_reads_the_folder(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -148,6 +190,8 @@ def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: W
     [
         ({"relations": ("P1",)}, "No relation P1"),
         ({"at_most": 0}, "Give 1 or more"),
+        ({"pairs_per_subject": -1}, "Give 1 or more, or 0 for all"),
+        ({"least_sitelinks": -1}, "Ask for 0 to 999"),
         ({"relations": ("P361",)}, "No relation has a pair"),
     ],
 )

@@ -7,8 +7,16 @@ import pytest
 
 from probing.curation.culture import CulturePlan
 from probing.curation.cultures import new_pair
-from probing.curation.wordings import check_languages, check_properties, checked_template, property_templates, templates
+from probing.curation.wordings import (
+    check_languages,
+    check_names,
+    check_properties,
+    checked_template,
+    property_templates,
+    templates,
+)
 from probing.errors import BadInput
+from probing.formats.own_templates import own_templates
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import World
 
@@ -35,14 +43,15 @@ def test_languages_without_templates_are_refused() -> None:
 
 def test_templates_of_a_folder_replace_those_of_the_project(tmp_path: Path) -> None:
     folder = write_templates(tmp_path, "en", "[Y] rules [X].")
-    assert templates(["P36"], "en", folder) == {"P36": "[Y] rules [X]."}
-    assert templates(["P36"], "en") != {"P36": "[Y] rules [X]."}
+    texts = {"P36": {"en": "[X] is ruled from [Y]."}}
+    assert templates(texts, "en", folder) == {"P36": "[Y] rules [X]."}
+    assert templates(texts, "en") == {"P36": "[X] is ruled from [Y]."}
 
 
 def test_a_folder_without_a_predicate_is_refused_with_its_name(tmp_path: Path) -> None:
     folder = write_templates(tmp_path, "en", "[Y] rules [X].")
     with pytest.raises(BadInput, match=rf"{tmp_path}: no template for P30, P37 in 'en'\. Give a folder"):
-        templates(["P30", "P36", "P37"], "en", folder)
+        templates({"P30": {}, "P36": {}, "P37": {}}, "en", folder)
 
 
 @pytest.mark.parametrize("template", ["[X] is here.", "[X] [Y] [Y]", "[Y]", ""])
@@ -53,14 +62,14 @@ def test_a_template_needs_each_slot_once(tmp_path: Path, template: str) -> None:
 
 def test_a_faulty_template_of_a_folder_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"templates\.jsonl, line 1: .* must have \[Y\] exactly once"):
-        templates(["P36"], "en", write_templates(tmp_path, "en", "[X] is here."))
+        templates({"P36": {}}, "en", write_templates(tmp_path, "en", "[X] is here."))
 
 
 def test_a_template_of_the_user_goes_before_that_of_the_project(source: Source) -> None:
     own = property_templates(source.endpoint(), ["P36"], "en", {})
     user = property_templates(source.endpoint(), ["P36"], "en", {"P36": ["[X]: [Y]", "[Y], [X]"]})
     assert user == {"P36": ["[X]: [Y]", "[Y], [X]"]}
-    assert own == {"P36": [templates(["P36"], "en")["P36"]]}
+    assert own == {"P36": [own_templates("en")["P36"]]}
     assert source.sparql.requests == []
 
 
@@ -73,6 +82,12 @@ def test_a_property_without_a_template_is_worded_by_its_english_name(source: Sou
 def test_a_property_without_a_name_is_refused(source: Source) -> None:
     with pytest.raises(BadInput, match=r"has no P9999\. Check the property"):
         property_templates(source.endpoint(), ["P4661", "P9999"], "en", {})
+
+
+def test_a_property_of_an_entry_that_the_endpoint_lacks_is_refused(source: Source) -> None:
+    check_names(source.endpoint(), ["P4661"])
+    with pytest.raises(BadInput, match=r"has no P9999\. Check the property in the entry"):
+        check_names(source.endpoint(), ["P4661", "P9999"])
 
 
 def test_a_template_is_made_of_a_name_in_english_only(source: Source) -> None:

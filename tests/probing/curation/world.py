@@ -14,6 +14,8 @@ RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 STATEMENT = "http://www.wikidata.org/entity/statement/"
 INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 SOMETHING = "somevalue"
+SOVEREIGN, HISTORICAL, UK_COUNTRY = "Q3624078", "Q3024240", "Q3336843"
+BIG_CITY, VOICE = "Q1549591", "Q17172850"
 
 
 def name(prefix: str, local: str) -> NamedNode:
