@@ -26,8 +26,8 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
 }
 
 
-def baselines_in_words(runs: Iterable[Run]) -> str:
-    """Return a sentence on the baselines among these runs; empty without any."""
+def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:
+    """Return a sentence on the baselines among these runs, followed by the probe's note on them; empty without any."""
     ids = {run.model.hub_id for run in runs}
     words = [f"{baseline.name} {baseline.words}" for name, baseline in BASELINES.items() if name in ids]
-    return f"Reached without reading the questions: {'; '.join(words)}." if words else ""
+    return " ".join([f"Reached without reading the questions: {'; '.join(words)}.", note]).strip() if words else ""

@@ -34,6 +34,9 @@ METRIC_LABELS = {
     "accuracy_mask_predict": "Accuracy before training, filled blank",
 }
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
+BASELINE_NOTE = (
+    "Here, the options are the right answers of all sentences of the relation, and as many are given as count."
+)
 NONE_LEFT = "No fact type remains with these choices."
 
 
@@ -156,6 +159,7 @@ PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     asked_by="a blank, filled with any word",
     offers_options=False,
+    baseline_note=BASELINE_NOTE,
     training_metrics=TRAINING_METRICS,
     option_labels={
         "k": "Places that count",

@@ -8,6 +8,7 @@ from django.test import Client
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
+from leaderboard.stored import benchmarks
 from leaderboard.worker.jobs import probe_run
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
@@ -112,8 +113,16 @@ def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
     assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
 
 
-def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) -> None:
-    assert not geography.runs.exists()
+def test_baselines_name_five_of_the_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
+    runs = {run.model.hub_id: run for run in geography.runs.all()}
+    assert runs.keys() == {"baseline/chance", "baseline/majority-answer"}
+    scores = {name: run.scores.get(metric="accuracy", dimension="overall") for name, run in runs.items()}
+    labels = {relation.id: relation.answer_space for relation in benchmarks.read(geography).relations}
+    expected = sum(min(1, 5 / len(answers)) for answers in labels.values()) / len(labels)
+    assert scores["baseline/chance"].value == pytest.approx(expected)
+    assert scores["baseline/chance"].value <= (scores["baseline/majority-answer"].value or 0) <= 1
+    page = client.get("/benchmarks/geography/").content.decode()
+    assert "the right answers of all sentences of the relation" in page
 
 
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
