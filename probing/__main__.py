@@ -30,6 +30,7 @@ COMMANDS = {
         "compute the surprisal of your own sentences, word by word",
     ),
     "sample": ("probing.command_line.sample:add_sample", "draw true and false statements from a knowledge graph"),
+    "sentences": ("probing.command_line.sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
     "download": ("probing.command_line.download:add_download", "fetch a benchmark from its official source"),
     "predictions": (
         "probing.command_line.predictions:add_predictions",

@@ -152,4 +152,5 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
             },
             wording=sentence.text,
             id=sentence.id,
+            names=sentence.names,
         )
