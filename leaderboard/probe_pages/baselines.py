@@ -6,6 +6,7 @@ from typing import NamedTuple
 from leaderboard.models import Run
 from leaderboard.stored.chance import BASELINE_IDS, HUB_ID
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
+from probing.analysis.specificity import RARER
 
 
 class Baseline(NamedTuple):
@@ -23,6 +24,7 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
     BASELINE_IDS[MOST_FREQUENT]: Baseline(
         "Most frequent answer", "gives the option that is the right answer most often in the whole benchmark"
     ),
+    BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
 
 

@@ -6,7 +6,7 @@ counted. The interval of a relation is Wilson's; that of the macro-average is th
 clustered interval covers other relations like these.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import mean_of_shares, wilson
 
 NO_PREFERENCE = 0.5  # the share that guessing gets
+RARER = "rarer_answer"
 
 
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -55,6 +56,15 @@ def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[
     total = float(counts.sum())
     clustered = cluster_interval(values, np.ones(len(values)), total)
     yield metric, OVERALL, ALL, float(values.mean()), total, *mean_of_shares(values, counts), *clustered
+
+
+def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.DataFrame:
+    """Return how often the finer answer is the strictly rarer one (S-TEST's baseline Freq), over all pairs.
+
+    `counts`: how often each answer occurs in a corpus.
+    """
+    fine, coarse = (rows[f"{answer}_label"].map(counts) for answer in ("answer", "coarse"))
+    return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows["relation"]))
 
 
 def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
