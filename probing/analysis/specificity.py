@@ -29,15 +29,20 @@ def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
 def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
     """Yield each metric with its hits: true, false or, where the pair does not count, missing, for each row."""
     single = rows["specific"].notna()
-    yield "specificity", rows["specific"]
-    yield "naturalness", _fine_is_greater(rows, "natural_log_prob")
-    yield "relatedness", _fine_is_greater(rows, "cosine").where(single)
+    yield from factor_hits(rows)
     fine, coarse = (rows[f"{answer}_rank"].between(1, 10) for answer in ("fine", "coarse"))
     yield "acc_at_10_either", (fine | coarse).astype("boolean").where(single)
     yield "acc_at_10_fine", fine.astype("boolean").where(single)
     yield "specificity_all_pairs", rows["correct"].astype("boolean")
     if rows["fine_clause_score"].notna().any():
         yield "specificity_whole_clause", _fine_is_greater(rows, "clause_score")
+
+
+def factor_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Yield specificity and the two factors that it is set beside, each with its hits."""
+    yield "specificity", rows["specific"]
+    yield "naturalness", _fine_is_greater(rows, "natural_log_prob")
+    yield "relatedness", _fine_is_greater(rows, "cosine").where(rows["specific"].notna())
 
 
 def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:

@@ -22,10 +22,10 @@ def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
         starts[words[0]].add(words)
     counts: Counter[tuple[str, ...]] = Counter()
     for line in read_sentences(place):
-        words = WORD.findall(_spelled(line, ignore_case))
-        for start, word in enumerate(words):
+        text = WORD.findall(_spelled(line, ignore_case))
+        for start, word in enumerate(text):
             for sequence in starts.get(word, ()):
-                counts[sequence] += tuple(words[start : start + len(sequence)]) == sequence
+                counts[sequence] += tuple(text[start : start + len(sequence)]) == sequence
     return _refuse_none({name: float(counts[words]) for name, words in spelled.items()}, place)
 
 
