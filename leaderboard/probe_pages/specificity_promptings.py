@@ -15,8 +15,8 @@ from probing.analysis.specificity import NO_PREFERENCE
 
 NOTE = (
     "Means over relations. The runs of a model differ in nothing but the prompting. Naturalness is the same share with "
-    "the subject hidden: where a prompting raises both alike, it is the sentence that asks for finer answers, whatever "
-    "it is about."
+    "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever the "
+    "subject."
 )
 
 
@@ -73,17 +73,20 @@ def _score_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
 
 
 def _chart(title: str, rows: Sequence[PromptedRun]) -> Chart | None:
-    points = [
-        Point(
-            row.run.name, specificity.value, x=naturalness.value, group=row.prompting, href=row.run.get_absolute_url()
-        )
-        for row in rows
-        if (specificity := row.scores.get("specificity")) and (naturalness := row.scores.get("naturalness"))
-        if specificity.value is not None and naturalness.value is not None
-    ]
+    points = [point for row in rows if (point := _point(row))]
     if not points:
         return None
     models = len({point.label for point in points})
     summary = f"Specificity against naturalness of {models} models by prompting; one half means no preference."
     figure = charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
     return Chart("factor_promptings", title, summary, figure)
+
+
+def _point(row: PromptedRun) -> Point | None:
+    """Return the point of a run that has both figures; published ones are groups of their own."""
+    specificity, naturalness = (row.scores.get(name) for name in ("specificity", "naturalness"))
+    if not specificity or not naturalness or specificity.value is None or naturalness.value is None:
+        return None
+    group = f"{row.prompting}, published" if row.run.is_published else row.prompting
+    address = row.run.get_absolute_url()
+    return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
