@@ -15,8 +15,8 @@ from probing.analysis.specificity import NO_PREFERENCE
 
 NOTE = (
     "Means over relations. The runs of a model differ in nothing but the prompting. Naturalness is the same share with "
-    "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever the "
-    "subject."
+    "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever "
+    "the subject."
 )
 
 
