@@ -42,4 +42,10 @@ def pair_answers(benchmark: Benchmark) -> list[str]:
 
 def rarer_scores(benchmark: Benchmark, settings: Settings, counts: Mapping[str, float]) -> pd.DataFrame:
     """Return what is reached by always choosing the rarer answer of a pair (S-TEST's baseline Freq)."""
-    return rarer_answer_scores(uniform_rows(benchmark, settings), counts)
+    pairs = [
+        (relation.label, *(relation.options_of(item)[place] for place in (item.answers[0], 1 - item.answers[0])))
+        for part in parts(benchmark, settings)
+        for relation in [asked_relation(benchmark, settings, part.relation)]
+        for item in relation.items
+    ]
+    return rarer_answer_scores(pd.DataFrame(pairs, columns=["relation", "answer_label", "coarse_label"]), counts)

@@ -17,16 +17,20 @@ def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
     The file may be gzipped, and is read once. Marks between words do not matter.
     """
     spelled = {name: tuple(_spelled(word, ignore_case) for word in WORD.findall(name)) for name in names}
-    starts: dict[str, set[tuple[str, ...]]] = defaultdict(set)
-    for words in filter(None, spelled.values()):
-        starts[words[0]].add(words)
-    counts: Counter[tuple[str, ...]] = Counter()
+    single = {words[0] for words in spelled.values() if len(words) == 1}
+    several = {words for words in spelled.values() if len(words) > 1}
+    counts: Counter[str] = Counter()
+    sequences: Counter[tuple[str, ...]] = Counter()
+    lengths = sorted(set(map(len, several)))
     for line in read_sentences(place):
         text = WORD.findall(_spelled(line, ignore_case))
-        for start, word in enumerate(text):
-            for sequence in starts.get(word, ()):
-                counts[sequence] += tuple(text[start : start + len(sequence)]) == sequence
-    return _refuse_none({name: float(counts[words]) for name, words in spelled.items()}, place)
+        counts.update(filter(single.__contains__, text))
+        for length in lengths:
+            sequences.update(
+                filter(several.__contains__, zip(*(text[start:] for start in range(length)), strict=False))
+            )
+    totals = {name: counts[words[0]] if len(words) == 1 else sequences[words] for name, words in spelled.items()}
+    return _refuse_none({name: float(count) for name, count in totals.items()}, place)
 
 
 def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
