@@ -11,6 +11,7 @@ from probing.errors import BadInput, ProbingError
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
 COMMANDS = {
     "run": ("probing.command_line.run:add_run", "probe a model on a benchmark"),
+    "baselines": ("probing.command_line.baselines:add_baselines", "print what is reached without a model"),
     "show": ("probing.command_line.show:add_show", "print a result's scores"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
     "list": (
@@ -30,12 +31,17 @@ COMMANDS = {
         "compute the surprisal of your own sentences, word by word",
     ),
     "sample": ("probing.command_line.sample:add_sample", "draw true and false statements from a knowledge graph"),
+    "sentences": ("probing.command_line.sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
     "download": ("probing.command_line.download:add_download", "fetch a benchmark from its official source"),
     "predictions": (
         "probing.command_line.predictions:add_predictions",
         "count which answers a model gives, by language",
     ),
     "diversity": ("probing.command_line.diversity:add_diversity", "count which cultures a data set's facts are about"),
+    "judge": (
+        "probing.command_line.judge:add_judge",
+        "let people or a model judge a geography benchmark's sentences",
+    ),
     "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
     "lm-eval": ("probing.command_line.lm_eval:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
     "import-results": (

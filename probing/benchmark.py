@@ -24,6 +24,7 @@ class Item:
     `subject`: fills [X]. `answers`: the right options, as indices into the item's options; these are the relation's
     answer space unless the item has `options` of its own.
     `wording`: the sentence, with [Y] at the blank, if no template of the relation produces it. `id`: a stable name.
+    `names`: whom or what the sentence is about, the subject first, where subject and answer do not tell.
     """
 
     index: int
@@ -34,6 +35,7 @@ class Item:
     options: tuple[str, ...] = ()
     wording: str = ""
     id: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ LAYERS = [
     {"probing.files", "probing.uniform_model"},
     {"probing.formats", "probing.settings"},
     {"probing.analysis", "probing.catalog"},
-    {"probing.curation", "probing.probes"},
+    {"probing.curation", "probing.judging", "probing.probes"},
     {"probing.estimate", "probing.model_source", "probing.results"},
     {"probing.scoring"},
     {"probing.runner"},

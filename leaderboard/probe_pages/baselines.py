@@ -6,6 +6,7 @@ from typing import NamedTuple
 from leaderboard.models import Run
 from leaderboard.stored.chance import BASELINE_IDS, HUB_ID
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
+from probing.analysis.specificity import RARER
 
 
 class Baseline(NamedTuple):
@@ -23,11 +24,12 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
     BASELINE_IDS[MOST_FREQUENT]: Baseline(
         "Most frequent answer", "gives the option that is the right answer most often in the whole benchmark"
     ),
+    BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
 
 
-def baselines_in_words(runs: Iterable[Run]) -> str:
-    """Return a sentence on the baselines among these runs; empty without any."""
+def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:
+    """Return a sentence on the baselines among these runs, followed by the probe's note on them; empty without any."""
     ids = {run.model.hub_id for run in runs}
     words = [f"{baseline.name} {baseline.words}" for name, baseline in BASELINES.items() if name in ids]
-    return f"Reached without reading the questions: {'; '.join(words)}." if words else ""
+    return " ".join([f"Reached without reading the questions: {'; '.join(words)}.", note]).strip() if words else ""

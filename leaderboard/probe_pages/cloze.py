@@ -1,6 +1,7 @@
 """The pages of cloze: fact types by head, examples with the answer marked, and encoders beside generators."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,10 @@ from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_sid
 from leaderboard.probe_pages.pages import Json, ProbePages
 from leaderboard.probe_pages.question_forms import TYPED
 from leaderboard.probe_pages.training import TRAINING_METRICS, training_sections
+from leaderboard.stored import benchmarks
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
+from probing.errors import ProbingError
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
@@ -34,6 +37,9 @@ METRIC_LABELS = {
     "accuracy_mask_predict": "Accuracy before training, filled blank",
 }
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
+BASELINE_NOTE = (
+    "Here, the options are the right answers of all sentences of the relation, and as many are given as count."
+)
 NONE_LEFT = "No fact type remains with these choices."
 
 
@@ -52,7 +58,15 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     suffix = fact_types.choice_suffix(major_only, no_leaks)
     note = SWITCHES_NOTE if chosen.divided else ""
     difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
-    return [*difficulty, *side_by_side(runs), *training_sections(runs)]
+    return [*_left_out_section(benchmark), *difficulty, *side_by_side(runs), *training_sections(runs)]
+
+
+def _left_out_section(benchmark: Benchmark) -> list[Section]:
+    """Return what the version says about sentences that are not asked; nothing where its files are not here."""
+    with suppress(ProbingError):
+        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
+            return [Section("left_out", "What is left out", note=" ".join(notes))]
+    return []
 
 
 def _averages_section(run: Run, types: ScoresByFactType, suffix: str) -> Section:
@@ -156,6 +170,7 @@ PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     asked_by="a blank, filled with any word",
     offers_options=False,
+    baseline_note=BASELINE_NOTE,
     training_metrics=TRAINING_METRICS,
     option_labels={
         "k": "Places that count",

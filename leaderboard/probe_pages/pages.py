@@ -73,8 +73,8 @@ class ProbePages:
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
     Groups of items: `split` tells which of them share no column of the overview and no list of standings.
     Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
-    choose from; `training_metrics` tell what is left of a model's
-    accuracy after further training, so that they belong to a section on training and to no list of models.
+    choose from; `baseline_note` says what baselines do where there are none; `training_metrics` tell what is left of
+    a model's accuracy after further training, so that they belong to a section on training and to no list of models.
     Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
     that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
@@ -101,6 +101,7 @@ class ProbePages:
     split: Split | None = None
     asked_by: str = ""
     offers_options: bool = True
+    baseline_note: str = ""
     training_metrics: Collection[str] = ()
     published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
     published_metrics: Mapping[str, str] = field(default_factory=dict)

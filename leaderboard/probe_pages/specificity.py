@@ -23,9 +23,10 @@ from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, o
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
 from leaderboard.probe_pages.question_forms import FINER
 from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.probe_pages.specificity_promptings import PromptedRun, promptings_section
 from probing.statements.prompting import PROMPTINGS
 
-MEAN = "all"  # the group of the mean over relations
+MEAN = "all"  # the mean over relations
 VANILLA = "vanilla"
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
 CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
@@ -93,7 +94,9 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
     runs = _by_prompting(finished)
     scores = figures(runs)
-    return [section for section in (changes(runs, scores), alike(runs, scores)) if section]
+    prompted = [PromptedRun.of(run, _settings(run), scores[run.pk]) for run in runs]
+    sections = [changes(runs, scores), *promptings_section(prompted, _comparable, FACTORS), alike(runs, scores)]
+    return [section for section in sections if section]
 
 
 def prompting(run: Run) -> str:
@@ -138,17 +141,12 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
     """Return the section with specificity by relation, one column per run of the run's model."""
     titles = _distinct({run.pk: _label(run) for run in runs})
     columns = {title: scores[pk] for pk, title in titles.items()}
-    lines = [
-        RelationLine(
-            group,
-            {
-                title: by_group[key]
-                for title, by_group in columns.items()
-                if (key := ("specificity", group)) in by_group
-            },
-        )
-        for group in _groups(list(columns.values()))
-    ]
+
+    def line(group: str) -> RelationLine:
+        key = ("specificity", group)
+        return RelationLine(group, {title: by_group[key] for title, by_group in columns.items() if key in by_group})
+
+    lines = [line(group) for group in _groups(list(columns.values()))]
     return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 

@@ -1,7 +1,10 @@
 """Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
 
-Chance is what guessing reaches. The other baselines know how often answers are right (`probing.analysis.baselines`).
+Chance is what guessing reaches. The other baselines know how often answers are right (`probing.analysis.baselines`), or
+how often they occur in texts.
 """
+
+from collections.abc import Mapping
 
 import pandas as pd
 from django.db import transaction
@@ -9,12 +12,10 @@ from django.utils import timezone
 
 from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
-from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
+from probing.analysis.baselines import CHANCE, MAJORITY, MOST_FREQUENT
+from probing.analysis.specificity import RARER
 from probing.benchmark import Benchmark as Content
-from probing.errors import TooLong
-from probing.probes import probe_named
-from probing.probes.parts import asked_relation, parts
-from probing.probes.probe import make
+from probing.probes.baselines import baseline_scores, rarer_scores
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
@@ -23,7 +24,12 @@ HUB_ID = UniformModel.card.id
 GUESSES = (HUB_ID, "published/random-baseline")
 HUMANS = ("published/human",)  # what annotators reach, where authors publish it
 # The metric of each baseline with the name under which its run is stored.
-BASELINE_IDS = {"chance": HUB_ID, MAJORITY: "baseline/majority-answer", MOST_FREQUENT: "baseline/most-frequent-answer"}
+BASELINE_IDS = {
+    CHANCE: HUB_ID,
+    MAJORITY: "baseline/majority-answer",
+    MOST_FREQUENT: "baseline/most-frequent-answer",
+    RARER: "baseline/rarer-answer",
+}
 
 
 def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
@@ -31,17 +37,28 @@ def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> 
 
     Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run.
     """
-    scores = _scores(content, settings)
+    scores = baseline_scores(content, settings)
     runs = {
-        metric: _store(benchmark, hub_id, settings, scores[scores.metric == metric])
+        metric: _store(benchmark, hub_id, settings, scores[scores.metric == metric], "Computed from the answer spaces.")
         for metric, hub_id in BASELINE_IDS.items()
         if (scores.metric == metric).any()
     }
-    return runs.get("chance")
+    return runs.get(CHANCE)
 
 
-def _store(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame) -> Run:
-    """Store one baseline's run, with its scores under the name of the main metric and without intervals."""
+def store_rarer_answer(
+    benchmark: Benchmark, content: Content, settings: Settings, counts: Mapping[str, float], source: str
+) -> Run:
+    """Store what is reached by always choosing the rarer answer of a pair; `source` names where words were counted."""
+    scores = rarer_scores(content, settings, counts)
+    return _store(benchmark, BASELINE_IDS[RARER], settings, scores, f"Computed from word frequencies in {source}.")
+
+
+def _store(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame, how: str) -> Run:
+    """Store one baseline's run, with its scores under the name of the main metric and without intervals.
+
+    `how` becomes the message of the event that ends the run.
+    """
     model, _ = Model.objects.get_or_create(hub_id=hub_id, commit="", source=Model.Source.PUBLISHED)
     with transaction.atomic():
         run, _ = Run.objects.update_or_create(
@@ -55,19 +72,8 @@ def _store(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.Dat
                 "finished": timezone.now(),
             },
         )
-        replace_scores(run, scores.assign(metric=benchmark.main_metric, low=None, high=None))
-        RunEvent.objects.create(run=run, state=run.state, message="Computed from the answer spaces.")
+        replace_scores(
+            run, scores.assign(metric=benchmark.main_metric, low=None, high=None, cluster_low=None, cluster_high=None)
+        )
+        RunEvent.objects.create(run=run, state=run.state, message=how)
     return run
-
-
-def _scores(content: Content, settings: Settings) -> pd.DataFrame:
-    """Return the scores of rows that a model without knowledge gives: those of the baselines are among them."""
-    probe = make(probe_named(settings.probe), settings.options)
-    model = UniformModel()
-    rows = [
-        row
-        for part in parts(content, settings)
-        for row in probe.rows(model, asked_relation(content, settings, part.relation), part.template, settings)
-        if not isinstance(row, TooLong)  # which no text is for a model without tokens
-    ]
-    return probe.scores(probe.frame(rows))

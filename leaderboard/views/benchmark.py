@@ -54,7 +54,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "switches": switch_links(pages, request.GET),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
-        "baselines": baselines_in_words(row.run for row in board.standings),
+        "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
     sections = [
         *ties(benchmark, pages, board.compared),

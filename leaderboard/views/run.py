@@ -215,6 +215,6 @@ def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
     """Return sentences that say what a baseline does, which items were asked, and in how many options were equal."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
-    baseline = [words] if (words := baselines_in_words([run])) else []
+    baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
     notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
     return [*baseline, *notes, *ties]

@@ -3,6 +3,9 @@
 `majority_answer` always gives the answer that is right most often in the relation. `most_frequent_answer` gives, of a
 relation's options, the one whose label is the right answer most often in the whole benchmark. Of several equally
 frequent options the first is taken.
+
+Where any word may stand at a blank, `chance` and `majority_answer` name as many of the relation's answers as there are
+words of a model that count.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +19,7 @@ from probing.analysis.breakdown import OVERALL
 
 MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
 BASELINES = (MAJORITY, MOST_FREQUENT)
+CHANCE = "chance"
 
 
 def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
@@ -39,6 +43,22 @@ def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFra
         for name, parts in right.items()
     ]
     return pd.concat(tables, ignore_index=True)
+
+
+def blank_baselines(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return two columns: the probability that the answer is among `k` that a baseline names, for each row.
+
+    `chance` draws them from the answers of the row's relation, each as likely as the next. `majority_answer` names
+    those that are right for most of the relation's items, of equally frequent ones the first.
+    """
+    items = rows.drop_duplicates(["relation", "index"])
+    counts = items.groupby(["relation", "answer_label"], sort=False).size().rename("items").reset_index()
+    counts = counts.sort_values("items", ascending=False, kind="stable")
+    place = counts.groupby("relation").cumcount()
+    answers = counts.groupby("relation")["answer_label"].transform("size")
+    named = counts.assign(**{CHANCE: (k / answers).clip(upper=1.0), MAJORITY: (place < k).astype(float)})
+    table = rows[["relation", "answer_label"]].merge(named, how="left", on=["relation", "answer_label"])
+    return table[[CHANCE, MAJORITY]].set_index(rows.index)
 
 
 def _answer_labels(items: pd.DataFrame) -> dict[int, str] | None:

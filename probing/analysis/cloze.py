@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import tidy
+from probing.analysis.baselines import CHANCE, MAJORITY, blank_baselines
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.clustered import cluster_interval
 from probing.analysis.crossed import CELL, CROSSED, with_crossed
@@ -15,12 +16,14 @@ from probing.analysis.intervals import mean_of_shares
 from probing.errors import BadInput
 
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
+BOUNDS = ["low", "high", "cluster_low", "cluster_high"]
 MAJOR = 20  # sentences that make a fact type a major one
 
 
-def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15) -> pd.DataFrame:
+def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k: int = 5) -> pd.DataFrame:
     """Return `accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
 
+    Beside them stand two baselines, `chance` and `majority_answer`, which have no interval.
     `tokens`: the number of tokens that a generator wrote, which is the largest k of in-near-k. Sentences that could
     not be put to the model are not counted, except to tell whether a fact type is a major one.
     """
@@ -32,8 +35,10 @@ def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15) ->
     if set(CROSSED[CELL]) <= set(rows):
         scored = with_crossed(scored, [CELL])
         all_dimensions.append(CELL)
-    values = metrics(scored, tokens)
-    return pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
+    values = pd.concat([metrics(scored, tokens), blank_baselines(scored, k)], axis=1)
+    scores = pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
+    scores.loc[scores["metric"].isin((CHANCE, MAJORITY)), BOUNDS] = np.nan
+    return scores
 
 
 def metrics(rows: pd.DataFrame, tokens: int) -> pd.DataFrame:

@@ -6,7 +6,7 @@ counted. The interval of a relation is Wilson's; that of the macro-average is th
 clustered interval covers other relations like these.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from probing.analysis.clustered import cluster_interval
 from probing.analysis.intervals import mean_of_shares, wilson
 
 NO_PREFERENCE = 0.5  # the share that guessing gets
+RARER = "rarer_answer"
 
 
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -28,15 +29,20 @@ def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
 def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
     """Yield each metric with its hits: true, false or, where the pair does not count, missing, for each row."""
     single = rows["specific"].notna()
-    yield "specificity", rows["specific"]
-    yield "naturalness", _fine_is_greater(rows, "natural_log_prob")
-    yield "relatedness", _fine_is_greater(rows, "cosine").where(single)
+    yield from factor_hits(rows)
     fine, coarse = (rows[f"{answer}_rank"].between(1, 10) for answer in ("fine", "coarse"))
     yield "acc_at_10_either", (fine | coarse).astype("boolean").where(single)
     yield "acc_at_10_fine", fine.astype("boolean").where(single)
     yield "specificity_all_pairs", rows["correct"].astype("boolean")
     if rows["fine_clause_score"].notna().any():
         yield "specificity_whole_clause", _fine_is_greater(rows, "clause_score")
+
+
+def factor_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Yield specificity and the two factors that it is set beside, each with its hits."""
+    yield "specificity", rows["specific"]
+    yield "naturalness", _fine_is_greater(rows, "natural_log_prob")
+    yield "relatedness", _fine_is_greater(rows, "cosine").where(rows["specific"].notna())
 
 
 def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:
@@ -55,6 +61,15 @@ def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[
     total = float(counts.sum())
     clustered = cluster_interval(values, np.ones(len(values)), total)
     yield metric, OVERALL, ALL, float(values.mean()), total, *mean_of_shares(values, counts), *clustered
+
+
+def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.DataFrame:
+    """Return how often the finer answer is the strictly rarer one (S-TEST's baseline Freq), over all pairs.
+
+    `counts`: how often each answer occurs in a corpus.
+    """
+    fine, coarse = (rows[f"{answer}_label"].map(counts) for answer in ("answer", "coarse"))
+    return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows["relation"]))
 
 
 def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:

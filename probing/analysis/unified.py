@@ -10,7 +10,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, tidy
 from probing.analysis.comparison import ResultRows, common_rows
-from probing.analysis.specificity import share_scores
+from probing.analysis.specificity import factor_hits, share_scores
 from probing.errors import BadInput
 
 # Each word with the text of a model's own token for it: to an uncased model "Lyon" is "lyon".
@@ -31,8 +31,9 @@ def _both_in(rows: pd.DataFrame, words: Collection[str]) -> pd.Series:
 
 
 def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -> pd.DataFrame:
-    """Return the specificity of each result on the common pairs, and how often answers are among its ten best words.
+    """Return specificity, naturalness and relatedness of each result on the common pairs, and Acc@10.
 
+    Acc@10 is how often answers are among the ten best of the words that all models have.
     `token_texts`: the words of each result's model. A pair of which fewer than ten words are stored, none of them an
     answer, does not count for Acc@10.
     """
@@ -45,7 +46,7 @@ def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -
 
 
 def _hits(rows: pd.DataFrame, token_texts: TokenTexts) -> Iterator[tuple[str, pd.Series]]:
-    yield "specificity", rows["specific"]
+    yield from factor_hits(rows)
     fine = _among_ten(rows, rows["answer_label"], token_texts)
     yield "acc_at_10_either", fine | _among_ten(rows, rows["coarse_label"], token_texts)
     yield "acc_at_10_fine", fine

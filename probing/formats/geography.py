@@ -1,17 +1,19 @@
 """Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
 
 A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
+Sentences that the folder's `left_out.json` names are not asked.
 """
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest, read_lines, text_lines
+from probing.formats.left_out import LEFT_OUT, TypedSentence, read_left_out, without
 from probing.statements.geography.fact_types import FACT_TYPES, FactType
 from probing.statements.geography.sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
@@ -38,12 +40,29 @@ def fits(folder: Path) -> bool:
 
 def read(folder: Path) -> Benchmark:
     """Read the triples; there is one relation for each fact type, one item for each masked sentence."""
-    path = _file(folder)
-    triples = read_triples(path)
-    sha = digest([path])
-    keys = [key for key in FACT_TYPES if any(triple.fact_type.key == key for triple in triples)]
-    relations = tuple(_relation(FACT_TYPES[key], triples) for key in keys)
-    return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=(path,))
+    files = [path for path in (_file(folder), folder / LEFT_OUT) if path.is_file()]
+    sha = digest(files)
+    typed = typed_sentences(folder)
+    keys = [key for key in FACT_TYPES if any(key == of for of, _ in typed)]
+    relations = tuple(_relation(FACT_TYPES[key], [sentence for of, sentence in typed if of == key]) for key in keys)
+    name, notes = folder.resolve().name.lower(), read_left_out(folder).notes
+    return Benchmark(name, sha[:12], sha, relations, probe="cloze", files=tuple(files), notes=notes)
+
+
+def typed_sentences(folder: Path) -> list[TypedSentence]:
+    """Return the sentences of a folder, each with the key of its fact type, but those that the folder leaves out."""
+    typed = [
+        (triple.fact_type.key, sentence)
+        for triple in read_triples(_file(folder))
+        for sentence in sentences(triple.fact_type, triple.subject, triple.objects)
+    ]
+    left_out = read_left_out(folder)
+    if unknown := left_out.sentences - {sentence.id for _, sentence in typed}:
+        raise BadBenchmark(f"{LEFT_OUT} names no sentence of {folder}: {min(unknown):.80}.", "Take it out of the list.")
+    kept = list(without(typed, left_out))
+    if not kept:
+        raise BadBenchmark(f"{LEFT_OUT} in {folder} leaves out every sentence.", "Leave out fewer.")
+    return kept
 
 
 def read_triples(path: Path) -> list[GeographyTriple]:
@@ -100,13 +119,7 @@ def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> GeographyTriple:
     return GeographyTriple(FACT_TYPES[key], subject, objects)
 
 
-def _relation(fact_type: FactType, triples: Iterable[GeographyTriple]) -> Relation:
-    worded = [
-        sentence
-        for triple in triples
-        if triple.fact_type is fact_type
-        for sentence in sentences(fact_type, triple.subject, triple.objects)
-    ]
+def _relation(fact_type: FactType, worded: Sequence[Sentence]) -> Relation:
     answers = tuple(dict.fromkeys(sentence.answer for sentence in worded))
     return Relation(
         fact_type.key,
@@ -139,4 +152,5 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
             },
             wording=sentence.text,
             id=sentence.id,
+            names=sentence.names,
         )

@@ -256,6 +256,7 @@ def _items(statements: Sequence[GraphStatement]) -> tuple[Item, ...]:
             " ".join(statement.triple),
             {"truth": "true" if statement.true else "false", "repetitions": tuple(map(str, statement.repetitions))},
             options=(statement.text,),
+            names=(statement.triple.head, statement.triple.tail),
         )
         for index, statement in enumerate(statements)
     )

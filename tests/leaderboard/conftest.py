@@ -53,7 +53,7 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
 def baselines_computed_once() -> Iterator[None]:
     """Compute the baselines of the same benchmark once, not for each test that imports it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chance, "_scores", remembered(chance._scores))
+        patch.setattr(chance, "baseline_scores", remembered(chance.baseline_scores))
         yield
 
 

@@ -27,12 +27,16 @@ KIND_SYMBOLS = {"masked": "diamond", "encoder-decoder": "square"}
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
-def changes(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
-    """Plot one change against another, with lines at zero and one symbol per group."""
+def changes(points: Sequence[Point], x_title: str, y_title: str, neutral: float = 0.0) -> Plot:
+    """Plot one change against another, with lines at zero and one symbol per group.
+
+    `neutral`: where the lines are for values of which another than 0 means neither; these have no sign.
+    """
+    number = ".3f" if neutral else "+.3f"
     traces = _traces_by_group(points, group_names(points))
     for trace, symbol in zip(traces, cycle(SYMBOLS), strict=False):
         trace["marker"]["symbol"] = symbol
-        trace["hovertemplate"] = "%{text}<br>%{x:+.3f}, <b>%{y:+.3f}</b><extra></extra>"
+        trace["hovertemplate"] = f"%{{text}}<br>%{{x:{number}}}, <b>%{{y:{number}}}</b><extra></extra>"
     plot = figure(
         traces,
         HEIGHT,
@@ -40,8 +44,8 @@ def changes(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
         yaxis={"title": {"text": y_title}},
         showlegend=len(traces) > 1,
     )
-    plot.add_vline(x=0, line={"color": MUTED, "width": 1})
-    plot.add_hline(y=0, line={"color": MUTED, "width": 1})
+    plot.add_vline(x=neutral, line={"color": MUTED, "width": 1})
+    plot.add_hline(y=neutral, line={"color": MUTED, "width": 1})
     return plot
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
+from leaderboard.stored.chance import store_rarer_answer
 from probing.formats import FORMATS
+from probing.probes.baselines import pair_answers
+from probing.sentences.word_counts import corpus_counts, listed_counts
 
 
 class Command(PlainCommand):
@@ -19,6 +22,13 @@ class Command(PlainCommand):
         parser.add_argument("--title", default="", help="name on pages")
         parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
 
+        words = parser.add_mutually_exclusive_group()
+        corpus = "pairs of answers: also store the baseline of the answer that is rarer in this text file"
+        words.add_argument("--corpus", default="", metavar="FILE", help=corpus)
+        listed = "the same by a list of words, each with its count behind a tab, comma or space"
+        words.add_argument("--frequencies", default="", metavar="FILE", help=listed)
+        parser.add_argument("--ignore-case", action="store_true", help="count words whatever their case")
+
     def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
         benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
@@ -26,3 +36,9 @@ class Command(PlainCommand):
         self.say(f"Plan: {benchmark.plan}.")
         if not new:
             self.say("A version keeps the plan of its first import; import it under another --slug for another plan.")
+        if place := options["corpus"] or options["frequencies"]:
+            count = corpus_counts if options["corpus"] else listed_counts
+            pairs = benchmarks.read(benchmark)
+            counts = count(place, pair_answers(pairs), options["ignore_case"])
+            run = store_rarer_answer(benchmark, pairs, benchmark.settings_with({}), counts, Path(place).name)
+            self.say(f"The rarer answer is stored as run {run.pk}.")

@@ -31,6 +31,7 @@ FUNCTION_WORDS = {
 class Sentence:
     """A masked sentence: `text` has [Y] in place of `answer`, a word of `name`; `template` is its number or "single".
 
+    `names`: all names in the sentence, the subject's first.
     `leaky`: the rest of the sentence gives the answer away. `repeated`: a word of the template also stands in a name.
     `long`: more than 20 words. All three are flags; nothing is left out for them (methods 5.4).
     """
@@ -44,6 +45,7 @@ class Sentence:
     leaky: bool
     repeated: bool
     long: bool
+    names: tuple[str, ...]
 
     @property
     def blank_last(self) -> bool:
@@ -104,6 +106,7 @@ def _masked_sentence(
         leaky=_leaky(text, answer, before + after),
         repeated=_repeated(template, names),
         long=len(words(text)) > LONG,
+        names=tuple(names.values()),
     )
 
 

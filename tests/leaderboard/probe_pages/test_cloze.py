@@ -1,5 +1,7 @@
 """Pages of cloze: fact types by head, examples with the answer marked, encoders beside generators."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,11 +10,12 @@ from django.test import Client
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
+from leaderboard.stored import benchmarks
 from leaderboard.worker.jobs import probe_run
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.probe_pages.cloze_runs import published_cloze_run
+from tests.leaderboard.probe_pages.cloze_runs import TRIPLES, published_cloze_run
 
 pytestmark = pytest.mark.django_db
 
@@ -112,8 +115,27 @@ def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
     assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
 
 
-def test_nothing_can_be_guessed_so_there_is_no_baseline(geography: Benchmark) -> None:
-    assert not geography.runs.exists()
+def test_baselines_name_five_of_the_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
+    runs = {run.model.hub_id: run for run in geography.runs.all()}
+    assert runs.keys() == {"baseline/chance", "baseline/majority-answer"}
+    scores = {name: run.scores.get(metric="accuracy", dimension="overall") for name, run in runs.items()}
+    labels = {relation.id: relation.answer_space for relation in benchmarks.read(geography).relations}
+    expected = sum(min(1, 5 / len(answers)) for answers in labels.values()) / len(labels)
+    assert scores["baseline/chance"].value == pytest.approx(expected)
+    assert scores["baseline/chance"].value <= (scores["baseline/majority-answer"].value or 0) <= 1
+    page = client.get("/benchmarks/geography/").content.decode()
+    assert "the right answers of all sentences of the relation" in page
+
+
+def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
+    fact_type = TRIPLES[0]["fact_type"]
+    (tmp_path / "left_out.json").write_text(
+        json.dumps({"templates": {fact_type: ["0"]}, "notes": ["Judges refuse a template."]})
+    )
+    whole = benchmarks.install("geography", tmp_path, "judged")[0]
+    assert fact_type not in {relation.id for relation in benchmarks.read(whole).relations}
+    assert "Judges refuse a template." in client.get("/benchmarks/judged/").content.decode()
 
 
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:

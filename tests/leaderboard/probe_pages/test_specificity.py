@@ -110,6 +110,32 @@ def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) ->
     assert change.accuracy == pytest.approx(other - one)
 
 
+def test_naturalness_and_relatedness_stand_side_by_side_by_prompting(client: Client, measure: Measure) -> None:
+    runs = {name: measure("org/a", name) for name in ("vanilla", "few-shot")}
+    measure("org/b", "vanilla")
+    lines = csv_rows(client, "/benchmarks/pairs/", "factor_promptings")
+    assert [(line["model"], line["prompting"]) for line in lines] == [("org/a", "vanilla"), ("org/a", "few-shot")]
+    for line in lines:
+        for metric in ("specificity", "naturalness", "relatedness"):
+            score = runs[line["prompting"]].scores.get(metric=metric, dimension="overall")
+            assert float(line[metric]) == pytest.approx(score.value)
+
+
+def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(measure: Measure, pairs: Benchmark) -> None:
+    measure("org/a", "vanilla")
+    measure("org/a", "few-shot", sample=4)
+    assert "factor_promptings" not in {section.name for section in benchmark_sections(pairs)}
+
+
+def test_the_papers_table_9_comes_out(client: Client, paper: Benchmark) -> None:
+    lines = csv_rows(client, "/benchmarks/stest/", "factor_promptings")
+    table = {(line["model"], line["prompting"]): line for line in lines}
+    assert len(table) == 15
+    large = [table["FacebookAI/roberta-large", name] for name in ("vanilla", "few-shot", "cascade")]
+    assert [float(line["naturalness"]) for line in large] == pytest.approx([0.3732, 0.4996, 0.5769])
+    assert [float(line["specificity"]) for line in large] == pytest.approx([0.5936, 0.6427, 0.7483])
+
+
 def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
     first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
     at = f"/compare/?m={first.pk}&m={second.pk}"

@@ -26,6 +26,7 @@ def row(relation: str, index: int, rank: int | None, **changes: Any) -> dict[str
         "fact_type": relation,
         "head": "Natural",
         "leak": "not leaky",
+        "answer_label": f"answer {index}",
         **changes,
     }
 
@@ -101,6 +102,37 @@ def test_sentences_that_were_not_scored_count_only_for_major_types() -> None:
     rows = table(*scored, *(row("river", index, None, correct=None, method="") for index in range(10, 20)))
     by_metric = scores(rows)
     assert (by_metric["value"]["accuracy", "major", "major"], by_metric["n"]["accuracy", "major", "major"]) == (1, 10)
+
+
+def test_baselines_name_k_of_the_answers_of_a_fact_type() -> None:
+    """The worked example of the methods page, with k = 2."""
+    rivers = ["Chile", "Chile", "Chile", "Peru", "Mali", "Oman"]
+    rows = table(
+        *(row("river", index, None, answer_label=label) for index, label in enumerate(rivers)),
+        row("sea", 0, None, answer_label="Fiji"),
+    )
+    by_metric = cloze_scores(rows, [], k=2).set_index(["metric", "dimension", "group"])
+    assert by_metric["value"]["chance", "relation", "river"] == 2 / 4
+    assert by_metric["value"]["chance", "overall", "all"] == (2 / 4 + 1) / 2
+    assert by_metric["value"]["majority_answer", "relation", "river"] == 4 / 6
+    assert by_metric["value"]["majority_answer", "overall", "all"] == pytest.approx((4 / 6 + 1) / 2)
+    assert by_metric.loc["chance", ["low", "high", *CLUSTERED]].isna().all(axis=None)
+
+
+def test_baselines_count_each_sentence_once_however_many_templates_it_has() -> None:
+    labels = ["Chile", "Chile", "Peru"]
+    rows = table(*(row("river", i, None, answer_label=label) for i, label in enumerate(labels)))
+    twice = pd.concat([rows, rows.assign(template=1)], ignore_index=True)
+    for metric in ("chance", "majority_answer"):
+        once, again = (cloze_scores(r, [], k=1).set_index(["metric", "dimension"]) for r in (rows, twice))
+        assert (
+            once["value"][metric, "overall"]
+            == again["value"][metric, "overall"]
+            == {
+                "chance": 1 / 2,
+                "majority_answer": 2 / 3,
+            }[metric]
+        )
 
 
 def test_it_refuses_rows_without_any_scored_sentence() -> None:

@@ -13,7 +13,8 @@ from probing.errors import BadInput
 
 def result(specific: str, relation: str = "P1", **columns: Any) -> pd.DataFrame:
     """One pair per letter: y specific, n not, - not a single token."""
-    defaults = {"template": 0, "answer_label": "Lyon", "coarse_label": "France"}
+    factors = {"fine_natural_log_prob": -1, "coarse_natural_log_prob": -2, "fine_cosine": 0.1, "coarse_cosine": 0.2}
+    defaults = {"template": 0, "answer_label": "Lyon", "coarse_label": "France", **factors}
     rows = [
         {"relation": relation, "index": i, "specific": {"y": True, "n": False, "-": None}[letter], "best": ["Lyon"]}
         | defaults
@@ -50,6 +51,15 @@ def test_shares_are_those_of_the_kept_pairs() -> None:
     overall = table[table["dimension"] == "overall"].set_index("result")
     assert overall["value"].to_dict() == {"a": 1.0, "b": 0.5}
     assert overall["n"].tolist() == [2, 2]
+
+
+def test_factors_stand_beside_specificity_on_the_same_pairs() -> None:
+    kept = common_pairs({"a": result("yyn"), "b": result("yn-", fine_natural_log_prob=-3.0)}, WORDS)
+    overall = unified_scores(kept, {"a": WORDS, "b": WORDS}).query("dimension == 'overall'")
+    values = overall.set_index(["metric", "result"])["value"]
+    assert values["naturalness"].to_dict() == {"a": 1.0, "b": 0.0}
+    assert values["relatedness"].to_dict() == {"a": 0.0, "b": 0.0}
+    assert set(overall["n"][overall["metric"] != "acc_at_10_either"][overall["metric"] != "acc_at_10_fine"]) == {2}
 
 
 def acc(best: list[str], words: Mapping[str, str]) -> dict[str, tuple[float, float]]:

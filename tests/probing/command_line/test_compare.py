@@ -151,7 +151,15 @@ def test_compare_unified_shows_common_pairs_words_and_tests(
     shown = capsys.readouterr().out
     assert "10 words and 32 pairs in common" in shown
     assert asked_for > SHARED
-    for part in ("specificity", "acc_at_10_either", "acc_at_10_fine", "difference to the first", "correlation"):
+    for part in (
+        "specificity",
+        "naturalness",
+        "relatedness",
+        "acc_at_10_either",
+        "acc_at_10_fine",
+        "difference to the first",
+        "correlation",
+    ):
         assert part in shown
 
 

@@ -16,6 +16,12 @@ def test_each_dot_links_to_its_run() -> None:
     assert trace.customdata == ("/runs/1/",)
 
 
+def test_values_that_are_no_changes_have_lines_at_the_neutral_one_and_no_sign() -> None:
+    plot = plotted(charts.changes([Point("a", 0.6, x=0.4)], "first", "second", neutral=0.5))
+    assert [(line.x0, line.y0) for line in plot.layout.shapes] == [(0.5, 0), (0, 0.5)]
+    assert "%{x:.3f}" in plot.data[0].hovertemplate
+
+
 def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> None:
     plot = plotted(charts.changes(grouped_points("z", "a"), "first", "second"))
     assert [(trace.name, trace.marker.symbol) for trace in plot.data] == [("z", "circle"), ("a", "diamond")]

@@ -1,0 +1,119 @@
+"""What judges agree on, which sentences and templates they refuse, and the version of the benchmark without these."""
+
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from probing.analysis.agreement import kappa, observed_agreement
+from probing.benchmark import Benchmark
+from probing.errors import BadInput
+from probing.files.folders import new_folder
+from probing.formats.left_out import LEFT_OUT, LeftOut, TypedSentence, read_left_out
+from probing.judging.forms import QUESTIONS, Form
+
+REFUSING = ("acceptable", "factual")  # the questions to which no means that the sentence is refused
+# A template of which more than half of the judged sentences are refused is refused, if so many have been judged.
+SENTENCES_OF_A_TEMPLATE = 3
+
+
+def agreement(forms: Sequence[Form]) -> pd.DataFrame:
+    """Return a row for each sample and question with the judges' agreement on what all of them have answered.
+
+    `yes` is the share of answers that are yes. A form without samples, such as a model's, belongs to every sample.
+    The agreement of a single judge and the kappa of judges who always give the same answer are not numbers.
+    """
+    samples = {judgement.sample for form in forms for judgement in form.judgements}
+    rows = [row for sample in sorted(samples - {""}) or [""] for row in _sample_agreement(forms, sample)]
+    return pd.DataFrame(rows, columns=["sample", "question", "judges", "sentences", "yes", "agreement", "kappa"])
+
+
+def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str, str, int, int, float, float, float]]:
+    members = {j.sentence for form in forms for j in form.judgements if j.sample == sample}
+    for question in QUESTIONS:
+        answers = [answer for form in forms if (answer := _answers(form, question, sample, members))]
+        common = sorted(set.intersection(*map(set, answers))) if answers else []
+        if not common:
+            continue
+        judgements = [[answer[sentence] for sentence in common] for answer in answers]
+        yes = sum(map(sum, judgements)) / (len(answers) * len(common))
+        alone = len(answers) < 2
+        measures = (float("nan"),) * 2 if alone else (observed_agreement(judgements), kappa(judgements))
+        yield sample, question, len(answers), len(common), yes, *measures
+
+
+def _answers(form: Form, question: str, sample: str, members: Collection[str]) -> dict[str, bool]:
+    """Return the judge's answers to a question on the sentences of a sample."""
+    return {
+        judgement.sentence: judgement.answers[question]
+        for judgement in form.judgements
+        if judgement.sample in (sample, "") and judgement.sentence in members and question in judgement.answers
+    }
+
+
+def refusals(forms: Sequence[Form], typed: Sequence[TypedSentence]) -> LeftOut:
+    """Return what judges refuse: a sentence if more than half of them answer no, to either question.
+
+    A template is refused with all its sentences if more than half of its judged sentences are, of three or more.
+    """
+    votes: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for form in forms:
+        for judgement in form.judgements:
+            for question in set(REFUSING) & judgement.answers.keys():
+                votes[judgement.sentence, question].append(judgement.answers[question])
+    judged = {sentence for sentence, _ in votes}
+    refused = frozenset(sentence for (sentence, _), answers in votes.items() if 2 * sum(answers) < len(answers))
+    by_template: dict[tuple[str, str], list[bool]] = defaultdict(list)
+    for key, sentence in typed:
+        if sentence.id in judged:
+            by_template[key, sentence.template].append(sentence.id in refused)
+    templates: dict[str, frozenset[str]] = {}
+    for (key, template), verdicts in by_template.items():
+        if len(verdicts) >= SENTENCES_OF_A_TEMPLATE and 2 * sum(verdicts) > len(verdicts):
+            templates[key] = templates.get(key, frozenset()) | {template}
+    return LeftOut(refused, templates)
+
+
+def write_version(benchmark: Benchmark, typed: Sequence[TypedSentence], forms: Sequence[Form], folder: Path) -> LeftOut:
+    """Write a copy of a geography benchmark without what the judges refuse, in a new folder; return what is left out.
+
+    What the benchmark already left out stays left out.
+    """
+    source = benchmark.files[0].parent
+    before, refused = read_left_out(source), refusals(forms, typed)
+    kept = sum(not refused.covers(key, sentence) for key, sentence in typed)
+    if kept == len(typed):
+        raise BadInput("The judges refuse nothing.", "Keep the benchmark as it is.")
+    if not kept:
+        raise BadInput("The judges refuse every sentence.", "Check how the forms were filled in.")
+    note = _note(refused, len(typed) - kept, len(forms))
+    types = before.templates.keys() | refused.templates.keys()
+    templates = {
+        key: before.templates.get(key, frozenset()) | refused.templates.get(key, frozenset()) for key in sorted(types)
+    }
+    whole = LeftOut(before.sentences | refused.sentences, templates, (*before.notes, note))
+    with new_folder(folder) as new:
+        shutil.copytree(source, new, dirs_exist_ok=True)
+        _write(new / LEFT_OUT, whole, forms)
+    return refused
+
+
+def _note(refused: LeftOut, sentences: int, judges: int) -> str:
+    """Say what is left out, for readers of results."""
+    templates = sum(map(len, refused.templates.values()))
+    whole = f" (whole templates among them: {templates})" if templates else ""
+    return f"Sentences left out because most answers of judges were no: {sentences:,}{whole}. Judges: {judges}."
+
+
+def _write(path: Path, left_out: LeftOut, forms: Sequence[Form]) -> None:
+    judged = json.loads(agreement(forms).to_json(orient="records", double_precision=6))
+    content = {
+        "notes": left_out.notes,
+        "templates": {key: sorted(numbers) for key, numbers in left_out.templates.items()},
+        "sentences": sorted(left_out.sentences),
+        "agreement": judged,
+    }
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,144 @@
+"""All true sentences of a benchmark as one table for fine-tuning, split so that no fact is in training and in test.
+
+The split is made relation by relation (for geography: by fact type). Sentences with a fact in common stay together, in
+whatever relation they stand: "Paris is a city located in France" and "Paris is the capital of France".
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import pandas as pd
+
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput
+from probing.template import BLANK_TEXT, prompt
+
+TRAIN, TEST = "train", "test"
+COLUMNS = ("relation", "language", "index", "id", "template", "subject", "answer", "text", "masked", "prompt", "split")
+ROWS_PER_TABLE = 50_000
+
+ItemKey = tuple[str, int]  # a relation's label and an item's index
+
+
+@dataclass(frozen=True)
+class Split:
+    """The share of the sentences of each relation that are for the test, and the seed that decides which."""
+
+    test: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.test < 1:
+            raise BadInput(
+                f"A share of {self.test:g} for the test is not possible.", "Give 0 or more, and less than 1."
+            )
+
+
+def sentence_tables(benchmark: Benchmark, split: Split) -> Iterator[pd.DataFrame]:
+    """Yield the sentences with their split: one row for each template and right answer of each item.
+
+    `text` is the whole sentence, `masked` has ____ in place of the answer, and `prompt` is the text before it, empty
+    where more than a period follows. Both are empty where the answer is the whole sentence. Statements of a graph that
+    are false are left out.
+    """
+    relations = [
+        (relation, [item for item in relation.items if _is_true(relation, item)]) for relation in benchmark.relations
+    ]
+    splits = _splits(relations, split)
+    rows: list[tuple[object, ...]] = []
+    for relation, items in relations:
+        for item in items:
+            rows += ((*row, splits[relation.label, item.index]) for row in _sentences(relation, item))
+            if len(rows) >= ROWS_PER_TABLE:
+                yield _table(rows)
+                rows = []
+    if rows:
+        yield _table(rows)
+    elif not splits:
+        raise BadInput(f"{benchmark.slug} has no true sentences.", "Choose a benchmark with templates and answers.")
+
+
+def _table(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _is_true(relation: Relation, item: Item) -> bool:
+    return relation.tags_of(item).get("truth") != "false"
+
+
+def _sentences(relation: Relation, item: Item) -> Iterator[tuple[object, ...]]:
+    """Yield the columns but the last for each template and right answer of an item."""
+    options, language = relation.options_of(item), str(relation.tags.get("language", ""))
+    for template in [0] if item.wording else range(len(relation.templates)):
+        blank = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+        for answer in item.answers:
+            statement = blank.fill(options[answer])
+            ends = not blank.pieces[1].strip(" .")
+            yield (
+                *(relation.label, language, item.index, item.id, template, item.subject, options[answer]),
+                *(statement.text, blank.fill(BLANK_TEXT).text if any(blank.pieces) else ""),
+                statement.text[: statement.start].rstrip() if ends else "",
+            )
+
+
+def _splits(relations: Sequence[tuple[Relation, Sequence[Item]]], split: Split) -> dict[ItemKey, str]:
+    """Return the split of every item.
+
+    The items of each relation are grouped by the facts that they share, the groups mixed by the seed, and taken for
+    the test as long as they fit into its share. A group belongs to the relation of its first item.
+    """
+    groups = _groups(
+        (relation.label, item.index, _facts(relation, item)) for relation, items in relations for item in items
+    )
+    sizes = {relation.label: 0 for relation, _ in relations}
+    by_relation: dict[str, list[list[ItemKey]]] = defaultdict(list)
+    for group in groups:
+        sizes[group[0][0]] += len(group)
+        by_relation[group[0][0]].append(group)
+    splits: dict[ItemKey, str] = {}
+    for label, members in by_relation.items():
+        free = int(split.test * sizes[label])
+        for group in Random(f"{split.seed} {label}").sample(members, len(members)):
+            is_test = len(group) <= free
+            free -= len(group) * is_test
+            splits.update(dict.fromkeys(group, TEST if is_test else TRAIN))
+    return splits
+
+
+def _facts(relation: Relation, item: Item) -> Iterator[frozenset[str]]:
+    """Yield what the sentences of an item state: its subject in this relation, and its subject beside each answer.
+
+    Subjects and answers count as equal by id or, whatever their case, by name; the order of a pair does not matter.
+    """
+    options = relation.options_of(item)
+    subject, *others = item.names or (item.subject, *(options[answer] for answer in item.answers))
+    yield frozenset((f"relation {relation.label}", subject.casefold()))
+    yield from (frozenset((subject.casefold(), other.casefold())) for other in others)
+    if item.subject_id:
+        yield frozenset((f"relation {relation.label}", item.subject_id))
+    if item.subject_id and relation.answer_ids and not item.options:
+        yield from (frozenset((item.subject_id, relation.answer_ids[answer])) for answer in item.answers)
+
+
+def _groups(items: Iterable[tuple[str, int, Iterable[frozenset[str]]]]) -> list[list[ItemKey]]:
+    """Return the items in groups that have no fact in common, in the order of their first items."""
+    parents: dict[object, object] = {}
+
+    def root(member: object) -> object:
+        parents.setdefault(member, member)
+        while parents[member] != member:
+            parents[member] = parents[parents[member]]
+            member = parents[member]
+        return member
+
+    keys = []
+    for label, index, facts in items:
+        keys.append((label, index))
+        for fact in facts:
+            parents[root(fact)] = root((label, index))
+    groups: Mapping[object, list[ItemKey]] = defaultdict(list)
+    for key in keys:
+        groups[root(key)].append(key)
+    return list(groups.values())

@@ -1,0 +1,113 @@
+"""What judges agree on and refuse, and the version of a benchmark that leaves this out."""
+
+import json
+from math import isnan
+from pathlib import Path
+
+import pytest
+
+from probing.errors import BadBenchmark, BadInput
+from probing.formats.geography import read, typed_sentences
+from probing.judging.verdicts import agreement, refusals, write_version
+from tests.probing.judging.judged import CITIES, filled, write_benchmark
+
+YES, NO = {"acceptable": "yes", "factual": "yes"}, {"acceptable": "yes", "factual": "no"}
+
+
+@pytest.fixture
+def benchmark(tmp_path: Path) -> Path:
+    return write_benchmark(tmp_path / "cities")
+
+
+def test_agreement_counts_what_all_judges_of_a_sample_answered(benchmark: Path, tmp_path: Path) -> None:
+    """The worked example of the methods page."""
+    first = filled(tmp_path / "a.csv", benchmark, {"Lyon": YES, "Nice": YES, "Lille": NO, "Brest": NO})
+    second = filled(tmp_path / "b.csv", benchmark, {"Lyon": YES, "Nice": NO, "Lille": NO, "Brest": NO, "Loire": YES})
+    table = agreement([first, second]).set_index("question")
+    assert list(table.index) == ["acceptable", "factual"], "nobody has judged whether sentences are leaky"
+    assert table.loc["factual", ["judges", "sentences"]].tolist() == [2, 4]
+    assert table.loc["factual", "yes"] == 3 / 8
+    assert table.loc["factual", "agreement"] == 3 / 4
+    assert table.loc["factual", "kappa"] == pytest.approx((0.75 - 0.5) / 0.5)
+    assert table.loc["acceptable", "agreement"] == 1
+    assert isnan(table.loc["acceptable", "kappa"])
+
+
+def test_a_judge_of_another_sample_is_not_counted(benchmark: Path, tmp_path: Path) -> None:
+    forms = [filled(tmp_path / f"{n}.csv", benchmark, {"Lyon": YES}, sample=n) for n in ("1", "2")]
+    both = filled(tmp_path / "model.csv", benchmark, {"Lyon": YES, "Nice": NO}, sample="")
+    table = agreement([*forms, both])
+    assert table["sample"].tolist() == ["1", "1", "2", "2"]
+    assert set(table["judges"]) == {2}
+    assert set(table["sentences"]) == {1}
+
+
+def test_a_single_judge_agrees_with_nobody(benchmark: Path, tmp_path: Path) -> None:
+    table = agreement([filled(tmp_path / "a.csv", benchmark, {"Lyon": YES, "Nice": NO})])
+    assert table["agreement"].isna().all()
+    assert table.set_index("question")["yes"]["factual"] == 1 / 2
+
+
+def test_more_than_half_of_the_judges_refuse_a_sentence(benchmark: Path, tmp_path: Path) -> None:
+    forms = [
+        filled(tmp_path / "a.csv", benchmark, {"Lyon": NO, "Nice": NO, "Lille": YES, "Brest": YES}),
+        filled(tmp_path / "b.csv", benchmark, {"Lyon": NO, "Nice": YES, "Lille": YES, "Brest": YES}),
+    ]
+    typed = typed_sentences(benchmark)
+    left_out = refusals(forms, typed)
+    assert left_out.sentences == {sentence.id for _, sentence in typed if sentence.subject == "Lyon"}
+    assert not left_out.templates
+
+
+def test_a_template_is_refused_if_most_of_its_judged_sentences_are(benchmark: Path, tmp_path: Path) -> None:
+    form = filled(tmp_path / "a.csv", benchmark, {"Lyon": NO, "Nice": NO, "Lille": YES})
+    assert refusals([form], typed_sentences(benchmark)).templates == {"city_country": {"0"}}
+    form = filled(tmp_path / "b.csv", benchmark, {"Lyon": NO, "Nice": NO})
+    assert not refusals([form], typed_sentences(benchmark)).templates, "only two were judged"
+
+
+def test_a_leaky_sentence_is_not_refused(benchmark: Path, tmp_path: Path) -> None:
+    form = filled(tmp_path / "a.csv", benchmark, {"Lyon": YES | {"leaky": "yes"}})
+    assert not refusals([form], typed_sentences(benchmark)).sentences
+
+
+def test_the_new_version_leaves_refused_sentences_out_and_says_so(benchmark: Path, tmp_path: Path) -> None:
+    forms = [filled(tmp_path / f"{judge}.csv", benchmark, {"Lyon": NO, "Nice": YES}) for judge in ("a", "b")]
+    before = read(benchmark)
+    write_version(before, typed_sentences(benchmark), forms, tmp_path / "judged")
+    after = read(tmp_path / "judged")
+    assert after.digest != before.digest
+    assert after.size == before.size - 1
+    assert "Lyon" not in {item.subject for relation in after.relations for item in relation.items}
+    assert after.notes == ("Sentences left out because most answers of judges were no: 1. Judges: 2.",)
+    assert json.loads((tmp_path / "judged" / "left_out.json").read_text())["agreement"][0]["agreement"] == 1.0
+    assert [path.name for path in after.files] == ["triples.jsonl", "left_out.json"]
+
+
+def test_a_version_of_a_version_leaves_out_what_either_does(benchmark: Path, tmp_path: Path) -> None:
+    for source, target, city in ((benchmark, "once", "Lyon"), (tmp_path / "once", "twice", "Nice")):
+        form = filled(tmp_path / f"{city}.csv", source, {city: NO})
+        write_version(read(source), typed_sentences(source), [form], tmp_path / target)
+    left = {item.subject for relation in read(tmp_path / "twice").relations for item in relation.items}
+    assert left == {*CITIES[2:], "Loire"}
+    assert len(read(tmp_path / "twice").notes) == 2
+
+
+def test_a_refused_template_is_left_out_with_all_its_sentences(benchmark: Path, tmp_path: Path) -> None:
+    form = filled(tmp_path / "a.csv", benchmark, {"Lyon": NO, "Nice": NO, "Lille": NO})
+    write_version(read(benchmark), typed_sentences(benchmark), [form], tmp_path / "judged")
+    (relation,) = read(tmp_path / "judged").relations
+    assert relation.id == "river_countries"
+
+
+def test_judges_who_refuse_nothing_or_everything_make_no_version(benchmark: Path, tmp_path: Path) -> None:
+    for answers, message in ((YES, "refuse nothing"), (NO, "refuse every sentence")):
+        form = filled(tmp_path / "a.csv", benchmark, {"": answers})
+        with pytest.raises(BadInput, match=message):
+            write_version(read(benchmark), typed_sentences(benchmark), [form], tmp_path / "judged")
+
+
+def test_a_list_that_names_an_unknown_sentence_is_refused(benchmark: Path) -> None:
+    (benchmark / "left_out.json").write_text('{"sentences": ["city_country-0"]}')
+    with pytest.raises(BadBenchmark, match="city_country-0"):
+        read(benchmark)
