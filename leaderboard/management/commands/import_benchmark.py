@@ -6,6 +6,9 @@ from typing import Any
 
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
+from leaderboard.stored.graph_samples import FORMAT, install_sample
+from probing.command_line.sample import SAMPLING_OPTIONS, add_sampling_options
+from probing.errors import BadInput
 from probing.formats import FORMATS
 
 
@@ -18,9 +21,17 @@ class Command(PlainCommand):
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
         parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
+        about = "With any of these, statements are drawn anew: the sample is a version of the benchmark."
+        add_sampling_options(parser.add_argument_group("sample of a knowledge graph", about))
 
     def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
-        benchmark, new = benchmarks.install(format, folder, slug, title, probe)
+        sampling = {name: options[name] for name in SAMPLING_OPTIONS if options[name] not in (None, "")}
+        if sampling and format != FORMAT:
+            raise BadInput(f"No statements are drawn from {format}.", f"Leave out --{min(sampling)}.")
+        if sampling:
+            benchmark, new = install_sample(folder, slug, title, **sampling)
+        else:
+            benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")
         self.say(f"Plan: {benchmark.plan}.")
