@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, ModelDot, Strip
-from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.questions import EASIEST, HARDEST
@@ -40,13 +38,6 @@ class GroupRow:
     @property
     def median(self) -> float:
         return median(score.value for score in self.scores if score.value is not None)
-
-
-class ModelScore(NamedTuple):
-    """One dot of a chart: a model's score in one group."""
-
-    row: GroupRow
-    score: Score
 
 
 def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: DrawnScores) -> list[Section]:
@@ -97,7 +88,7 @@ def _dot(score: Score) -> ModelDot:
 
 
 def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[GroupRow]:
-    """Return the table of the groups; its CSV has every dot of the chart."""
+    """Return the table of the groups; its CSV has every dot of the chart, in a column for each run."""
     return Table(
         name=name,
         caption=f"{caption}, over models",
@@ -110,9 +101,9 @@ def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[Gr
             Column("highest", "Highest", lambda row: cells.number(row.scores[-1].value), align="number"),
             Column("best", "Best model", lambda row: _model_cell(row.scores[-1])),
             Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
+            *map(_run_column, sorted({score.run_id for row in rows for score in row.scores})),
         ],
         rows=rows,
-        export=_dots_table(name, caption, rows),
     )
 
 
@@ -124,21 +115,13 @@ def _model_cell(score: Score) -> cells.Cell:
     return cells.text(score.run.model.hub_id, score.run.get_absolute_url())
 
 
-def _dots_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[ModelScore]:
-    return Table(
-        name=name,
-        caption=caption,
-        columns=[
-            Column("group", "Group", lambda dot: _group_cell(dot.row), align="head"),
-            Column("model", "Model", lambda dot: _model_cell(dot.score)),
-            Column("run", "Run", lambda dot: cells.number(dot.score.run_id)),
-            Column("value", "Score", lambda dot: cells.number(dot.score.value)),
-            *interval_columns(lambda dot: dot.score),
-            Column("chance", "Chance", lambda dot: cells.number(dot.row.chance)),
-            source_column(lambda dot: dot.score.run),
-        ],
-        rows=[ModelScore(row, score) for row in rows for score in row.scores],
-    )
+def _run_column(run: int) -> Column[GroupRow]:
+    """Return the column of the CSV with the scores of one of the drawn models, by the number of its run."""
+
+    def cell(row: GroupRow) -> cells.Cell:
+        return cells.number(next((score.value for score in row.scores if score.run_id == run), None))
+
+    return Column(f"run_{run}", "", cell, shown=False)
 
 
 def _difficulty_section(benchmark: Benchmark) -> list[Section]:

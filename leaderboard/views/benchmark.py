@@ -20,6 +20,7 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
 from leaderboard.probe_pages.descriptions import counts, description
+from leaderboard.probe_pages.diversity import diversity_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
 from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
@@ -62,6 +63,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         *pages.strip_sections(benchmark, relations, drawn),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
         *published_sections(benchmark, place),
+        *diversity_sections(benchmark),
     ]
     rows = relation_rows(benchmark, relations, place, drawn)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
