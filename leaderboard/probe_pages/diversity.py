@@ -61,7 +61,7 @@ def diversity_sections(benchmark: Benchmark) -> list[Section]:
     )
     drawn = counted.groups[:MOST_DRAWN]
     most = drawn[0]
-    words = f"{caption}: {len(counted.groups)}, most of them about {most.group} ({most.number:,}, {most.share:.1%})."
+    words = f"{caption}: {len(counted.groups)} groups, the largest is {most.group} ({most.number:,}, {most.share:.1%})."
     figure = charts.dots([Point(row.group, row.share) for row in drawn], title=f"share of the {counted.unit}")
     return [Section(NAME, TITLE, table, Chart(NAME, caption, words, figure), counted.note)]
 
