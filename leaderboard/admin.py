@@ -1,14 +1,22 @@
-"""Admin pages: all rows to read, two actions on runs and one on tokens."""
+"""Admin pages: all rows to read, and actions on runs, tokens and benchmarks from knowledge graphs."""
 
 from typing import TYPE_CHECKING
 
+from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.stored import graph_samples
 from leaderboard.stored.changes import withdraw
+from probing.errors import ProbingError
+from probing.statements.sampling import Sampling
+
+DEFAULT = Sampling()
+MOST_SAMPLES, MOST_REPETITIONS = 5000, 50  # which are drawn within the time of a request
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -20,6 +28,25 @@ if TYPE_CHECKING:
 else:  # Django's classes take type arguments only in their stubs
     EventsOfRun = PartsOfRun = admin.TabularInline
     Runs = Models = Benchmarks = Tokens = admin.ModelAdmin
+
+
+class SamplingForm(forms.Form):
+    """How statements are drawn from a knowledge graph.
+
+    A correction of the grammar needs a second model, which no web process loads: the command `import_benchmark` has it.
+    """
+
+    samples = forms.IntegerField(
+        min_value=2, max_value=MOST_SAMPLES, initial=DEFAULT.samples, label="True statements in each repetition"
+    )
+    repetitions = forms.IntegerField(min_value=1, max_value=MOST_REPETITIONS, initial=DEFAULT.repetitions)
+    resampled = forms.TypedChoiceField(
+        coerce=int,
+        choices=[(3, "all three"), (2, "two"), (1, "one, which is hardest")],
+        label="Parts of a triple drawn anew to make it false",
+    )
+    within_category = forms.BooleanField(required=False, label="Replace a part only by one of the same category")
+    seed = forms.IntegerField(min_value=0, max_value=2**31, initial=DEFAULT.seed)
 
 
 class ReadOnly:
@@ -87,6 +114,27 @@ class ModelAdmin(ReadOnly, Models):
 @admin.register(Benchmark)
 class BenchmarkAdmin(ReadOnly, Benchmarks):
     list_display = ["slug", "version", "current", "relations", "items", "created"]
+    actions = ["draw_sample"]
+
+    @admin.action(description="Draw another sample of a knowledge graph")
+    def draw_sample(self, request: HttpRequest, benchmarks: QuerySet[Benchmark]) -> HttpResponse | None:
+        """Ask for the sampling plan of one benchmark, and import the sample as its current version."""
+        benchmark = benchmarks.first()
+        if benchmark is None or benchmarks.count() > 1 or benchmark.format != graph_samples.FORMAT:
+            self.message_user(request, "Choose one benchmark that is made from a knowledge graph.", messages.WARNING)
+            return None
+        form = SamplingForm(request.POST if "draw" in request.POST else None)
+        if form.is_valid():
+            try:
+                version, new = graph_samples.sample_again(benchmark, **form.cleaned_data)
+            except ProbingError as error:
+                form.add_error(None, str(error))
+            else:
+                text = f"{version} is the current version: {version.items:,} statements."
+                self.message_user(request, text if new else f"{version} is the same sample, and is current already.")
+                return None
+        context = {**self.admin_site.each_context(request), "title": "Draw another sample", "form": form}
+        return TemplateResponse(request, "admin/draw_sample.html", {**context, "benchmark": benchmark})
 
 
 @admin.register(WorkerToken)

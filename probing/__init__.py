@@ -3,7 +3,8 @@
 `run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
 `forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load` and
 `wrap` make a model that can be probed several times, from files or from a network in memory. `open_benchmark` reads a
-benchmark, and `Result.load` what a run has written. `monitor` watches a training, and `Site` is a leaderboard site.
+benchmark, and `Result.load` what a run has written. `sample_graph` puts the facts of a knowledge graph into words.
+`monitor` watches a training, and `Site` is a leaderboard site.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
 use, so that `import probing` takes no time for torch.
@@ -17,6 +18,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.benchmark import Benchmark
     from probing.catalog import open_benchmark
     from probing.dry_run import forecast
+    from probing.graph_sampling import sample_graph
     from probing.remote.site import Site
     from probing.results.result import Result
     from probing.runner import run
@@ -45,6 +47,7 @@ __all__ = [
     "monitor",
     "open_benchmark",
     "run",
+    "sample_graph",
     "study",
     "surprisal",
     "sweep",
@@ -66,6 +69,7 @@ MODULES = {
     "monitor": "probing.monitor",
     "open_benchmark": "probing.catalog",
     "run": "probing.runner",
+    "sample_graph": "probing.graph_sampling",
     "study": "probing.studies.studying",
     "surprisal": "probing.sentences.surprisal",
     "sweep": "probing.sweeps.sweeping",

@@ -13,7 +13,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from probing.benchmark import Benchmark
 from probing.formats import bear
-from probing.probes.plan import PLAN_FILE
+from probing.formats.files import PLAN_FILE
 from tests.fakes import FakeModel
 
 # The same examples everywhere, however slow the machine.

@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import pytest
@@ -45,6 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     large, small = build_gpt2(folder / "large"), build_gpt2(folder / "small", seed=3)
     for step in (0, 500):
         build_gpt2(folder / "training" / f"checkpoint-{step}", seed=step)
+    copytree(ROOT / "fixtures" / "graph", folder / "mygraph")
     tokenizer = metaspace_unigram()
     save(folder / "grammar-model", lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
     save(folder / "judge-model", lambda: classifier({0: "unacceptable", 1: "acceptable"}), word_piece(), seed=0)

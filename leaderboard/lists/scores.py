@@ -1,6 +1,6 @@
 """Scores of finished runs, by run, by slice and by group. Every function makes a fixed number of queries."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from django.urls import reverse
 from leaderboard.lists.light_rows import light_rows
 from leaderboard.lists.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.stored.chance import HUB_ID as UNIFORM
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.templates import HIGHEST, LOWEST
 
@@ -31,6 +32,8 @@ class Slice(NamedTuple):
 
 
 OVERALL = Slice("overall", "all")
+DOMAIN, RELATION = "domain", "relation"
+MOST_DOTS = 20  # models in a strip
 # Relations and templates come last on a page: they are the longest and the least telling.
 LAST = ("relation", "template")
 
@@ -136,6 +139,34 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
     for score in scores:
         attach_run(score, runs)
     return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
+
+
+class DrawnScores(NamedTuple):
+    """The scores of the models that strips have dots for, the lowest first, and the levels of chance, by group."""
+
+    models: Mapping[Slice, Sequence[Score]]
+    chance: Mapping[Slice, float]
+
+
+def drawn_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> DrawnScores:
+    """Return the scores of runs, in even steps from the first to the last, and of the uniform baseline. One query.
+
+    `runs` are in the order of their figures. `dimensions` are those of the groups.
+    """
+    baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == UNIFORM}
+    models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
+    drawn = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
+    scores: dict[Slice, list[Score]] = {}
+    chance: dict[Slice, float] = {}
+    stored = Score.objects.filter(run__in=[*drawn, *baselines], metric=metric, dimension__in=dimensions)
+    for score in light_rows(Score, stored.exclude(value=None).order_by("value")):
+        part = Slice(score.dimension, score.group)
+        if score.run_id in baselines:
+            chance[part] = score.value or 0.0
+        else:
+            attach_run(score, drawn)
+            scores.setdefault(part, []).append(score)
+    return DrawnScores(scores, chance)
 
 
 def attach_run(score: Score, runs: Mapping[int, Run]) -> None:

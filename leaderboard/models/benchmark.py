@@ -34,6 +34,9 @@ class Benchmark(models.Model):
     smallest_difference = models.JSONField(
         default=dict, help_text="that measured runs can tell apart; empty if fewer than two were measured"
     )
+    difficulty = models.JSONField(
+        default=list, help_text="numbers of questions by their share of right answers; empty before a run was measured"
+    )
     current = models.BooleanField(default=True, help_text="the version that new runs use and pages show")
     created = models.DateTimeField(auto_now_add=True)
 

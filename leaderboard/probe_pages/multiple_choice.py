@@ -4,6 +4,7 @@ from leaderboard.display import labels
 from leaderboard.display.sections import Section
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import normalisations
+from leaderboard.probe_pages.multiple_choice_charts import strip_sections
 from leaderboard.probe_pages.pages import ProbePages
 from probing.probes.multiple_choice import MultipleChoice
 
@@ -26,5 +27,6 @@ PAGES = ProbePages(
     asked_by="multiple choice",
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
+    strip_sections=strip_sections,
     option_labels={"few_shot": "Examples before each item", "chat": "Use the chat template"},
 )

@@ -11,7 +11,7 @@ from leaderboard.display.columns import interval_columns, score_cell
 from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
-from leaderboard.lists.scores import Slice
+from leaderboard.lists.scores import DrawnScores, Slice
 from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
@@ -83,7 +83,8 @@ class ProbePages:
     the model's answer from a row, `question_form` says how an item is put to a reader.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
-    before that the group of items that the reader chose, a `culture.places.Place`.
+    before that the group of items that the reader chose, a `culture.places.Place`. `strip_sections` are those of a
+    benchmark whose charts have a dot for each of the models that the strips of relations show.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -115,6 +116,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
+    strip_sections: Callable[[Benchmark, Sequence[Relation], DrawnScores], list[Section]] = lambda *drawn: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
     switches: Sequence[Switch] = ()
 

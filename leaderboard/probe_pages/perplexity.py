@@ -7,9 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leaderboard.display import cells, charts
+from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.columns import MEASURED, PUBLISHED, citation, source_column
+from leaderboard.display.columns import (
+    MEASURED,
+    PUBLISHED,
+    citation,
+    interval_columns,
+    score_points,
+    source_column,
+    summary,
+)
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import ModelAnswer
@@ -20,9 +28,10 @@ from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
 from leaderboard.probe_pages.pages import Json, ProbePages
 from leaderboard.probe_pages.perplexity_comparison import comparison_sections
 from leaderboard.probe_pages.question_forms import STATEMENT
+from leaderboard.probe_pages.questions_in_words import wording
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
-from probing.analysis.perplexity import TOKENIZER_NOTE
+from probing.analysis.perplexity import BEST, MEAN, PHRASING_METRICS, SPREAD, TEMPLATE, TOKENIZER_NOTE
 from probing.errors import ProbingError
 
 SIGNIFICANCE = log10(0.05)
@@ -33,6 +42,9 @@ METRIC_LABELS = {
     "superiority": "Probability of superiority",
     "cohens_d": "Cohen's d",
     "discriminates": "Discriminating repetitions",
+    MEAN: "Mean over phrasings",
+    BEST: "Best phrasing",
+    SPREAD: "Best minus worst phrasing",
     "perplexity_median": "Median perplexity",
     "perplexity_corpus": "Corpus perplexity",
     "p_value_mean": "Mean p-value",
@@ -80,8 +92,8 @@ class RunSummary:
 
 
 def run_sections(run: Run) -> list[Section]:
-    """Return the distributions of perplexities, their summary by truth, and the p-values over repetitions."""
-    return [*_distributions_section(run), *_truth_section(run), *_p_values_section(run)]
+    """Return distributions of perplexities, figures by phrasing and by truth, and the p-values over repetitions."""
+    return [*_distributions_section(run), *_phrasings_section(run), *_truth_section(run), *_p_values_section(run)]
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
@@ -130,6 +142,31 @@ def _distributions_section(run: Run) -> list[Section]:
     medians = " and ".join(f"{row.quantiles[QUANTILES // 2]:,.0f} of {row.truth} statements" for row in rows)
     summary = f"Median perplexity: {medians}."
     return [Section("distributions", title, table, Chart("distributions", title, summary, violins))]
+
+
+def _phrasings_section(run: Run) -> list[Section]:
+    """Return the superiority with each phrasing of the statements, and over phrasings; nothing with one phrasing."""
+    scores = list(run.scores.filter(dimension=TEMPLATE, metric="superiority").order_by("pk"))
+    if not scores:
+        return []
+    over = dict(run.scores.filter(metric__in=PHRASING_METRICS).values_list("metric", "value"))
+    title = f"{METRIC_LABELS['superiority']} by phrasing"
+    points = score_points((wording(score.group), score) for score in scores)
+    table = Table(
+        name=TEMPLATE,
+        caption=title,
+        columns=[
+            Column("group", "Phrasing", lambda score: cells.text(wording(score.group)), align="head"),
+            Column("value", METRIC_LABELS["superiority"], cells.of_score, align="score"),
+            *interval_columns(lambda score: score),
+            Column("n", "Statements", lambda score: cells.items(score.n), align="number"),
+        ],
+        rows=scores,
+    )
+    figures = [f"{METRIC_LABELS[metric].lower()} {over[metric]:.3f}" for metric in PHRASING_METRICS if metric in over]
+    note = labels.sentence(", ".join(figures)) + ". The main figure takes the geometric mean of each statement."
+    chart = Chart(TEMPLATE, title, summary(title, points), charts.dots(points, title="probability of superiority"))
+    return [Section(TEMPLATE, "By phrasing", table, chart, note)]
 
 
 def _truth_section(run: Run) -> list[Section]:
@@ -259,6 +296,7 @@ def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
             column("log10_p_median", cells.number),
             column("superiority", cells.number),
             column("cohens_d", cells.number),
+            *(column(metric, cells.number) for metric in PHRASING_METRICS),
             source_column(lambda row: row.run, shown=False),
         ],
         rows=sorted(rows, key=lambda row: (row.run.is_published, _source(row))),

@@ -50,8 +50,8 @@ def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
 
 
 def statement(relation: Relation, item: Item, template: int) -> ShownSentence:
-    """Return the statement that is the item's only option."""
-    return ShownSentence(relation.options_of(item)[0], blank=False)
+    """Return the statement, whose phrasings are the item's options."""
+    return ShownSentence(relation.options_of(item)[template], blank=False)
 
 
 def asked(relation: Relation, item: Item, template: int) -> ShownSentence:

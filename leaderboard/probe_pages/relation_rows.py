@@ -1,6 +1,6 @@
 """The relations of a benchmark as rows: an example, and how difficult they are, with one dot per model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean
 
@@ -8,19 +8,18 @@ from django.urls import reverse
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
-from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.lists.light_rows import light_rows
-from leaderboard.lists.scores import attach_run
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScores, Slice, drawn_scores
 from leaderboard.lists.standings import Standing
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.questions_in_words import example_cell, language_of, relation_name, tag_text
 from probing.benchmark import Relation
 
-MOST_DOTS = 24  # models in a strip
 PLACE_TAGS = ("culture_pair", "language")
 HIDDEN_TAGS = (*PLACE_TAGS, "predicate", "fact_type")
+PAGE_SIZE = 25  # relations
 STRIP_HELP = "The mean of all models, and one dot per model, from 0 to 1. Filled dots were measured here."
 
 
@@ -43,36 +42,25 @@ class RelationRow:
         return ", ".join(tag_text(name, tags[name]) for name in PLACE_TAGS if name in tags)
 
 
+def strip_scores(benchmark: Benchmark, relations: Sequence[Relation], standings: Sequence[Standing]) -> DrawnScores:
+    """Return the scores of runs with the usual settings in relations and domains. One query."""
+    pages = pages_of(benchmark)
+    dimensions = {DOMAIN, RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
+    runs = [row.run for row in standings if row.is_baseline or not row.group]
+    return drawn_scores(runs, pages.main_metric(benchmark), dimensions)
+
+
 def relation_rows(
-    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, standings: Sequence[Standing]
+    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, scores: DrawnScores
 ) -> list[RelationRow]:
-    """Return the relations, those of the chosen place if there is one. One query."""
+    """Return the relations, those of the chosen place if there is one."""
     in_place = [
         relation
         for relation in relations
         if place is None or [relation.tags.get(tag) for tag in PLACE_TAGS] == [place.pair, place.language]
     ]
-    pages = pages_of(benchmark)
-    slices = {relation.id: pages.relation_slice(relation, relation.id) for relation in in_place}
-    scores = _scores(charted_runs(standings), pages.main_metric(benchmark), {name for name, _ in slices.values()})
-    return [RelationRow(benchmark, relation, scores.get(slices[relation.id], [])) for relation in in_place]
-
-
-def charted_runs(standings: Sequence[Standing]) -> list[Run]:
-    """Return runs with the usual settings, if there are many some of them, from the best to the worst in even steps."""
-    runs = [row.run for row in standings if not (row.is_baseline or row.group)]
-    step = max(1, -(-len(runs) // MOST_DOTS))
-    return runs[::step]
-
-
-def _scores(runs: Sequence[Run], metric: str, dimensions: set[str]) -> Mapping[tuple[str, str], list[Score]]:
-    by_run = {run.pk: run for run in runs}
-    by_slice: dict[tuple[str, str], list[Score]] = {}
-    stored = Score.objects.filter(run__in=by_run, metric=metric, dimension__in=dimensions, value__isnull=False)
-    for score in light_rows(Score, stored.order_by("value")):
-        attach_run(score, by_run)
-        by_slice.setdefault((score.dimension, score.group), []).append(score)
-    return by_slice
+    slices = {relation.id: Slice(*pages_of(benchmark).relation_slice(relation, relation.id)) for relation in in_place}
+    return [RelationRow(benchmark, relation, scores.models.get(slices[relation.id], [])) for relation in in_place]
 
 
 def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[RelationRow]:

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
 from leaderboard.stored import item_rows
+from leaderboard.stored.difficulty import store_difficulty
 from leaderboard.stored.outcomes import every_step_measured_on, measured_on, refresh_counts, store_outcomes
 from leaderboard.stored.smallest_differences import store_smallest_difference
 from probing.analysis.ranks import rank_table
@@ -41,11 +42,12 @@ def _item_set(run: Run, index: pd.Index) -> ItemSet:
 
 
 def refresh_standings(benchmark: Benchmark, beside: int | None = None) -> int:
-    """Compute again what depends on all measured runs of a version: counts of answers, ranks, the smallest difference.
+    """Compute again what depends on all measured runs of a version: outcomes of questions, ranks, smallest difference.
 
     Returns how many runs have a rank. `beside` is that of `refresh_ranks`.
     """
     refresh_counts(benchmark)
+    store_difficulty(benchmark)
     ranked = refresh_ranks(benchmark, beside)
     store_smallest_difference(benchmark)
     return ranked

@@ -20,10 +20,11 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
 from leaderboard.probe_pages.descriptions import counts, description
+from leaderboard.probe_pages.diversity import diversity_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
 from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
-from leaderboard.probe_pages.relation_rows import relation_rows, relations_table
+from leaderboard.probe_pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
 from leaderboard.probe_pages.ties import ties
@@ -56,12 +57,15 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
+    drawn = strip_scores(benchmark, relations, board.standings)
     sections = [
         *ties(benchmark, pages, board.compared),
+        *pages.strip_sections(benchmark, relations, drawn),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
         *published_sections(benchmark, place),
+        *diversity_sections(benchmark),
     ]
-    rows = relation_rows(benchmark, relations, place, board.standings)
+    rows = relation_rows(benchmark, relations, place, drawn)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
     context["contents"] = _contents(sections, has_relations=bool(rows))

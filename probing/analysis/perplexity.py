@@ -3,6 +3,8 @@
 Every repetition is one experiment with two samples of perplexities. A p-value tells how certain the difference is, and
 falls with the size of the sample. Cohen's d and the probability of superiority (that a true statement is less
 perplexing than a false one) tell how large it is. They are taken over all distinct sentences, with 95 % intervals.
+
+A statement that was put in several phrasings counts once, with the geometric mean of its perplexities.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,12 +24,48 @@ TOKENIZER_NOTE = (
     "Superiority, Cohen's d and p-values can be compared between models."
 )
 SIGNIFICANCE_LEVEL = 0.05
+# Over phrasings: the mean of their figures, that of the best one, and the best minus the worst.
+MEAN, BEST, SPREAD = PHRASING_METRICS = ("phrasing_mean", "phrasing_best", "phrasing_spread")
+TEMPLATE = "template"
 
 
 def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return effects overall and by relation, tests by repetition and over repetitions, and perplexities by truth."""
-    scores = [*_effects(rows), *_by_relation(rows), *_by_repetition(rows), *_by_truth(rows)]
-    return tidy(scores)
+    """Return effects overall, by relation and by phrasing, tests by and over repetitions, and perplexities by truth."""
+    statements = over_phrasings(rows)
+    by_phrasing = list(_by_phrasing(rows)) if len(statements) < len(rows) else []
+    scores = [*_effects(statements), *by_phrasing, *_by_relation(statements), *_by_repetition(statements)]
+    return tidy([*scores, *_by_truth(statements)])
+
+
+def over_phrasings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per statement: the geometric mean of its perplexities, sums of log-probabilities and of tokens.
+
+    All else is that of its first phrasing. Rows of a single phrasing are returned as they are.
+    """
+    if rows[TEMPLATE].nunique() < 2:
+        return rows
+    groups = rows.assign(perplexity=np.log(rows["perplexity"])).groupby(["relation", "index"], sort=False)
+    figures = groups.agg(perplexity=("perplexity", "mean"), log_prob=("log_prob", "sum"), tokens=("tokens", "sum"))
+    first = rows[~rows.duplicated(["relation", "index"])]
+    return first.assign(
+        perplexity=np.exp(figures["perplexity"].to_numpy()),
+        log_prob=figures["log_prob"].to_numpy(),
+        tokens=figures["tokens"].to_numpy(),
+    )
+
+
+def _by_phrasing(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the effects of each phrasing, and the mean, the best and the spread of their superiority."""
+    superiorities = []
+    for template, part in rows.groupby(TEMPLATE):
+        scores = list(_effects(part, TEMPLATE, str(template)))
+        superiorities += [score[3] for score in scores if score[0] == "superiority"]
+        yield from scores
+    if superiorities:
+        best = max(superiorities)
+        values = (float(np.mean(superiorities)), best, best - min(superiorities))
+        for metric, value in zip(PHRASING_METRICS, values, strict=True):
+            yield _score(metric, value, dimension=OVERALL, group=ALL, n=len(rows))
 
 
 def summary(p_values: Sequence[float]) -> dict[str, float]:
@@ -66,6 +104,7 @@ def sentence_figures(rows: pd.DataFrame) -> pd.Series:
     the variance of the mean is that of DeLong, DeLong and Clarke-Pearson (1988). Without one of the samples, no
     sentence has a figure.
     """
+    rows = over_phrasings(rows)
     values, true = rows["perplexity"].to_numpy(dtype=float), rows["true"].to_numpy(dtype=bool)
     figures = pd.Series(np.nan, index=rows.index, dtype=float)
     for chosen, sign in ((true, 1), (~true, -1)):

@@ -14,6 +14,7 @@ import scipy
 
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.comparison import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
+from probing.analysis.perplexity import over_phrasings
 from probing.analysis.two_samples import superiority
 from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import ROW_KEY
@@ -33,7 +34,7 @@ def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataF
     Groups with fewer than two true or two false sentences are left out.
     """
     _check_columns(results)
-    shared = shared_rows(results)
+    shared = {name: over_phrasings(rows) for name, rows in shared_rows(results).items()}
     first = next(iter(shared.values()))
     true = first["true"].to_numpy(dtype=bool)
     groups = _comparable_groups(first, true, [OVERALL, "relation", *dimensions])

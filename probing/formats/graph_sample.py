@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.files.folders import new_folder
-from probing.formats.files import JsonObject, present, read_lines, read_object
+from probing.formats.files import PLAN_FILE, JsonObject, present, read_lines, read_object
 from probing.statements.graph import Graph, Triple
 from probing.statements.sampling import GraphStatement, Sampling
 
@@ -68,22 +68,43 @@ def _read_statement(line: JsonObject) -> GraphStatement:
         step = "List the repetitions that drew the sentence, counted from 1."
         raise line.fault("'repetitions' is not a list of whole numbers", step)
     triple = Triple(*(line.text(part) for part in Triple._fields))
-    return GraphStatement(line.text("text"), triple, true, tuple(repetitions))
+    texts = line.texts("texts") or (line.text("text"),)
+    return GraphStatement(texts, triple, true, tuple(repetitions))
 
 
-def store(folder: Path, graph: Graph, statements: Sequence[GraphStatement], plan: SamplingPlan) -> None:
-    """Write a benchmark folder with the statements themselves; it appears by one rename, when it is complete."""
+def store(
+    folder: Path,
+    graph: Graph,
+    statements: Sequence[GraphStatement],
+    plan: SamplingPlan,
+    settings: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a benchmark folder with the statements themselves; it appears by one rename, when it is complete.
+
+    `settings`: those of a run unless others are chosen, which become the plan of the folder.
+    """
     relations = dict.fromkeys(statement.triple.relation for statement in statements)
-    templates = {relation: graph.templates[relation] for relation in relations}
+    templates = {relation: _one_or_list(graph.phrasings[relation]) for relation in relations}
     with new_folder(folder) as new:
         _write_lines(new / RELATION_MAPPING, [templates])
         _write_lines(new / SAMPLING, [{**asdict(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
         _write_lines(new / SENTENCES, map(_statement_line, statements))
+        if settings:
+            _write_lines(new / PLAN_FILE, [{"settings": settings}])
 
 
 def _statement_line(statement: GraphStatement) -> dict[str, Any]:
-    content = {"text": statement.text, **statement.triple._asdict(), "true": statement.true}
-    return {**content, "repetitions": list(statement.repetitions)}
+    words = {"texts" if len(statement.texts) > 1 else "text": _one_or_list(statement.texts)}
+    return {
+        **words,
+        **statement.triple._asdict(),
+        "true": statement.true,
+        "repetitions": list(statement.repetitions),
+    }
+
+
+def _one_or_list(texts: tuple[str, ...]) -> str | list[str]:
+    return list(texts) if len(texts) > 1 else texts[0]
 
 
 def _write_lines(path: Path, values: Iterable[Mapping[str, Any]]) -> None:

@@ -1,7 +1,8 @@
 """Knowledge graphs (methods 3.1): WN18RR and FB15k-237 as they are distributed, and a general form.
 
 A folder holds, each plain or gzipped:
-- `relation_mapping.json`: for each relation a sentence with `{HEAD}` and `{TAIL}`;
+- `relation_mapping.json`: for each relation a sentence with `{HEAD}` and `{TAIL}`, or a list of several such phrasings,
+  as many for every relation;
 - `train`, `valid` and `test` (whichever are there) or `triples`: head, relation, tail; `.txt` or `.tsv` with tabs,
   or `.csv`;
 - names in one of three forms: `entities.tsv` or `entities.csv` (id, name, any number of categories);
@@ -37,6 +38,7 @@ SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 WITHOUT_NAME = "an entity has no name"
 WITHOUT_RELATION_TEMPLATE = "the relation has no template"
 WITHOUT_SLOTS = "the relation's template has not each slot once"
+OTHER_NUMBER = "Give every relation, and every statement, equally many phrasings."
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def fits(folder: Path) -> bool:
 def read(folder: Path) -> Benchmark:
     """Read the statements of the folder's sample by relation; the only option of an item is the whole statement."""
     inner = _graph_folder(folder)
-    templates = read_object(_needed(inner, RELATION_MAPPING))
+    phrasings = read_phrasings(_needed(inner, RELATION_MAPPING))
     files = graph_files(inner)
     plan = read_sampling(inner)
     if stored := present(inner, SENTENCES):
@@ -75,7 +77,9 @@ def read(folder: Path) -> Benchmark:
         graph = read_graph(inner)
         statements, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
     relations = dict.fromkeys(statement.triple.relation for statement in statements)
-    names = {relation: templates.text(relation) for relation in relations}
+    if unknown := relations.keys() - phrasings.keys():
+        raise BadBenchmark(f"{RELATION_MAPPING}: the field {min(unknown)!r} is missing.", "Add it.")
+    names = {relation: phrasings[relation][0] for relation in relations}
     sha = _sample_digest(files, statements)
     return Benchmark(
         slug=inner.resolve().name.lower(),
@@ -88,25 +92,49 @@ def read(folder: Path) -> Benchmark:
     )
 
 
-def read_graph(folder: Path) -> Graph:
-    """Read the graph itself: all splits in the folder, merged; a triple that occurs twice counts once."""
+def read_graph(folder: Path, own_phrasings: Path | None = None) -> Graph:
+    """Read the graph itself: all splits in the folder, merged; a triple that occurs twice counts once.
+
+    `own_phrasings`: a file that takes the place of the folder's `relation_mapping.json`.
+    """
     inner = _graph_folder(folder)
-    templates, entities = read_object(_needed(inner, RELATION_MAPPING)), read_entities(inner)
-    texts = {name: templates.text(name) for name in templates.values}
-    faulty = {name for name, text in texts.items() if (text.count(HEAD_SLOT), text.count(TAIL_SLOT)) != (1, 1)}
-    if faulty and entities.strict:
-        name = min(faulty)
-        raise templates.fault(f"the template of {name!r} must have {HEAD_SLOT} and {TAIL_SLOT} once", "Correct it.")
-    return _build_graph(_triple_files(inner), texts, faulty, entities)
+    mapping = own_phrasings or _needed(inner, RELATION_MAPPING)
+    phrasings, entities = read_phrasings(mapping), read_entities(inner)
+    faulty = {name for name, texts in phrasings.items() if not all(map(_has_slots, texts))}
+    if faulty and (entities.strict or own_phrasings):
+        raise BadBenchmark(
+            f"{mapping.name}: the template of {min(faulty)!r} must have {HEAD_SLOT} and {TAIL_SLOT} once.",
+            "Correct it.",
+        )
+    return _build_graph(_triple_files(inner), phrasings, faulty, entities)
 
 
-def _build_graph(files: Sequence[Path], templates: Mapping[str, str], faulty: set[str], entities: Entities) -> Graph:
+def read_phrasings(path: Path) -> dict[str, tuple[str, ...]]:
+    """Read the phrasings of each relation, of which all relations have the same number."""
+    content = read_object(path)
+    phrasings = {
+        name: content.texts(name) if isinstance(value, list) else (content.text(name),)
+        for name, value in content.values.items()
+    }
+    numbers = {len(texts) for texts in phrasings.values()}
+    if len(numbers) > 1 or 0 in numbers:
+        raise content.fault(f"relations have {' and '.join(map(str, sorted(numbers)))} phrasings", OTHER_NUMBER)
+    return phrasings
+
+
+def _has_slots(template: str) -> bool:
+    return (template.count(HEAD_SLOT), template.count(TAIL_SLOT)) == (1, 1)
+
+
+def _build_graph(
+    files: Sequence[Path], phrasings: Mapping[str, tuple[str, ...]], faulty: set[str], entities: Entities
+) -> Graph:
     """Return the graph of all triples that can be worded; `faulty`: relations whose template lacks a slot."""
     skipped: Counter[str] = Counter()
     triples: dict[Triple, None] = {}
     for path in files:
         for triple, place in _read_triples(path):
-            problem = _triple_problem(triple, templates, faulty, entities)
+            problem = _triple_problem(triple, phrasings, faulty, entities)
             if problem and entities.strict:
                 raise BadBenchmark(f"{place}: {problem} ({', '.join(triple)}).", "Add it or remove the triple.")
             if problem or triple in triples:
@@ -120,18 +148,20 @@ def _build_graph(files: Sequence[Path], templates: Mapping[str, str], faulty: se
     used = {entity for triple in triples for entity in (triple.head, triple.tail)}
     return Graph(
         {entity: entities.name(entity) for entity in used},
-        templates,
+        phrasings,
         tuple(triples),
         {entity: categories for entity, categories in entities.categories.items() if categories},
         (f"Read from {', '.join(path.name.removesuffix('.gz') for path in files)}.", *_left_out(skipped)),
     )
 
 
-def _triple_problem(triple: Triple, templates: Mapping[str, str], faulty: set[str], entities: Entities) -> str:
+def _triple_problem(
+    triple: Triple, phrasings: Mapping[str, tuple[str, ...]], faulty: set[str], entities: Entities
+) -> str:
     """Return the reason why the triple cannot be worded, or "" if it can."""
     if not (entities.name(triple.head) and entities.name(triple.tail)):
         return WITHOUT_NAME
-    if triple.relation not in templates:
+    if triple.relation not in phrasings:
         return WITHOUT_RELATION_TEMPLATE
     return WITHOUT_SLOTS if triple.relation in faulty else ""
 
@@ -238,11 +268,13 @@ def _relations(names: Mapping[str, str], statements: Sequence[GraphStatement]) -
     grouped: dict[str, list[GraphStatement]] = defaultdict(list)
     for statement in statements:
         grouped[statement.triple.relation].append(statement)
+    if len({len(statement.texts) for statement in statements}) > 1:
+        raise BadBenchmark("Statements differ in their number of phrasings.", OTHER_NUMBER)
     ids = {relation: plain_id(relation) for relation in grouped}
     if len(set(ids.values())) < len(ids):
         raise BadBenchmark("Two relations differ only in characters that addresses cannot have.", "Rename one of them.")
     return tuple(
-        Relation(ids[relation], (ANSWER_SLOT,), (), _items(part), name=names[relation])
+        Relation(ids[relation], (ANSWER_SLOT,) * len(part[0].texts), (), _items(part), name=names[relation])
         for relation, part in grouped.items()
     )
 
@@ -251,11 +283,11 @@ def _items(statements: Sequence[GraphStatement]) -> tuple[Item, ...]:
     return tuple(
         Item(
             index,
-            statement.text,
+            statement.texts[0],
             (0,),
             " ".join(statement.triple),
             {"truth": "true" if statement.true else "false", "repetitions": tuple(map(str, statement.repetitions))},
-            options=(statement.text,),
+            options=statement.texts,
             names=(statement.triple.head, statement.triple.tail),
         )
         for index, statement in enumerate(statements)
@@ -269,5 +301,7 @@ def plain_id(relation: str) -> str:
 
 def _sample_digest(files: Sequence[Path], statements: Sequence[GraphStatement]) -> str:
     """Return the SHA-256 of the files and of the statements drawn from them, which are part of the version."""
-    sample = json.dumps([(s.text, s.triple, s.true, s.repetitions) for s in statements])
+    # A single phrasing is written as before there were several, so that the versions of benchmarks stay the same.
+    texts = [s.texts if len(s.texts) > 1 else s.texts[0] for s in statements]
+    sample = json.dumps([(text, s.triple, s.true, s.repetitions) for text, s in zip(texts, statements, strict=True)])
     return hashlib.sha256(f"{digest(files)}\n{sample}".encode()).hexdigest()

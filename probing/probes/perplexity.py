@@ -51,7 +51,9 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Perplexity(Probe):
-    """One row per distinct sentence: perplexity (causal, BOS in front), or pseudo-perplexity (masked, token by token).
+    """One row per distinct statement and phrasing, with its perplexity.
+
+    It is perplexity of causal models (BOS in front), and pseudo-perplexity of masked ones (token by token).
 
     `by`: words are text between spaces. `public_code` is for comparison with published figures only (methods 3.3).
     """
@@ -105,7 +107,7 @@ class Perplexity(Probe):
                 "Choose a benchmark made from a knowledge graph, or another probe.",
             )
         self.refuse_settings(settings)
-        measured = self.measure(model, (relation.options_of(item)[0] for item in relation.items))
+        measured = self.measure(model, (relation.options_of(item)[template] for item in relation.items))
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
         for item, sentence in zip(relation.items, measured, strict=False):
             yield unless_too_long(row, item, sentence)

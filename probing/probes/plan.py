@@ -7,12 +7,10 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.formats.files import JsonObject, read_object
+from probing.formats.files import PLAN_FILE, JsonObject, read_object
 from probing.probes.normalise import chosen_settings
 from probing.probes.probe import Probe, declared_options, offered_options
 from probing.settings import SETTINGS, Settings
-
-PLAN_FILE = "clozeboard.json"
 
 
 @dataclass(frozen=True)

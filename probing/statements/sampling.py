@@ -41,9 +41,12 @@ class Sampling:
 
 @dataclass(frozen=True)
 class GraphStatement:
-    """A statement in words; `repetitions` has the numbers of those that drew it (from 1), as often as they did."""
+    """A statement in words, with a text for each phrasing of its relation.
 
-    text: str
+    `repetitions` has the numbers of those that drew it (from 1), as often as they did.
+    """
+
+    texts: tuple[str, ...]
     triple: Triple
     true: bool
     repetitions: tuple[int, ...]
@@ -55,12 +58,12 @@ def draw(graph: Graph, sampling: Sampling) -> tuple[GraphStatement, ...]:
     Each repetition has its own random generator, so that a run with fewer repetitions draws the first ones of a longer
     run.
     """
-    repetitions: dict[tuple[str, str, bool], list[int]] = defaultdict(list)
-    triples: dict[tuple[str, str, bool], Triple] = {}
+    repetitions: dict[tuple[str, tuple[str, ...], bool], list[int]] = defaultdict(list)
+    triples: dict[tuple[str, tuple[str, ...], bool], Triple] = {}
     sampler = Sampler(graph, sampling)
     for repetition in range(1, sampling.repetitions + 1):
         for triple, true in sampler.repetition(Random(f"{sampling.seed}:{repetition}")):
-            key = (triple.relation, graph.sentence(triple), true)
+            key = (triple.relation, graph.sentences(triple), true)
             repetitions[key].append(repetition)
             triples.setdefault(key, triple)
     return tuple(GraphStatement(key[1], triples[key], key[2], tuple(numbers)) for key, numbers in repetitions.items())
@@ -87,7 +90,7 @@ class Sampler:
             true = random.choice(self.graph.triples)
             parts = random.sample(PARTS, self.sampling.resampled)
             triple = Triple(*(self._replacement(true, p, random) if p in parts else true[p] for p in PARTS))
-            if self._differs(triple, true, parts) and self.graph.sentence(triple) not in self._true_sentences:
+            if self._differs(triple, true, parts) and self._true_sentences.isdisjoint(self.graph.sentences(triple)):
                 return triple
         raise BadBenchmark(
             f"No false statement was found in {MOST_DRAWS} draws.",
@@ -113,7 +116,7 @@ class Sampler:
     @cached_property
     def _true_sentences(self) -> frozenset[str]:
         """All true statements in words. A false one must differ from them, as different triples may read the same."""
-        return frozenset(map(self.graph.sentence, self.graph.triples))
+        return frozenset(text for triple in self.graph.triples for text in self.graph.sentences(triple))
 
     @cached_property
     def _entities(self) -> tuple[str, ...]:

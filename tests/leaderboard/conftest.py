@@ -14,6 +14,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.entropies import variety
 from leaderboard.probe_pages.culture.predictions import predicted
 from leaderboard.probe_pages.culture.sides import versions
+from leaderboard.probe_pages.diversity import group_sizes
 from leaderboard.probe_pages.perplexity_comparison import ranks
 from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks, chance
@@ -138,7 +139,7 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    for cached in (compared_results, matching, predicted, ranks, stored_highlights, variety, versions):
+    for cached in (compared_results, group_sizes, matching, predicted, ranks, stored_highlights, variety, versions):
         cached.cache_clear()
 
 

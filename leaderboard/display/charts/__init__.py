@@ -6,17 +6,21 @@ from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_d
 from leaderboard.display.charts.dumbbells import Dumbbell, dumbbells
 from leaderboard.display.charts.figures import Chart, Plot, Point
 from leaderboard.display.charts.heatmaps import deviations, heatmap
+from leaderboard.display.charts.histograms import histogram
 from leaderboard.display.charts.lines import lines
 from leaderboard.display.charts.scaling import SizedScore, scaling_curve
 from leaderboard.display.charts.scatter_plots import calibration, changes, square
 from leaderboard.display.charts.series import beside, favoured
+from leaderboard.display.charts.strips import ModelDot, Strip, strips
 
 __all__ = [
     "Chart",
     "Dumbbell",
+    "ModelDot",
     "Plot",
     "Point",
     "SizedScore",
+    "Strip",
     "beside",
     "boxes",
     "bumps",
@@ -30,8 +34,10 @@ __all__ = [
     "grouped",
     "headed_dots",
     "heatmap",
+    "histogram",
     "lines",
     "scaling_curve",
     "square",
+    "strips",
     "violins",
 ]

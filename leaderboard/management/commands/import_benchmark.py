@@ -7,6 +7,9 @@ from typing import Any
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
 from leaderboard.stored.chance import store_rarer_answer
+from leaderboard.stored.graph_samples import FORMAT, install_sample
+from probing.command_line.sample import SAMPLING_OPTIONS, add_sampling_options
+from probing.errors import BadInput
 from probing.formats import FORMATS
 from probing.probes.baselines import pair_answers
 from probing.sentences.word_counts import corpus_counts, listed_counts
@@ -21,6 +24,8 @@ class Command(PlainCommand):
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
         parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
+        about = "With any of these, statements are drawn anew: the sample is a version of the benchmark."
+        add_sampling_options(parser.add_argument_group("sample of a knowledge graph", about))
 
         words = parser.add_mutually_exclusive_group()
         corpus = "pairs of answers: also store the baseline of the answer that is rarer in this text file"
@@ -30,7 +35,13 @@ class Command(PlainCommand):
         parser.add_argument("--ignore-case", action="store_true", help="count words whatever their case")
 
     def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
-        benchmark, new = benchmarks.install(format, folder, slug, title, probe)
+        sampling = {name: options[name] for name in SAMPLING_OPTIONS if options[name] not in (None, "")}
+        if sampling and format != FORMAT:
+            raise BadInput(f"No statements are drawn from {format}.", f"Leave out --{min(sampling)}.")
+        if sampling:
+            benchmark, new = install_sample(folder, slug, title, **sampling)
+        else:
+            benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")
         self.say(f"Plan: {benchmark.plan}.")

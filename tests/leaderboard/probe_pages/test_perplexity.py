@@ -15,6 +15,7 @@ from leaderboard.probe_pages.filters import offered_slices
 from leaderboard.probe_pages.perplexity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.perplexity import TOKENIZER_NOTE
+from probing.graph_sampling import sample_graph
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -177,3 +178,40 @@ def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(clien
 def test_the_dots_of_a_relation_are_not_called_shares_of_right_answers(client: Client, measured: Run) -> None:
     columns = client.get("/benchmarks/graph/").context["tables"]["relations"].table.columns
     assert [column.title for column in columns if column.name == "difficulty"] == ["Probability of superiority"]
+
+
+@pytest.fixture
+def phrased(tmp_path: Path) -> Run:
+    """A run on statements in two phrasings, of which the model knows the true ones in the second phrasing only."""
+
+    def words(head: str, relation: str, tail: str) -> list[str]:
+        return [f"{head} {relation} {tail}", f"{tail} {relation} {head}"]
+
+    folder = sample_graph(FIXTURES / "graph", tmp_path / "sample", samples=20, repetitions=2, wording=words)
+    benchmark = benchmarks.install("knowledge_graph", folder, "phrased")[0]
+    items = [item for relation in benchmarks.read(benchmark).relations for item in relation.items]
+    known = [item.options[1] for item in items if item.tags["truth"] == "true"]
+    return make.probed(benchmark, make.model("org/one"), FakeModel(knows=known), benchmark.settings_with({}))
+
+
+def test_a_run_shows_each_phrasing_and_the_mean_the_best_and_the_spread(client: Client, phrased: Run) -> None:
+    by_phrasing = csv_rows(client, f"/runs/{phrased.pk}/", "template")
+    values = [float(row["value"]) for row in by_phrasing]
+    assert [row["group"] for row in by_phrasing] == ["Wording 1", "Wording 2"]
+    assert values[1] == 1.0 > values[0]
+    over = dict(phrased.scores.filter(metric__startswith="phrasing").values_list("metric", "value"))
+    assert over["phrasing_mean"] == pytest.approx(sum(values) / 2)
+    assert over["phrasing_spread"] == pytest.approx(1 - values[0])
+    page = client.get(f"/runs/{phrased.pk}/").content.decode()
+    assert f"Mean over phrasings {over['phrasing_mean']:.3f}, best phrasing 1.000" in page
+
+
+def test_a_benchmark_compares_models_over_phrasings(client: Client, phrased: Run) -> None:
+    (row,) = csv_rows(client, f"/benchmarks/{phrased.benchmark.slug}/", "p-values")
+    assert float(row["phrasing_best"]) == 1.0
+
+
+def test_every_phrasing_is_an_item_of_its_own(client: Client, phrased: Run) -> None:
+    rows = csv_rows(client, f"/runs/{phrased.pk}/items/")
+    assert {row["template"] for row in rows} == {"0", "1"}
+    assert len({row["statement"] for row in rows}) > len(rows) / 2

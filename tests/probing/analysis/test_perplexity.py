@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.perplexity import perplexity_scores, samples, sentence_figures, summary
+from probing.analysis.perplexity import over_phrasings, perplexity_scores, samples, sentence_figures, summary
 from probing.analysis.ranks import compare_all
 
 # The paper's tables 3 and 4: mean, standard deviation, median, spread.
@@ -30,7 +30,8 @@ TABLES = {
 
 def rows(*lines: tuple[str, bool, float, list[int]]) -> pd.DataFrame:
     table = pd.DataFrame(lines, columns=["relation", "true", "perplexity", "repetitions"])
-    return table.assign(tokens=2, log_prob=-2 * np.log(table["perplexity"]))
+    figures = {"tokens": 2, "log_prob": -2 * np.log(table["perplexity"])}
+    return table.assign(template=0, index=range(len(table)), **figures)
 
 
 @pytest.fixture
@@ -159,3 +160,40 @@ def test_the_variance_of_superiority_is_that_of_delong() -> None:
     strata = figures.index.get_level_values(0)
     compared = compare_all(figures.to_numpy()[:, None], strata)
     assert compared.covariance[0, 0] == pytest.approx(delong + 2 / 500**2, rel=1e-3)
+
+
+@pytest.fixture
+def two_phrasings() -> pd.DataFrame:
+    """Two true and two false statements. The first phrasing tells them apart, the second one half of the pairs."""
+    true, false = [True, True], [False, False]
+    first = rows(*(("capital", truth, value, [1]) for truth, value in zip(true + false, [1, 2, 8, 9], strict=True)))
+    second = rows(*(("capital", truth, value, [1]) for truth, value in zip(true + false, [4, 8, 2, 9], strict=True)))
+    return pd.concat([first, second.assign(template=1)], ignore_index=True)
+
+
+def test_each_phrasing_has_its_effects(two_phrasings: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_phrasings)
+    assert value(scores, "superiority", "template", "0") == 1.0
+    assert value(scores, "superiority", "template", "1") == 0.5
+
+
+def test_phrasings_have_a_mean_a_best_one_and_a_spread(two_phrasings: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_phrasings)
+    metrics = ("phrasing_mean", "phrasing_best", "phrasing_spread")
+    assert [value(scores, metric) for metric in metrics] == [0.75, 1.0, 0.5]
+
+
+def test_a_statement_counts_once_with_the_geometric_mean_of_its_phrasings(two_phrasings: pd.DataFrame) -> None:
+    statements = over_phrasings(two_phrasings)
+    assert statements["perplexity"].tolist() == pytest.approx([2, 4, 4, 9])
+    scores = perplexity_scores(two_phrasings)
+    overall = scores[(scores["metric"] == "superiority") & (scores["dimension"] == "overall")].iloc[0]
+    assert (overall["value"], overall["n"]) == (3.5 / 4, 4)
+    assert value(scores, "p_value", "repetition", "1") == pytest.approx(ttest_ind([2, 4], [4, 9]).pvalue)
+    assert len(sentence_figures(two_phrasings)) == 4
+
+
+def test_a_single_phrasing_has_no_scores_over_phrasings(two_repetitions: pd.DataFrame) -> None:
+    scores = perplexity_scores(two_repetitions)
+    assert "template" not in set(scores["dimension"])
+    assert not any(metric.startswith("phrasing") for metric in scores["metric"])

@@ -42,7 +42,7 @@ def curated(source: Source, folder: Path, *properties: str, **options: Any) -> P
 def test_the_reader_of_the_format_reads_sentences_and_categories(serve: Serve, world: World, tmp_path: Path) -> None:
     folder = curated(serve(world), tmp_path / "out", templates={"P36": ["[X] is ruled from [Y]."]})
     graph = read_graph(folder)
-    assert [graph.sentence(triple) for triple in graph.triples] == [
+    assert [graph.sentences(triple)[0] for triple in graph.triples] == [
         "The continent of Egypt is Africa",
         "The continent of Kenya is Africa",
         "The continent of Chad is Africa",

@@ -48,7 +48,7 @@ def freebase(graph: GraphFolder) -> GraphFolder:
 
 def test_it_reads_triples_names_templates_and_categories(graph: GraphFolder) -> None:
     parsed = read_graph(graph.write())
-    assert parsed.sentence(parsed.triples[0]) == "The capital of Norway is Oslo"
+    assert parsed.sentences(parsed.triples[0])[0] == "The capital of Norway is Oslo"
     assert parsed.categories["pe"] == ("country", "andean")
     assert "osl" not in parsed.categories
 
@@ -143,7 +143,7 @@ def test_a_graph_without_all_its_splits_says_so_in_its_version(wordnet: GraphFol
 
 def test_freebase_triples_that_cannot_be_said_are_counted_by_reason(freebase: GraphFolder) -> None:
     parsed = read_graph(freebase.write())
-    assert [parsed.sentence(triple) for triple in parsed.triples] == ["Alien is a Film"]
+    assert [parsed.sentences(triple)[0] for triple in parsed.triples] == ["Alien is a Film"]
     assert parsed.notes[1] == (
         "Triples left out: 2: an entity has no name, 1: the relation's template has not each slot once, "
         "1: the relation has no template."
@@ -225,7 +225,7 @@ def real() -> Path:
 
 def test_it_reads_the_whole_of_wn18rr(real: Path) -> None:
     parsed = read_graph(real / "wn18rr")
-    assert (len(parsed.triples), len(parsed.names), len(parsed.templates)) == (
+    assert (len(parsed.triples), len(parsed.names), len(parsed.phrasings)) == (
         93_003,
         41_105,
         11,

@@ -11,8 +11,9 @@ from probing.benchmark import Benchmark
 from probing.catalog import EMBEDDED
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, format_of
+from probing.formats.files import PLAN_FILE
 from probing.probes import PROBES
-from probing.probes.plan import PLAN_FILE, Plan, read_plan
+from probing.probes.plan import Plan, read_plan
 
 
 def plan_of(folder: Path, content: object, benchmark: Benchmark, probe: str = "multiple_choice") -> Plan:

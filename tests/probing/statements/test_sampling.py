@@ -16,7 +16,7 @@ TRIPLES = tuple(
     for head, tail in facts.items()
 )
 NAMES = {entity: entity.capitalize() for triple in TRIPLES for entity in (triple.head, triple.tail)}
-TEMPLATES = {"capital": "The capital of {HEAD} is {TAIL}", "river": "Through {TAIL} flows the {HEAD}"}
+TEMPLATES = {"capital": ("The capital of {HEAD} is {TAIL}",), "river": ("Through {TAIL} flows the {HEAD}",)}
 CATEGORIES = {
     **dict.fromkeys(CAPITALS, ("country",)),
     **dict.fromkeys(CAPITALS.values(), ("city",)),
@@ -37,10 +37,10 @@ def fewest_changes(triple: Triple) -> int:
 
 
 def test_true_sentences_are_those_of_the_graph_and_no_false_one_is() -> None:
-    true_texts = {GRAPH.sentence(triple) for triple in TRIPLES}
+    true_texts = {GRAPH.sentences(triple)[0] for triple in TRIPLES}
     statements = draw(GRAPH, Sampling(samples=7, repetitions=20))
-    assert {sentence.text for sentence in statements if sentence.true} == true_texts
-    assert true_texts.isdisjoint(sentence.text for sentence in statements if not sentence.true)
+    assert {sentence.texts[0] for sentence in statements if sentence.true} == true_texts
+    assert true_texts.isdisjoint(sentence.texts[0] for sentence in statements if not sentence.true)
 
 
 def test_a_repetition_draws_as_many_false_as_true_ones() -> None:
@@ -61,7 +61,7 @@ def test_true_triples_come_again_if_there_are_too_few() -> None:
 
 def test_a_sentence_of_several_repetitions_is_there_once() -> None:
     statements = draw(GRAPH, Sampling(samples=7, repetitions=4))
-    assert len({(sentence.text, sentence.true) for sentence in statements}) == len(statements)
+    assert len({(sentence.texts[0], sentence.true) for sentence in statements}) == len(statements)
     assert {sentence.repetitions for sentence in statements if sentence.true} == {(1, 2, 3, 4)}
 
 
@@ -72,7 +72,7 @@ def test_the_seed_decides_what_is_drawn() -> None:
 
 def test_fewer_repetitions_are_the_beginning_of_more() -> None:
     few = draw(GRAPH, Sampling(5, 2))
-    assert [sentence.text for sentence in draw(GRAPH, Sampling(5, 4))][: len(few)] == [s.text for s in few]
+    assert [sentence.texts[0] for sentence in draw(GRAPH, Sampling(5, 4))][: len(few)] == [s.texts[0] for s in few]
 
 
 @pytest.mark.parametrize("parts", [1, 2])
@@ -106,7 +106,7 @@ def test_without_categories_an_entity_is_of_the_position_in_which_it_was_seen() 
 def test_a_relation_is_replaced_by_one_with_the_same_kinds_of_ends() -> None:
     """`governed` has countries and cities at its ends as `capital` has, `river` has not."""
     governed = Triple("norway", "governed", "lima")
-    templates = {**TEMPLATES, "governed": "{HEAD} is governed from {TAIL}"}
+    templates = {**TEMPLATES, "governed": ("{HEAD} is governed from {TAIL}",)}
     graph = Graph(NAMES, templates, (*TRIPLES, governed), CATEGORIES)
     rivers = [s for s in false_ones(graph, resampled=1, within_category=True) if s.triple.head in RIVERS]
     assert {sentence.triple.relation for sentence in rivers} == {"river"}
@@ -117,18 +117,32 @@ def test_a_relation_is_replaced_by_one_with_the_same_kinds_of_ends() -> None:
 def test_a_triple_that_says_the_same_as_a_true_one_is_not_false() -> None:
     twins = Graph(
         {"a.1": "A", "a.2": "A", "b": "B", "c": "C"},
-        {"r": "{HEAD} is {TAIL}"},
+        {"r": ("{HEAD} is {TAIL}",)},
         (Triple("a.1", "r", "b"), Triple("a.2", "r", "c")),
     )
-    false = {sentence.text for sentence in false_ones(twins)}
+    false = {sentence.texts[0] for sentence in false_ones(twins)}
     assert false.isdisjoint({"A is B", "A is C"})
     assert "B is A" in false
 
 
 def test_a_graph_without_false_statements_is_told() -> None:
-    full = Graph({"a": "A"}, {"r": "{HEAD} is {TAIL}"}, (Triple("a", "r", "a"),))
+    full = Graph({"a": "A"}, {"r": ("{HEAD} is {TAIL}",)}, (Triple("a", "r", "a"),))
     with pytest.raises(BadBenchmark, match="No false statement was found in 1000 draws"):
         draw(full, Sampling(2, 1))
+
+
+def test_every_statement_has_each_phrasing_and_none_of_a_false_one_is_true() -> None:
+    """With the second phrasing alone, (A, r, B) and (B, r, A) say the same, so that the latter is not false."""
+    symmetric = Graph(
+        {"a": "A", "b": "B", "c": "C"},
+        {"r": ("{HEAD} loves {TAIL}", "{HEAD} and {TAIL}"), "s": ("{TAIL} is loved by {HEAD}", "{TAIL} and {HEAD}")},
+        (Triple("a", "r", "b"), Triple("c", "s", "a")),
+    )
+    statements = draw(symmetric, Sampling(samples=100, repetitions=1))
+    assert all(len(sentence.texts) == 2 for sentence in statements)
+    assert ("A loves B", "A and B") in {sentence.texts for sentence in statements if sentence.true}
+    false = {text for sentence in statements if not sentence.true for text in sentence.texts}
+    assert false.isdisjoint({"A loves B", "A and B", "A is loved by C", "A and C"})
 
 
 @pytest.mark.parametrize(

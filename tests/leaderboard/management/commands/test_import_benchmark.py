@@ -1,15 +1,19 @@
 """manage.py import_benchmark: what it prints, and which probes and names it accepts."""
 
+import json
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
 
+import probing
 from leaderboard.models import Benchmark
+from leaderboard.stored import benchmarks
 from tests.conftest import BearFolder
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
+FIXTURES = Path(__file__).parents[4] / "fixtures"
 
 
 def test_import_benchmark_says_what_it_found(bear_folder: BearFolder) -> None:
@@ -72,3 +76,43 @@ def test_the_same_files_for_the_same_probe_are_imported_once(bear_folder: BearFo
     assert "2 relations, 6 items" in output_of(*arguments)
     assert "nothing to do" in output_of(*arguments)
     assert Benchmark.objects.count() == 1
+
+
+def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
+    graph, few = str(FIXTURES / "graph"), ("--samples", "10", "--repetitions", "2")
+    output_of("import_benchmark", "knowledge_graph", graph)
+    output_of("import_benchmark", "knowledge_graph", graph, *few, "--resampled", "1", "--within-category")
+    first, sample = Benchmark.objects.filter(slug="graph").order_by("created")
+    assert (first.current, sample.current) == (False, True)
+    assert first.version != sample.version
+    assert "1 of 3 parts within their categories were drawn anew; seed 0" in benchmarks.read(sample).notes[-1]
+
+
+def test_phrasings_of_ones_own_are_all_asked(tmp_path: Path) -> None:
+    graph, own = FIXTURES / "graph", tmp_path / "own.json"
+    relations = json.loads((graph / "relation_mapping.json").read_text())
+    own.write_text(json.dumps({relation: ["{HEAD}: {TAIL}", "{TAIL}, {HEAD}"] for relation in relations}))
+    options = ("--phrasings", str(own), "--samples", "10", "--slug", "own")
+    assert "Plan: wordings 1 and 2" in output_of("import_benchmark", "knowledge_graph", str(graph), *options)
+
+
+def test_a_corrector_is_named_by_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Shouts:
+        remark = "Grammar corrected by shouting."
+
+        def correct(self, sentences: list[str]) -> list[str]:
+            return [sentence.upper() for sentence in sentences]
+
+        @classmethod
+        def load(cls, model: str) -> "Shouts":
+            return cls()
+
+    monkeypatch.setattr(probing, "Corrector", Shouts, raising=False)
+    options = ("--samples", "5", "--correct", "loud")
+    output_of("import_benchmark", "knowledge_graph", str(FIXTURES / "graph"), *options)
+    assert "Grammar corrected by shouting." in benchmarks.read(Benchmark.objects.get()).notes
+
+
+def test_no_sample_is_drawn_of_another_format(bear_folder: BearFolder) -> None:
+    with pytest.raises(CommandError, match=r"No statements are drawn from bear\. Leave out --samples"):
+        output_of("import_benchmark", "bear", str(bear_folder.write()), "--samples", "10")

@@ -1,0 +1,95 @@
+"""The section on the diversity of a benchmark: shares of its facts by culture, or of its questions by country."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart, Point
+from leaderboard.display.maps import world
+from leaderboard.display.sections import Section
+from leaderboard.display.tables import Column, Table
+from leaderboard.lists.country_shares import LEAST_COUNTRIES, countries_of
+from leaderboard.models import Benchmark
+from leaderboard.stored import benchmarks
+from probing.analysis.breakdown import ALL
+from probing.analysis.diversity import UNKNOWN, diversity, facts_of
+from probing.errors import ProbingError
+
+NAME, TITLE = "diversity", "How diverse the questions are"
+MOST_DRAWN = 12  # countries
+PAGE_SIZE = 12
+OF_CULTURES = (
+    "Facts by the culture that the benchmark names, each counted once, in however many languages and pairs it is. "
+    "A fact of two cultures counts in both."
+)
+OF_COUNTRIES = "Questions whose subject or answer is a country, by that country."
+
+
+class GroupSize(NamedTuple):
+    """A culture or a country with the number of facts or questions about it, and their share."""
+
+    group: str
+    number: int
+    share: float
+
+
+class Diversity(NamedTuple):
+    """The groups of a benchmark, the largest first. `kind` and `unit` are what is a group, and what is counted."""
+
+    kind: str
+    unit: str
+    note: str
+    groups: tuple[GroupSize, ...]
+
+
+def diversity_sections(benchmark: Benchmark) -> list[Section]:
+    """Return the section of a benchmark whose facts name cultures or countries; nothing for any other."""
+    counted = group_sizes(benchmark) if benchmark.path else None
+    if counted is None:
+        return []
+    caption = f"{labels.sentence(counted.unit)} by {counted.kind}"
+    table = Table(
+        name=NAME,
+        caption=caption,
+        columns=[
+            Column("group", labels.sentence(counted.kind), lambda row: cells.text(row.group), align="head"),
+            Column("number", labels.sentence(counted.unit), lambda row: cells.number(row.number), align="number"),
+            Column("share", "Share", lambda row: cells.share(row.share), align="score"),
+        ],
+        rows=counted.groups,
+        page_size=PAGE_SIZE,
+    )
+    drawn = counted.groups[:MOST_DRAWN]
+    most = drawn[0]
+    words = f"{caption}: {len(counted.groups)} groups, the largest is {most.group} ({most.number:,}, {most.share:.1%})."
+    figure = charts.dots([Point(row.group, row.share) for row in drawn], title=f"share of the {counted.unit}")
+    return [Section(NAME, TITLE, table, Chart(NAME, caption, words, figure), counted.note)]
+
+
+@lru_cache(maxsize=16)
+def group_sizes(benchmark: Benchmark) -> Diversity | None:
+    """Count the facts of each culture, else the questions of each country; None where a benchmark names neither.
+
+    It is remembered, as a version of a benchmark never changes.
+    """
+    try:
+        table = diversity(facts_of(benchmarks.read(benchmark)))
+        countries = list(countries_of(benchmark).values())
+    except ProbingError:
+        return None
+    table = table[table["relation"] == ALL]
+    if not (table["group"] == UNKNOWN).any():
+        columns = (table[name].tolist() for name in ("group", "facts", "share"))
+        sizes = [GroupSize(labels.group(group), facts, share) for group, facts, share in zip(*columns, strict=True)]
+        return Diversity("culture", "facts", OF_CULTURES, _largest_first(sizes))
+    if len(set(countries)) < LEAST_COUNTRIES:
+        return None
+    numbers = {code: countries.count(code) for code in set(countries)}
+    sizes = [
+        GroupSize(world().countries[code].name, number, number / len(countries)) for code, number in numbers.items()
+    ]
+    return Diversity("country", "questions", OF_COUNTRIES, _largest_first(sizes))
+
+
+def _largest_first(sizes: list[GroupSize]) -> tuple[GroupSize, ...]:
+    return tuple(sorted(sizes, key=lambda row: (-row.number, row.group)))

@@ -1,0 +1,88 @@
+"""Samples of knowledge graphs from Python: a function or a file of one's own puts triples into words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import probing
+from probing.errors import BadBenchmark, BadInput
+from probing.formats.knowledge_graph import read
+
+GRAPH = Path(__file__).parents[2] / "fixtures" / "graph"
+FEW = {"samples": 10, "repetitions": 1}
+
+
+def phrasings(folder: Path, number: int) -> Path:
+    relations = json.loads((GRAPH / "relation_mapping.json").read_text())
+    texts = ["{HEAD} and {TAIL} belong together", "Of {TAIL} one says {HEAD}"][:number]
+    (folder / "own.json").write_text(json.dumps(dict.fromkeys(relations, texts)))
+    return folder / "own.json"
+
+
+def test_a_function_of_ones_own_puts_triples_into_words(tmp_path: Path) -> None:
+    def in_capitals(head: str, relation: str, tail: str) -> list[str]:
+        return [f"{head} {relation} {tail}".upper(), f"{tail} {relation} {head}".upper()]
+
+    folder = probing.sample_graph(GRAPH, tmp_path / "capitals", wording=in_capitals, **FEW)
+    benchmark = read(folder)
+    items = [item for relation in benchmark.relations for item in relation.items]
+    assert all(text.isupper() for item in items for text in item.options)
+    assert {len(item.options) for item in items} == {2} == {len(relation.templates) for relation in benchmark.relations}
+    assert "Put into words by the function in_capitals." in benchmark.notes
+
+
+def test_a_file_of_ones_own_has_several_phrasings_of_each_relation(tmp_path: Path) -> None:
+    folder = probing.sample_graph(GRAPH, tmp_path / "own", phrasings=phrasings(tmp_path, 2), **FEW)
+    first, second = read(folder).relations[0].items[0].options
+    assert " belong together" in first and second.startswith("Of ")
+    assert json.loads((folder / "clozeboard.json").read_text()) == {"settings": {"templates": [0, 1]}}
+    assert "Phrasings of the file own.json." in read(folder).notes
+
+
+def test_a_graph_with_lists_of_phrasings_is_a_benchmark_without_a_sample(tmp_path: Path) -> None:
+    for file in GRAPH.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "relation_mapping.json").write_text(phrasings(tmp_path, 2).read_text())
+    benchmark = read(tmp_path)
+    assert all(len(item.options) == 2 for relation in benchmark.relations for item in relation.items)
+
+
+def test_one_phrasing_keeps_the_version_that_the_graph_had(tmp_path: Path) -> None:
+    """A list of one phrasing says the same as the phrasing itself, and only the file differs."""
+    assert read(GRAPH).relations == read(probing.sample_graph(GRAPH, tmp_path / "same")).relations
+
+
+def test_relations_with_different_numbers_of_phrasings_are_refused(tmp_path: Path) -> None:
+    file = phrasings(tmp_path, 2)
+    mapping = json.loads(file.read_text())
+    mapping[next(iter(mapping))] = "{HEAD} alone is {TAIL}"
+    file.write_text(json.dumps(mapping))
+    with pytest.raises(BadBenchmark, match="relations have 1 and 2 phrasings"):
+        probing.sample_graph(GRAPH, tmp_path / "uneven", phrasings=file)
+
+
+def test_a_phrasing_without_a_slot_is_refused(tmp_path: Path) -> None:
+    file = phrasings(tmp_path, 2)
+    file.write_text(file.read_text().replace("Of {TAIL} one", "Of him one"))
+    with pytest.raises(BadBenchmark, match=r"must have \{HEAD\} and \{TAIL\} once"):
+        probing.sample_graph(GRAPH, tmp_path / "faulty", phrasings=file)
+
+
+@pytest.mark.parametrize("result", ["", [], ["fine", None]])
+def test_a_function_must_return_texts(tmp_path: Path, result: object) -> None:
+    with pytest.raises(BadInput, match="Let it return a sentence, or a list of sentences"):
+        probing.sample_graph(GRAPH, tmp_path / "faulty", wording=lambda *triple: result, **FEW)  # type: ignore[arg-type]
+
+
+def test_a_function_must_return_equally_many_for_every_triple(tmp_path: Path) -> None:
+    def more_for_long_names(head: str, relation: str, tail: str) -> list[str]:
+        return [f"{head} {relation} {tail}"] * (1 + (len(head) > 6))
+
+    with pytest.raises(BadInput, match="Triples have 1 or 2 phrasings"):
+        probing.sample_graph(GRAPH, tmp_path / "uneven", wording=more_for_long_names, **FEW)
+
+
+def test_a_function_and_a_file_are_not_taken_together(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Give one of them"):
+        probing.sample_graph(GRAPH, tmp_path / "both", phrasings="own.json", wording=lambda *triple: "words")
