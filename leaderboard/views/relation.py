@@ -14,6 +14,7 @@ from leaderboard.lists.questions import question_url
 from leaderboard.lists.runs import benchmarks, read_records
 from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_slice
 from leaderboard.probe_pages.questions_in_words import (
@@ -33,8 +34,8 @@ CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
 
 
-def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(benchmarks(), slug=slug)
+def relation_view(request: HttpRequest, name: str, relation: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(benchmarks(), named(name))
     pages = pages_of(benchmark)
     content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
     dimension, group = pages.relation_slice(content, relation)

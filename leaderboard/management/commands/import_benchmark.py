@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.management.base import PlainCommand
+from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from probing.formats import FORMATS
 
@@ -17,12 +18,19 @@ class Command(PlainCommand):
         parser.add_argument("folder", type=Path, help="the benchmark's folder or archive")
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
-        parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
+        parser.add_argument(
+            "--probe",
+            default="",
+            help="how models are asked (default: its usual probes); added to the probes that it has here",
+        )
 
     def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
         benchmark, new = benchmarks.install(format, folder, slug, title, probe)
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")
         self.say(f"Plan: {benchmark.plan}.")
+        others = Benchmark.objects.filter(slug=benchmark.slug, current=True).exclude(pk=benchmark.pk)
+        for other in others.exclude(path=""):
+            self.say(f"Asked by another probe as well: {other.name}.")
         if not new:
             self.say("A version keeps the plan of its first import; import it under another --slug for another plan.")
