@@ -13,6 +13,7 @@ from probing.files.folders import new_folder
 from probing.files.known_digests import compare_or_record, digests_file
 from probing.formats import FORMATS, format_of
 from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_questions import write_questions
 from probing.formats.own_templates import write_templates
 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
@@ -328,7 +329,9 @@ def download(slug: str, target: Path, templates: Path | None = None) -> Benchmar
             part.fetch(folder, _by_hand(benchmark))
         if benchmark.lacks_templates:
             beside = target.parent / TEMPLATES_FOLDER
-            write_templates(folder / TEMPLATES_FOLDER, templates or (beside if beside.is_dir() else None))
+            users = templates or (beside if beside.is_dir() else None)
+            write_templates(folder / TEMPLATES_FOLDER, users)
+            write_questions(folder / TEMPLATES_FOLDER, users)
         content = _checked(benchmark, folder, target)
     return content
 

@@ -32,6 +32,7 @@ from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_line
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_questions import write_questions
 from probing.formats.own_templates import TEMPLATE_FILE
 
 NO_ARTICLE = "the subject has no article on the sites"
@@ -212,6 +213,7 @@ def curate(endpoint: Endpoint, articles: Articles, plan: CulturePlan, folder: Pa
             texts = wordings.templates(plan.predicates, language, plan.templates)
             lines = [{"relation": predicate, "template": text} for predicate, text in texts.items()]
             write_lines(new / TEMPLATES_FOLDER / language / TEMPLATE_FILE, lines)
+        write_questions(new / TEMPLATES_FOLDER, plan.templates, plan.predicates, plan.languages)
         counts_by_pair = {pair.name: dict(_write_pair(endpoint, articles, plan, pair, new)) for pair in plan.pairs}
         if not any(new.glob("*/dlama")):
             raise BadInput("There are no such facts.", "Check the countries, the predicates and the languages.")

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.own_questions import QUESTIONS_FILE
 from probing.formats.own_templates import SOURCE_KEY, TEMPLATE_FILE
 from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
@@ -32,7 +33,7 @@ FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture"
 # The region in capitals that ends a file's name or, before a running number, a line's uuid.
 REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
 ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES_FOLDER, QUESTIONS_FILE = "templates", "questions.json"
+TEMPLATES_FOLDER = "templates"
 LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
 QUESTION_SLOT = "{}"
 WORDING_MATTERS = "Compare figures only with those of the same templates."

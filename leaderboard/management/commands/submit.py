@@ -34,7 +34,7 @@ class Command(PlainCommand):
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="an option of the probe, or templates, sample, pll, reduction or dtype; may be repeated",
+            help="an option of the probe, or templates, sample, language, pll, reduction or dtype; may be repeated",
         )
         parser.add_argument(
             "--revisions",
