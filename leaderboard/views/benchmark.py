@@ -23,6 +23,7 @@ from leaderboard.probe_pages.culture import places
 from leaderboard.probe_pages.descriptions import counts, description
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
+from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
 from leaderboard.probe_pages.relation_rows import relation_rows, relations_table
 from leaderboard.probe_pages.standings_chart import standings_charts
@@ -48,7 +49,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
-        "example": example_question(relations, pages.offers_options),
+        "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "place_switches": places.switches(
             request.GET, places.places(pages, offered), place, everything="All, in groups"
         ),

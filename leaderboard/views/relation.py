@@ -17,6 +17,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_slice
+from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import (
     example_question,
     language_of,
@@ -49,7 +50,9 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "id": relation,
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
-        "example": example_question([content], pages.offers_options) if content else None,
+        "example": example_question([content], pages.offers_options, in_writing=pages.question_form is FREE_TEXT)
+        if content
+        else None,
         "wordings": [template_pieces(template) for template in content.templates] if content else [],
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,

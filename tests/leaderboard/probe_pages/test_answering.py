@@ -109,6 +109,11 @@ def test_the_pages_of_a_benchmark_link_its_probes(client: Client, culture: Bench
         assert [link.title for link in links if link.current] == [current]
 
 
+def test_the_page_shows_a_question_as_it_is_asked(client: Client, culture: Benchmark) -> None:
+    example = client.get("/benchmarks/culture:answering/").context["example"]
+    assert example.before == "What do people of Egypt speak? "
+
+
 def test_every_page_of_the_benchmark_is_there_for_the_probe(client: Client, run: Run) -> None:
     questions = csv_rows(client, "/benchmarks/culture:answering/items/")
     assert questions
