@@ -15,7 +15,7 @@ from probing.settings import SETTINGS, Settings
 # What stands before the values of settings whose own name is not a good label.
 LABELS = {"dtype": "", "pll": "PLL", "start": "start token"}
 # Settings that a plan names only where they differ from what every benchmark has.
-RARELY_CHOSEN = ("start", "protocol", "sample")
+RARELY_CHOSEN = ("start", "protocol", "sample", "language")
 LEFT_OUT = "items_left_out"  # among the differences of a run
 
 

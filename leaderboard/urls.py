@@ -58,6 +58,13 @@ class DigestConverter(StringConverter):
     regex = "[0-9a-f]{64}"
 
 
+class BenchmarkNameConverter(StringConverter):
+    """The name of a benchmark; one of its further probes follows behind a colon: `culture:answering`."""
+
+    regex = "[-a-zA-Z0-9_]+(?::[a-z_]+)?"
+
+
+register_converter(BenchmarkNameConverter, "benchmark")
 register_converter(NumberConverter, "number")
 register_converter(DigestConverter, "digest")
 register_converter(ModelNameConverter, "model")
@@ -76,11 +83,11 @@ runs = [
 
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
-    path("<slug:slug>/", kept(benchmark_view), name="benchmark"),
-    path("<slug:slug>/items/", kept(questions_view), name="questions"),
-    path("<slug:slug>/items/<path:question>/", kept(question_view), name="question"),
-    path("<slug:slug>/try/", quiz_view, name="quiz"),
-    path("<slug:slug>/relations/<str:relation>/", kept(relation_view), name="relation"),
+    path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
+    path("<benchmark:name>/items/", kept(questions_view), name="questions"),
+    path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
+    path("<benchmark:name>/try/", quiz_view, name="quiz"),
+    path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
 
 v1 = [
@@ -89,7 +96,7 @@ v1 = [
     path("models/<str:org>/<str:name>/training", kept(training_json)),
     path("benchmarks", kept(api.benchmarks_json)),
     path("overview", kept(overview_json)),
-    path("benchmarks/<slug:slug>/items", kept(questions_json)),
+    path("benchmarks/<benchmark:name>/items", kept(questions_json)),
     path("runs", api.runs_json),
     path("runs/<number:pk>", api.run_json),
     path("runs/<number:pk>/scores", kept(api.scores_json)),
@@ -124,7 +131,7 @@ snapshots = [
 feeds = [
     path("results.atom", kept(ResultsFeed()), name="feed"),
     path("changes.atom", kept(ChangesFeed()), name="changes_feed"),
-    path("benchmarks/<slug:slug>.atom", kept(ResultsFeed()), name="benchmark_feed"),
+    path("benchmarks/<benchmark:name>.atom", kept(ResultsFeed()), name="benchmark_feed"),
 ]
 
 # A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.

@@ -94,7 +94,8 @@ class Benchmark:
 
     Copies of these files in one folder are the same benchmark.
     `files_digest`: that of the files alone, where `digest` also covers a rule by which prompts are made.
-    `probe`: the name of the probe that is used by default.
+    `probe`: the name of the probe that is used by default; `further_probes`: those of others that its files are made
+    for, whose figures are never mixed with it.
     `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
     `notes`: remarks on how the files were read, for readers of results (what was left out, what was drawn).
 
@@ -119,6 +120,7 @@ class Benchmark:
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     files_digest: str = ""
+    further_probes: tuple[str, ...] = ()
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:

@@ -25,6 +25,7 @@ class Option:
     `chooses_items`: another value asks other items, so that figures are not ranked among those with the usual value.
     `adds_figures`: another value adds figures and changes none, so that runs with it are ranked with the others.
     `offered`: a setting that whoever submits a model to a site may choose, as they may all options of a probe.
+    `tag`: the tag of relations whose values the option chooses from, so that a form offers those of the benchmark.
     `owner`: the probe that the option belongs to; empty for a setting of the run.
     """
 
@@ -39,6 +40,7 @@ class Option:
     chooses_items: bool
     adds_figures: bool
     offered: bool
+    tag: str
     owner: str
 
     def parse(self, text: str) -> Any:
@@ -84,13 +86,14 @@ def option(
     chooses_items: bool = False,
     adds_figures: bool = False,
     offered: bool = False,
+    tag: str = "",
 ) -> T:
     """Declare an option as a dataclass field; its type is the field's annotation (see `Option` for the rest).
 
     A field with a plain default value is an option as well, without a help text.
     """
     effects = {"chooses_items": chooses_items, "adds_figures": adds_figures}
-    return field(default=default, metadata={"help": help, "flag": flag, "offered": offered, **effects})
+    return field(default=default, metadata={"help": help, "flag": flag, "offered": offered, "tag": tag, **effects})
 
 
 @cache
@@ -122,5 +125,6 @@ def _read(declaration: Field[Any], hint: Any, owner: str) -> Option:
         chooses_items=metadata.get("chooses_items", False),
         adds_figures=metadata.get("adds_figures", False),
         offered=metadata.get("offered", False),
+        tag=metadata.get("tag", ""),
         owner=owner,
     )

@@ -40,7 +40,9 @@ class Settings:
         chooses_items=True,
         offered=True,
     )
-    language: str = option("", "language of the prompts, where a benchmark has several", chooses_items=True)
+    language: str = option(
+        "", "language of the prompts, where a benchmark has several", chooses_items=True, offered=True, tag="language"
+    )
     pll: PLL = option(
         "within_word_l2r",
         "which tokens a masked model hides together; it changes nothing for other models",

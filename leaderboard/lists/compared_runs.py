@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Benchmark, Run
+from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
@@ -79,8 +80,8 @@ def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]
     if times > 1:
         run = f"Run {name}" if name.isdecimal() else f"The only run of {name}"
         return BadInput(f"{run} is chosen {times} times.", "Choose another run to compare it with.")
-    slugs = set.intersection(*({run.benchmark.slug for run in runs} for runs in candidates))
-    versions = sorted({str(run.benchmark) for runs in candidates for run in runs if run.benchmark.slug in slugs})
+    common = set.intersection(*({run.benchmark.name for run in runs} for runs in candidates))
+    versions = sorted({str(run.benchmark) for runs in candidates for run in runs if run.benchmark.name in common})
     if len(versions) > 1:
         return BadInput(
             f"These runs are on different versions of a benchmark: {', '.join(versions)}.",
@@ -92,7 +93,7 @@ def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]
 def _candidates(name: str, benchmark: str, among: RunQuerySet) -> list[Run]:
     """Return the runs that a number or the id of a model stands for; the id of a training stands for its last steps."""
     runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name).newest_steps()
-    candidates = list(runs.filter(benchmark__slug=benchmark) if benchmark else runs)
+    candidates = list(runs.filter(named(benchmark, "benchmark__")) if benchmark else runs)
     if not candidates:
         what = f"run {name}" if name.isdecimal() else f"run of {name!r}"
         raise BadInput(f"There is no finished {what}{_on(benchmark)}.", "Choose a model that the field suggests.")
@@ -107,7 +108,7 @@ def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
     """Return the other benchmarks on which each of these models has finished runs, by title. One query."""
     hub_ids = {run.model.hub_id for run in runs}
     finished = Run.objects.filter(state=Run.State.FINISHED, model__hub_id__in=hub_ids)
-    pairs = finished.exclude(benchmark__slug=runs[0].benchmark.slug).values_list("benchmark", "model__hub_id")
+    pairs = finished.exclude(named(runs[0].benchmark.name, "benchmark__")).values_list("benchmark", "model__hub_id")
     models: dict[int, set[str]] = {}
     for benchmark, hub_id in pairs.distinct():
         models.setdefault(benchmark, set()).add(hub_id)

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from leaderboard.lists.runs import State, measured_runs
 from leaderboard.lists.scores import OVERALL
 from leaderboard.models import Run, Score
+from leaderboard.models.benchmark import named
 
 LATELY = timedelta(days=7)
 MOST = 20  # rows of each list of what ended lately
@@ -27,10 +28,10 @@ def recent_results(now: datetime) -> list[RecentResult]:
     return with_scores(measured_runs().filter(finished__gt=now - LATELY)[:MOST])
 
 
-def newest_results(slug: str = "") -> list[RecentResult]:
+def newest_results(benchmark: str = "") -> list[RecentResult]:
     """Return the newest results, of all benchmarks or of one. Two queries."""
     runs = measured_runs()
-    return with_scores((runs.filter(benchmark__slug=slug) if slug else runs)[:NEWEST])
+    return with_scores((runs.filter(named(benchmark, "benchmark__")) if benchmark else runs)[:NEWEST])
 
 
 def with_scores(selected: Iterable[Run]) -> list[RecentResult]:

@@ -71,15 +71,15 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
     finished = [run for run in runs if run.state == Run.State.FINISHED and run.provenance in SHOWN]
     scores = overall_scores(finished, lambda benchmark: benchmark.main_metric)
     shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
-    by_slug: dict[str, list[Run]] = {}
+    by_name: dict[str, list[Run]] = {}
     for run in finished:
         if run.pk in shares:
-            by_slug.setdefault(run.benchmark.slug, []).append(run)
-    benchmarks = {run.benchmark_id: run.benchmark for of_one in by_slug.values() for run in of_one}
+            by_name.setdefault(run.benchmark.name, []).append(run)
+    benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
     figures, chance = levels(benchmarks)
     similar = similar_figures(hub_id, parameters, figures)
     rows = []
-    for of_one in by_slug.values():
+    for of_one in by_name.values():
         run = _shown_run(of_one, similar)
         rows.append(ProfileRow(run, shares[run.pk], _beside(run, similar), chance.get(run.benchmark_id)))
     return rows

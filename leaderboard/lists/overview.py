@@ -162,9 +162,9 @@ class Overview:
 def versions() -> dict[str, list[Benchmark]]:
     """Map each slug to the versions that pages show: the current one, and that of figures about other items. One query.
 
-    A benchmark whose only figures are such comes with that version alone.
+    A benchmark whose only figures are such comes with that version alone. All are asked by the main probe.
     """
-    rows = Benchmark.objects.filter(Q(current=True) | Q(version=ANY_VERSION)).order_by("-current", "pk")
+    rows = Benchmark.objects.filter(Q(current=True) | Q(version=ANY_VERSION), main=True).order_by("-current", "pk")
     by_slug: dict[str, list[Benchmark]] = {}
     for row in rows:
         by_slug.setdefault(row.slug, []).append(row)
@@ -189,7 +189,9 @@ def overview(measures: Sequence[Measure]) -> Overview:
     one for those with published figures.
     """
     version = figures_version()
-    waiting = frozenset(Run.objects.filter(state__in=OPEN).order_by().values_list("benchmark__slug", "model_id"))
+    waiting = frozenset(
+        Run.objects.filter(state__in=OPEN, benchmark__main=True).order_by().values_list("benchmark__slug", "model_id")
+    )
     key = tuple((measure.slug, *measure.metrics, *measure.part) for measure in measures), waiting
     return _OVERVIEWS.get(key, version, lambda: _overview(measures, waiting))
 
@@ -244,7 +246,7 @@ def _mentions(
 
     `waiting`: the slug of the benchmark and the number of the model of each open run.
     """
-    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED)
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
     pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
     mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
     for is_open, runs in ((False, pairs), (True, waiting)):
@@ -363,10 +365,10 @@ def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
     Two queries.
     """
     by_key = {row.key: row for row in rows}
-    runs = Run.objects.filter(state__in=OPEN, model__hub_id__in={row.hub_id for row in rows}).order_by("-pk")
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
     fields = ("pk", "state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
     stored: list[tuple[ModelKey, str, int, str]] = []
-    for pk, state, slug, *values in runs.values_list(*fields):
+    for pk, state, slug, *values in runs.order_by("-pk").values_list(*fields):
         model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
         key = ModelKey(model.hub_id, model.weights_in_words)
         if key in by_key and slug not in by_key[key].figures:

@@ -11,7 +11,7 @@ def published_version(benchmark: Benchmark) -> Benchmark | None:
     """
     if benchmark.version == ANY_VERSION:
         return None
-    versions = Benchmark.objects.filter(slug=benchmark.slug, version=ANY_VERSION)
+    versions = Benchmark.objects.filter(slug=benchmark.slug, probe=benchmark.probe, version=ANY_VERSION)
     return versions.filter(runs__state=Run.State.FINISHED).distinct().first()
 
 

@@ -46,7 +46,7 @@ def question_id(relation: Relation, item: Item) -> str:
 
 def question_url(benchmark: Benchmark, relation: Relation, item: Item) -> str:
     """Return the address of a question's page."""
-    return reverse("question", args=[benchmark.slug, question_id(relation, item)])
+    return reverse("question", args=[benchmark.name, question_id(relation, item)])
 
 
 def question_named(benchmark: Benchmark, name: str) -> BenchmarkQuestion:

@@ -60,8 +60,8 @@ else:
 
 
 def benchmarks() -> QuerySet[CountedBenchmark]:
-    """Return the current versions with their counts, the most measured first."""
-    versions = Benchmark.objects.filter(slug=OuterRef(OuterRef("slug")))
+    """Return the current versions, by each of their probes, with their counts; the most measured first."""
+    versions = Benchmark.objects.filter(slug=OuterRef(OuterRef("slug")), probe=OuterRef(OuterRef("probe")))
     with_published = versions.filter(Q(pk=OuterRef(OuterRef("pk"))) | Q(version=ANY_VERSION))
     measured = Run.objects.filter(benchmark=OuterRef("pk"), provenance=Run.Provenance.MEASURED)
     published = Run.objects.filter(benchmark__in=with_published.values("pk"), provenance=Run.Provenance.PUBLISHED)
@@ -69,7 +69,7 @@ def benchmarks() -> QuerySet[CountedBenchmark]:
     return (
         Benchmark.objects.filter(current=True)
         .annotate(measured=_number_of_models(measured), published=_number_of_models(published))
-        .order_by("-measured", starter_first, "-published", "slug")
+        .order_by("-measured", starter_first, "-main", "-published", "slug", "probe")
     )
 
 
@@ -212,4 +212,4 @@ def models_named(part: str) -> list[Model]:
 def model_runs(hub_id: str) -> QuerySet[Run]:
     """Return all runs of every commit of a model, by benchmark, the newest first."""
     runs = Run.objects.filter(model__hub_id=hub_id).select_related("model", "benchmark")
-    return runs.order_by("benchmark__slug", "-created", "-pk")
+    return runs.order_by("benchmark__slug", "-benchmark__main", "benchmark__probe", "-created", "-pk")

@@ -128,7 +128,7 @@ def dimension_groups(run: Run) -> list[tuple[str, str]]:
 def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
     """Return the address of a group's own page, which only relations have."""
     own_page = dimension == "relation" and "/" not in group
-    return reverse("relation", args=[benchmark.slug, group]) if own_page else ""
+    return reverse("relation", args=[benchmark.name, group]) if own_page else ""
 
 
 def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:

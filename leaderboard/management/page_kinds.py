@@ -42,18 +42,18 @@ class Site:
         with urllib.request.urlopen(f"{self.url}/api/v1/{route}") as response:
             return json.load(response)
 
-    def runs(self, slug: str, provenance: str = "measured") -> list[dict[str, Any]]:
+    def runs(self, name: str, provenance: str = "measured") -> list[dict[str, Any]]:
         """Return the finished runs on a benchmark, the newest first."""
-        runs = self.answer(f"runs?benchmark={slug}&state=finished")["runs"]
+        runs = self.answer(f"runs?benchmark={name}&state=finished")["runs"]
         return [run for run in runs if run["provenance"] == provenance]
 
     def measured(self) -> dict[str, str]:
         """Return the first benchmark of each probe that has two measured runs."""
-        slugs: dict[str, str] = {}
+        names: dict[str, str] = {}
         for benchmark in self.benchmarks:
-            if benchmark["probe"] not in slugs and len(self.runs(benchmark["slug"])) > 1:
-                slugs[benchmark["probe"]] = benchmark["slug"]
-        return slugs
+            if benchmark["probe"] not in names and len(self.runs(benchmark["name"])) > 1:
+                names[benchmark["probe"]] = benchmark["name"]
+        return names
 
 
 def page_kinds(site: Site) -> dict[str, str]:
@@ -61,39 +61,40 @@ def page_kinds(site: Site) -> dict[str, str]:
     first, *others = site.measured().values()
     pages = FIXED | dict(of_published(site)) | dict(of_benchmark(site, first)) | dict(of_every_model(site, first))
     pages |= dict(of_unfinished(site)) | dict(of_training(site))
-    for slug in others:
-        pages |= {f"{name}-{slug}": address for name, address in of_benchmark(site, slug)}
+    for benchmark in others:
+        suffix = benchmark.replace(":", "-")
+        pages |= {f"{name}-{suffix}": address for name, address in of_benchmark(site, benchmark)}
     return pages
 
 
-def of_benchmark(site: Site, slug: str) -> Iterator[tuple[str, str]]:
+def of_benchmark(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     """Yield the pages to which the benchmark's probe adds parts of its own."""
-    first, second = (run["run"] for run in site.runs(slug)[:2])
+    first, second = (run["run"] for run in site.runs(benchmark)[:2])
     item = site.answer(f"runs/{first}/items")["items"][0]
-    yield "benchmark", f"/benchmarks/{slug}/"
-    yield "relation", f"/benchmarks/{slug}/relations/{item['relation']}/"
+    yield "benchmark", f"/benchmarks/{benchmark}/"
+    yield "relation", f"/benchmarks/{benchmark}/relations/{item['relation']}/"
     yield "run", f"/runs/{first}/"
     yield "items", f"/runs/{first}/items/"
     yield "item", f"/runs/{first}/items/{item['relation']}/{item['template']}/{item['index']}/"
-    yield "question", f"/benchmarks/{slug}/items/{item['relation']}-{item['index']}/"
+    yield "question", f"/benchmarks/{benchmark}/items/{item['relation']}-{item['index']}/"
     yield "compare", f"/compare/?m={first}&m={second}"
 
 
-def of_every_model(site: Site, slug: str) -> Iterator[tuple[str, str]]:
+def of_every_model(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that are alike for all probes."""
-    run = site.runs(slug)[0]
-    yield "model", f"/models/{run['model']['hub_id']}/?benchmark={slug}"
-    yield "questions", f"/benchmarks/{slug}/items/"
-    yield "quiz", f"/benchmarks/{slug}/try/"
+    run = site.runs(benchmark)[0]
+    yield "model", f"/models/{run['model']['hub_id']}/?benchmark={benchmark}"
+    yield "questions", f"/benchmarks/{benchmark}/items/"
+    yield "quiz", f"/benchmarks/{benchmark}/try/"
     yield "map", f"/runs/{run['run']}/map/"
 
 
 def of_published(site: Site) -> Iterator[tuple[str, str]]:
     """Yield the pages of a benchmark with published figures alone."""
     for benchmark in site.benchmarks:
-        published = site.runs(benchmark["slug"], "published")
-        if published and not site.runs(benchmark["slug"]):
-            yield "published", f"/benchmarks/{benchmark['slug']}/"
+        published = site.runs(benchmark["name"], "published")
+        if published and not site.runs(benchmark["name"]):
+            yield "published", f"/benchmarks/{benchmark['name']}/"
             yield "published-run", f"/runs/{published[0]['run']}/"
             return
 

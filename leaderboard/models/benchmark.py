@@ -1,4 +1,4 @@
-"""The table of benchmarks, a row for each version."""
+"""The table of benchmarks, a row for each version and probe."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,9 +13,25 @@ from probing.probes import probe_named
 from probing.probes.probe import offered_options, refuse_unknown
 from probing.settings import SETTINGS, Settings
 
+PROBE_MARK = ":"  # between the name of a benchmark and that of a probe
+
+
+def named(name: str, prefix: str = "") -> models.Q:
+    """Select the versions of a benchmark by its name; `prefix` leads to them from another table.
+
+    `culture` stands for the benchmark with its main probe, and `culture:answering` with another one.
+    """
+    slug, _, probe = name.partition(PROBE_MARK)
+    chosen = {"slug": slug, "probe": probe} if probe else {"slug": slug, "main": True}
+    return models.Q(**{f"{prefix}{field}": value for field, value in chosen.items()})
+
 
 class Benchmark(models.Model):
-    """One version of a benchmark. Scores of different versions never share a column."""
+    """One version of a benchmark that is asked by one probe.
+
+    Scores of different versions, and of different probes, never share a column. The rows of a benchmark with several
+    probes share its slug and its files.
+    """
 
     slug = models.SlugField()
     version = models.CharField(max_length=64)
@@ -23,6 +39,7 @@ class Benchmark(models.Model):
     title = models.CharField(max_length=200)
     format = models.CharField(max_length=30)
     probe = models.CharField(max_length=30)
+    main = models.BooleanField(default=True, help_text="its probe is meant where a benchmark is named without one")
     settings = models.JSONField(default=dict, help_text="settings of a run unless others are chosen")
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=200, blank=True)
@@ -42,15 +59,29 @@ class Benchmark(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["slug", "version"], name="one_benchmark_per_version"),
-            models.UniqueConstraint(fields=["slug"], condition=models.Q(current=True), name="one_current_version"),
+            models.UniqueConstraint(fields=["slug", "version", "probe"], name="one_benchmark_per_probe"),
+            models.UniqueConstraint(
+                fields=["slug", "probe"], condition=models.Q(current=True), name="one_current_version"
+            ),
+            models.UniqueConstraint(
+                fields=["slug"], condition=models.Q(current=True, main=True), name="one_main_probe"
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.slug} {self.version}"
+        return f"{self.name} {self.version}"
 
     def get_absolute_url(self) -> str:
-        return reverse("benchmark", args=[self.slug])
+        return reverse("benchmark", args=[self.name])
+
+    @property
+    def name(self) -> str:
+        """The name in addresses, forms and the API: the slug, followed by the probe unless it is the main one."""
+        return self.slug if self.main else f"{self.slug}{PROBE_MARK}{self.probe}"
+
+    @property
+    def probe_in_words(self) -> str:
+        return self.probe.replace("_", " ")
 
     @property
     def correctness(self) -> Correctness:
@@ -75,7 +106,7 @@ class Benchmark(models.Model):
         """
         probe = probe_named(self.probe)
         offered = offered_options(probe)
-        refuse_unknown(chosen, offered, f"Benchmark {self.slug}")
+        refuse_unknown(chosen, offered, f"Benchmark {self.name}")
         values = {name: offered[name].check(value) for name, value in chosen.items()}
         usual = Settings.from_json({**self.settings, "probe": self.probe, **probe.fixed})
         settings = {name: value for name, value in values.items() if name in SETTINGS}

@@ -14,7 +14,7 @@ class Change(models.Model):
 
     time = models.DateTimeField(auto_now_add=True)
     kind = models.CharField(max_length=12, choices=Kind.choices)
-    benchmark = models.CharField(max_length=200, help_text="slug of the benchmark")
+    benchmark = models.CharField(max_length=200, help_text="name of the benchmark")
     model = models.CharField(max_length=300, blank=True, help_text="title of the model")
     run = models.PositiveBigIntegerField(null=True, blank=True, help_text="number of the run, which may be gone")
     text = models.TextField(blank=True, help_text="the reason, or what has changed")

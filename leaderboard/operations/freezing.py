@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
 from leaderboard.models import Benchmark, Snapshot
+from leaderboard.models.benchmark import named
 from leaderboard.stored.snapshots import FrozenTable, store
 from probing.errors import BadInput
 
@@ -48,7 +49,7 @@ def freeze(addresses: Sequence[str], title: str = "") -> Snapshot:
 
 def _leaderboards() -> Iterator[str]:
     """Yield the address of the leaderboard of every benchmark that has finished runs, in alphabetical order."""
-    benchmarks = Benchmark.objects.filter(current=True, runs__state="finished").distinct().order_by("slug")
+    benchmarks = Benchmark.objects.filter(current=True, runs__state="finished").distinct().order_by("slug", "-main", "probe")
     for benchmark in benchmarks:
         yield benchmark.get_absolute_url()
 
@@ -87,20 +88,29 @@ def _csv(match: ResolverMatch, path: str, query: QueryDict) -> str:
 
 def _title(match: ResolverMatch, query: QueryDict) -> str:
     """Return what a table is about, in words."""
-    kwargs: dict[str, Any] = match.kwargs
-    titles = {
-        "overview": "Models and benchmarks",
-        "benchmark": f"Leaderboard of {_benchmark(kwargs)}",
-        "relation": f"Relation {kwargs.get('relation')} of {_benchmark(kwargs)}",
-        "model": f"{kwargs.get('org')}/{kwargs.get('name')}",
-        "training": f"Training of {kwargs.get('org')}/{kwargs.get('name')}",
-        "run": f"Run {kwargs.get('pk')}",
-        "compare": f"Comparison of runs {' and '.join(query.getlist('m'))}",
-    }
     table = f", table “{query['table']}”" if "table" in query else ""
-    return f"{titles[match.url_name or '']}{table}"
+    return f"{_page_title(match, query)}{table}"
 
 
-def _benchmark(kwargs: dict[str, Any]) -> str:
-    benchmark = Benchmark.objects.filter(slug=kwargs.get("slug"), current=True).first()
+def _page_title(match: ResolverMatch, query: QueryDict) -> str:
+    values: dict[str, Any] = match.kwargs
+    match match.url_name:
+        case "benchmark":
+            return f"Leaderboard of {_benchmark(values['name'])}"
+        case "relation":
+            return f"Relation {values['relation']} of {_benchmark(values['name'])}"
+        case "model":
+            return f"{values['org']}/{values['name']}"
+        case "training":
+            return f"Training of {values['org']}/{values['name']}"
+        case "run":
+            return f"Run {values['pk']}"
+        case "compare":
+            return f"Comparison of runs {' and '.join(query.getlist('m'))}"
+        case _:
+            return "Models and benchmarks"
+
+
+def _benchmark(name: str) -> str:
+    benchmark = Benchmark.objects.filter(named(name), current=True).first()
     return benchmark.title if benchmark else ""

@@ -28,4 +28,5 @@ PAGES = ProbePages(
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     question_form=FREE_TEXT,
+    published_scores=RANKING.published_scores,
 )

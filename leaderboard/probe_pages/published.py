@@ -14,6 +14,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.identities import Identity, identity_of, read_table, store_former_names, store_model
 from leaderboard.probe_pages.pages import Json
+from leaderboard.stored.benchmarks import is_main, title_with_probe
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 
@@ -57,13 +58,15 @@ def _refuse_mixture(path: Path, benchmark: Benchmark, differs: str) -> None:
 
 def _benchmark(facts: Json, source: Json) -> Benchmark:
     """Return the version that the figures are about; its files may be imported later."""
-    current = Benchmark.objects.filter(slug=facts["slug"], current=True)
+    slug, probe = facts["slug"], facts["probe"]
+    current, main = Benchmark.objects.filter(slug=slug, probe=probe, current=True), is_main(slug, probe)
     benchmark, _ = Benchmark.objects.get_or_create(
-        slug=facts["slug"],
+        slug=slug,
         version=facts["version"],
+        probe=probe,
         defaults={
-            "title": facts["title"],
-            "probe": facts["probe"],
+            "title": facts["title"] if main else title_with_probe(facts["title"], probe),
+            "main": main,
             "source": source["url"],
             "current": not current.exists(),
         },

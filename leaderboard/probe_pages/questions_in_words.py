@@ -94,20 +94,24 @@ def language_of(relation: Relation) -> str:
     return str(relation.tags.get("language", ""))
 
 
-def example_question(relations: Sequence[Relation], offers_options: bool = True) -> Example | None:
-    """Return the first question in English, or else in any language."""
-    with_items = [relation for relation in relations if relation.items]
+def example_question(
+    relations: Sequence[Relation], offers_options: bool = True, *, in_writing: bool = False
+) -> Example | None:
+    """Return the first question in English, or else in any language; `in_writing`: as it is put to chat models."""
+    with_items = [relation for relation in relations if relation.items and (relation.questions or not in_writing)]
     english = [relation for relation in with_items if language_of(relation) in ENGLISH]
     for relation in [*english, *with_items]:
-        return _example(relation, offers_options)
+        return _example(relation, offers_options, in_writing)
     return None
 
 
-def _example(relation: Relation, offers_options: bool) -> Example:
+def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Example:
     item = relation.items[0]
     if _is_statement(relation, item):
         return Example("", "", _statements(relation), 0, language_of(relation))
     before, after = _around_blank(_prompt(relation, item))
+    if in_writing:
+        before, after = f"{relation.questions[0].replace(SUBJECT_SLOT, item.subject)} ", ""
     options = relation.options_of(item)
     right = set(item.answers)
     others = [place for place in range(len(options)) if place not in right and offers_options]

@@ -108,7 +108,7 @@ def strip(row: RelationRow) -> Cell:
 
 
 def _name(row: RelationRow) -> Cell:
-    href = reverse("relation", args=[row.benchmark.slug, row.relation.id])
+    href = reverse("relation", args=[row.benchmark.name, row.relation.id])
     return cells.text(relation_name(row.relation), href, row.relation.id)
 
 

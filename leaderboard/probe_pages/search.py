@@ -58,5 +58,5 @@ def _relations(benchmark: Benchmark) -> Iterator[Suggestion]:
     by_label = {relation.label: relation_name(relation) for relation in reversed(read_relations(benchmark))}
     for label, name in by_label.items():
         if "/" not in label:
-            address = reverse("relation", args=[benchmark.slug, label])
+            address = reverse("relation", args=[benchmark.name, label])
             yield Suggestion(f"{name} ({benchmark.title})", "relation", address)

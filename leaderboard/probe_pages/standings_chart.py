@@ -19,7 +19,8 @@ def standings_charts(filters: LeaderboardFilter, rows: Sequence[Standing], place
     """
     groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
     charted = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
-    chart = gaps_chart(place, charted) or _scatter(filters, rows, charted)
+    title = pages_of(filters.benchmark).metric_label(filters.metric)
+    chart = gaps_chart(place, charted, title) or _scatter(filters, rows, charted)
     return [chart] if chart else []
 
 

@@ -51,7 +51,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
                 shown=any(row.main for row in board.standings),
             ),
             *interval_columns(lambda row: row.main),
-            *place_columns(place),
+            *place_columns(place, title),
             *_spread_column(board.standings),
             *_count_column(pages),
             *(_secondary_column(metric, pages) for metric in pages.metrics_beside(filters.benchmark)),

@@ -114,7 +114,7 @@ def read_training(hub_id: str, query: QueryDict) -> Training:
 
 def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
     """Return the series of the chosen benchmark in the chosen settings, or of the first ones that there are."""
-    on_slug = [part for part in all_series if part.benchmark.slug == query.get("benchmark")] or all_series
+    on_slug = [part for part in all_series if part.benchmark.name == query.get("benchmark")] or all_series
     on_version = [part for part in on_slug if part.benchmark == on_slug[0].benchmark]
     groups = [part.settings_group for part in on_version]
     group = query.get("settings", "")

@@ -1,6 +1,7 @@
 """Benchmarks on the site. Every imported version is kept; one version of each benchmark is current."""
 
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.db import transaction
 
 from leaderboard.models import Benchmark
+from leaderboard.models.benchmark import named
 from leaderboard.stored import chance, changes
 from probing import catalog
 from probing.benchmark import Benchmark as Content
@@ -24,14 +26,28 @@ from probing.probes.plan import read_plan
 from probing.settings import Settings
 
 
-def current(slug: str) -> Benchmark:
-    """Return the version that new runs use."""
-    benchmark = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
+def current(name: str) -> Benchmark:
+    """Return the version that new runs use, of a benchmark with its main probe or with another one (`named`)."""
+    here = Benchmark.objects.filter(current=True).exclude(path="")
+    benchmark = here.filter(named(name)).first()
     if benchmark is None:
-        slugs = Benchmark.objects.filter(current=True).exclude(path="").values_list("slug", flat=True)
-        choice = f"Choose from: {', '.join(slugs)}." if slugs else "Import one with manage.py import_benchmark."
-        raise BadInput(f"There is no benchmark {slug!r} here.", choice)
+        names = [row.name for row in here.order_by("slug", "-main", "probe")]
+        choice = f"Choose from: {', '.join(names)}." if names else "Import one with manage.py import_benchmark."
+        raise BadInput(f"There is no benchmark {name!r} here.", choice)
     return benchmark
+
+
+def is_main(slug: str, probe: str) -> bool:
+    """Tell whether a probe is the main one of a benchmark: as it is here already, or else in the catalog."""
+    main = Benchmark.objects.filter(slug=slug, main=True).order_by("-current").first()
+    if main:
+        return main.probe == probe
+    return slug not in catalog.CATALOG or catalog.CATALOG[slug].probe == probe
+
+
+def title_with_probe(title: str, probe: str) -> str:
+    """Return the title of a benchmark with another probe than its main one."""
+    return f"{title} ({probe.replace('_', ' ')})"
 
 
 def read(benchmark: Benchmark) -> Content:
@@ -54,6 +70,18 @@ def templates_to_choose(benchmark: Benchmark) -> range:
         return range(0)
 
 
+def tag_values(benchmark: Benchmark, tag: str) -> list[str]:
+    """Return the values of a tag in the relations that the benchmark's probe can ask; none where they are not here."""
+    if not benchmark.path:
+        return []
+    try:
+        relations = read(benchmark).relations
+    except ProbingError:
+        return []
+    why_not = probe_named(benchmark.probe)().why_not
+    return sorted({str(relation.tags[tag]) for relation in relations if tag in relation.tags and not why_not(relation)})
+
+
 @lru_cache(maxsize=8)
 def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
     content = read_version(format, folder, digest)
@@ -63,37 +91,63 @@ def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
 
 
 def install(format: str, folder: Path, slug: str = "", title: str = "", probe: str = "") -> tuple[Benchmark, bool]:
-    """Copy a folder's files into the data folder as the current version of `slug`.
+    """Copy a folder's files into the data folder as the current version of `slug`, for each of its probes.
 
-    Models are asked by `probe`, or by the probe that is usual for the benchmark. Its usual settings are those of the
-    plan that the folder states, else those of the catalog, else all templates; a version that was imported before keeps
-    the ones it has, as its runs were made with them. Returns False as the second value if these files are the current
-    version already, and then changes nothing. Raises `BadInput` if the slug has another probe, as figures of different
-    probes never share a board.
+    A new benchmark is asked by `probe`, or else by its usual probe and by the further ones that its files offer. For
+    one that is here already, `probe` adds a probe with figures of its own. The main probe's usual settings are those of
+    the plan that the folder states, else those of the catalog, else all templates; a version that was imported before
+    keeps the ones it has, as its runs were made with them. Returns the benchmark with `probe` or its main probe, and
+    False as the second value if these files are its current version with all its probes already, and then changes
+    nothing.
     """
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
     content = FORMATS[format](folder)
     slug = slug or folder.resolve().name.lower().split(".")[0]
-    if probe:
-        _refuse_other_probe(slug, probe_named(probe).name)
-    probe = probe or _usual_probe(content, slug)
-    facts = _facts(format, content, slug, probe) | _plan(folder, content, slug, title, probe)
-    same = Benchmark.objects.filter(slug=slug, digest=content.digest)
-    if present := same.filter(current=True).exclude(path="").first():
-        if present.work is None:
-            _store_work(present, content)
-        return present, False
-    path = _copy(folder, slug, content)
+    probes = _probes(content, slug, probe_named(probe).name if probe else "")
+    plans = _plans(folder, content, slug, title, probes)
+    here = Benchmark.objects.filter(slug=slug, digest=content.digest, current=True).exclude(path="")
+    present = {row.probe: row for row in here}
+    for row in present.values():
+        if row.work is None:
+            _store_work(row, content)
+    missing = [name for name in probes if name not in present]
+    path = _copy(folder, slug, content) if missing else ""
     with transaction.atomic():
-        Benchmark.objects.filter(slug=slug, current=True).update(current=False)
-        benchmark, _ = Benchmark.objects.update_or_create(
-            slug=slug, version=content.version, defaults=facts | {"path": path}
-        )
-        chance.store_chance(benchmark, content, benchmark.settings_with({}))
-        _store_work(benchmark, content)
-        changes.record_version(benchmark)
-    return benchmark, True
+        facts = _facts(format, content, slug) | {"path": path}
+        new = {name: _store(slug, name, content, facts | plans[name]) for name in missing}
+    return {**present, **new}[probe or probes[0]], bool(missing)
+
+
+def _probes(content: Content, slug: str, probe: str) -> list[str]:
+    """Return the probes for which a benchmark is imported, the main one first.
+
+    `probe`: the one that was chosen, if any. Probes that the benchmark has here keep asking its current version.
+    """
+    here = Benchmark.objects.filter(slug=slug, current=True).order_by("-main", "pk")
+    stored = list(here.exclude(path="").values_list("probe", flat=True))
+    usual = _usual_probe(content, slug)
+    offered = [usual, *content.further_probes] if usual == content.probe else [usual]
+    if stored:
+        further = offered if stored[0] == usual else []
+        return list(dict.fromkeys([*stored, *further, *([probe] if probe else [])]))
+    return [probe] if probe and probe != usual else offered
+
+
+def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) -> Benchmark:
+    """Make these files the current version of a benchmark with this probe."""
+    main = is_main(slug, probe) or not Benchmark.objects.filter(slug=slug, main=True).exists()
+    Benchmark.objects.filter(slug=slug, probe=probe, current=True).update(current=False)
+    why_not = probe_named(probe)().why_not
+    relations = [relation for relation in content.relations if not why_not(relation)]
+    counts = {"relations": len(relations), "items": sum(len(relation.items) for relation in relations)}
+    benchmark, _ = Benchmark.objects.update_or_create(
+        slug=slug, version=content.version, probe=probe, defaults=facts | counts | {"main": main}
+    )
+    chance.store_chance(benchmark, content, benchmark.settings_with({}))
+    _store_work(benchmark, content)
+    changes.record_version(benchmark)
+    return benchmark
 
 
 def _store_work(benchmark: Benchmark, content: Content) -> None:
@@ -104,42 +158,35 @@ def _store_work(benchmark: Benchmark, content: Content) -> None:
         benchmark.save(update_fields=["work"])
 
 
-def _refuse_other_probe(slug: str, probe: str) -> None:
-    current = Benchmark.objects.filter(slug=slug, current=True).exclude(path="").first()
-    if current and current.probe != probe:
-        raise BadInput(
-            f"Benchmark {slug} is imported for the probe {current.probe}.",
-            f"Choose another name for it: --slug {slug}-{probe.replace('_', '-')}.",
-        )
-
-
 def _usual_probe(content: Content, slug: str) -> str:
     return catalog.CATALOG[slug].probe if slug in catalog.CATALOG else content.probe
 
 
-def _facts(format: str, content: Content, slug: str, probe: str) -> dict[str, object]:
+def _facts(format: str, content: Content, slug: str) -> dict[str, object]:
     entry = catalog.CATALOG.get(slug)
     facts = {
         "digest": content.digest,
         "format": format,
-        "probe": probe,
-        "relations": len(content.relations),
-        "items": content.size,
         "current": True,
     }
     return facts | ({"citation": entry.citation, "licence": entry.licence, "source": entry.source} if entry else {})
 
 
-def _plan(folder: Path, content: Content, slug: str, title: str, probe: str) -> dict[str, object]:
-    """Return the title and the usual settings."""
-    entry, kind = catalog.CATALOG.get(slug), probe_named(probe)
-    plan = read_plan(folder, content, kind)
-    usual = entry.settings if entry else {"templates": all_templates(content, Settings(probe=kind.name))}
-    imported = Benchmark.objects.filter(slug=slug, version=content.version).exclude(path="").first()
-    return {
-        "title": title or plan.title or (entry.title if entry else slug),
-        "settings": imported.settings if imported else {**usual, **plan.settings},
-    }
+def _plans(
+    folder: Path, content: Content, slug: str, title: str, probes: Sequence[str]
+) -> dict[str, dict[str, object]]:
+    """Return the title and the usual settings with each probe; the first is the main one, which plans are about."""
+    entry, main = catalog.CATALOG.get(slug), probes[0]
+    plan = read_plan(folder, content, probe_named(main))
+    title = title or plan.title or (entry.title if entry else slug)
+    usual = {probe: {"templates": all_templates(content, Settings(probe=probe))} for probe in probes}
+    if entry and main == entry.probe:
+        usual[main] = dict(entry.settings)
+    usual[main] |= plan.settings
+    imported = Benchmark.objects.filter(slug=slug, version=content.version, probe__in=probes).exclude(path="")
+    usual |= {row.probe: row.settings for row in imported}
+    titles = {probe: title if probe == main else title_with_probe(title, probe) for probe in probes}
+    return {probe: {"title": titles[probe], "settings": usual[probe]} for probe in probes}
 
 
 def _copy(source: Path, slug: str, content: Content) -> str:

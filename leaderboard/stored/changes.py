@@ -12,13 +12,13 @@ from leaderboard.stored.ranks import refresh_standings
 
 def record(kind: Change.Kind, run: Run, text: str = "") -> None:
     """Add a change of a run's result to the log, within the transaction that makes the change."""
-    Change.objects.create(kind=kind, benchmark=run.benchmark.slug, model=run.model.title, run=run.pk, text=text)
+    Change.objects.create(kind=kind, benchmark=run.benchmark.name, model=run.model.title, run=run.pk, text=text)
 
 
 def record_version(benchmark: Benchmark) -> None:
     """Add a new version of a benchmark to the log."""
     text = f"Version {benchmark.version}, {benchmark.items:,} items in {benchmark.relations:,} relations."
-    Change.objects.create(kind=Change.Kind.VERSION, benchmark=benchmark.slug, text=text)
+    Change.objects.create(kind=Change.Kind.VERSION, benchmark=benchmark.name, text=text)
 
 
 def withdraw(runs: QuerySet[Run], reason: str) -> None:

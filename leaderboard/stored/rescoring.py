@@ -4,6 +4,7 @@ import pandas as pd
 from django.db import transaction
 
 from leaderboard.models import Benchmark, Change, Run, RunEvent
+from leaderboard.models.benchmark import named
 from leaderboard.stored import artefacts, benchmarks, changes, item_rows
 from leaderboard.stored.ranks import store_figures
 from leaderboard.stored.scores import replace_scores
@@ -56,7 +57,7 @@ def version_for(run: Run, result: Result) -> Benchmark:
     part of the record of `result`.
     """
     settings = Settings.from_json(run.settings)
-    current = Benchmark.objects.filter(slug=run.benchmark.slug, current=True).exclude(path="").first()
+    current = Benchmark.objects.filter(named(run.benchmark.name), current=True).exclude(path="").first()
     if current is None or current == run.benchmark or current.probe != run.benchmark.probe:
         return run.benchmark
     if Run.objects.filter(model=run.model, benchmark=current, settings_digest=run.settings_digest).exists():

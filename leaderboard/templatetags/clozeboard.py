@@ -65,5 +65,5 @@ def wait(value: tuple[timedelta, timedelta] | None) -> str:
 def submit_url(run: Run) -> str:
     """Return the address of the submit form with the model, the benchmark and the options of a run filled in."""
     options = {f"set-{name}": value for name, value in run.settings.get("options", {}).items()}
-    fields = {"model": run.model.hub_id, "benchmark": run.benchmark.slug, **options}
+    fields = {"model": run.model.hub_id, "benchmark": run.benchmark.name, **options}
     return f"{reverse('submit')}?{urlencode(fields, safe='/', quote_via=quote)}"

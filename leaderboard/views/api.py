@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from typing import Any
 
+from django.db.models import Q
 from django.http import Http404, HttpRequest, JsonResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -18,6 +19,7 @@ from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import Rank, Standing, leaderboard
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score, Submission
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.serving.errors import problem, with_retry_after
 from leaderboard.serving.json_bodies import read_object
@@ -99,10 +101,10 @@ def one_of(name: str, value: str | None, choices: Collection[str]) -> None:
 def leaderboard_json(request: HttpRequest) -> Json:
     """Return the rows of the leaderboard in its order, with the filters of the page."""
     benchmarks = list(run_lists.benchmarks())
-    slug = request.GET.get("benchmark", benchmarks[0].slug if benchmarks else "")
-    benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
+    name = request.GET.get("benchmark", benchmarks[0].name if benchmarks else "")
+    benchmark = Benchmark.objects.filter(named(name), current=True).first()
     if benchmark is None:
-        raise Http404(f"There is no benchmark {slug!r}.")
+        raise Http404(f"There is no benchmark {name!r}.")
     slices = offered_slices(benchmark)
     _refuse_unknown(request.GET, slices)
     standings = leaderboard(read_filter(request.GET, benchmark, slices)).standings
@@ -166,8 +168,8 @@ def about_model(model: Model) -> Json:
 
 
 def about_benchmark(benchmark: Benchmark) -> Json:
-    names = ("slug", "version", "digest", "title", "probe", "licence", "source", "citation", "relations", "items")
-    facts = {name: getattr(benchmark, name) for name in names}
+    names = ("name", "slug", "version", "digest", "title", "probe", "licence", "source", "citation")
+    facts = {name: getattr(benchmark, name) for name in (*names, "relations", "items")}
     return {**facts, "smallest_difference": shown_difference(benchmark) or None}
 
 
@@ -181,7 +183,7 @@ def about_run(run: Run) -> Json:
     return {
         "run": run.pk,
         "model": about_model(run.model),
-        "benchmark": {"slug": run.benchmark.slug, "version": run.benchmark.version},
+        "benchmark": {name: getattr(run.benchmark, name) for name in ("name", "slug", "version", "probe")},
         **{name: getattr(run, name) for name in (*names, *times)},
     }
 
@@ -198,13 +200,16 @@ def benchmarks_json(request: HttpRequest) -> Json:
 
 @answers(*READ)
 def runs_json(request: HttpRequest) -> Json:
-    """Return the runs, the newest first; `model`, `benchmark` and `state` narrow them."""
+    """Return the runs, the newest first; `model`, `benchmark`, `probe` and `state` narrow them."""
     one_of("state", request.GET.get("state"), Run.State.values)
-    slugs = Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()
-    one_of("benchmark", request.GET.get("benchmark"), list(slugs))
-    names = {"model": "model__hub_id", "benchmark": "benchmark__slug", "state": "state"}
+    boards = list(Benchmark.objects.order_by("slug", "-main", "probe"))
+    benchmark = request.GET.get("benchmark", "")
+    one_of("benchmark", benchmark, list(dict.fromkeys(board.name for board in boards)))
+    one_of("probe", request.GET.get("probe"), list(dict.fromkeys(board.probe for board in boards)))
+    names = {"model": "model__hub_id", "probe": "benchmark__probe", "state": "state"}
     conditions = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
-    runs = Run.objects.filter(**conditions).select_related("model", "benchmark").order_by("-pk")
+    asked = named(benchmark, "benchmark__") if benchmark else Q()
+    runs = Run.objects.filter(asked, **conditions).select_related("model", "benchmark").order_by("-pk")
     page, entries = page_of(request.GET, runs.count())
     return {"page": page, "runs": [about_run(run) for run in runs[entries]]}
 
@@ -262,8 +267,7 @@ def _filter(form: ItemsForm) -> ItemFilter:
 def submit_json(request: HttpRequest) -> Json:
     """Store a submission; its model is checked soon. A known duplicate has its run already."""
     body = _body(request)
-    slugs = _slugs(body)
-    chosen = [benchmarks.current(slug) for slug in slugs]
+    chosen = [benchmarks.current(name) for name in _benchmark_names(body)]
     revisions, options = _revisions(body), body.get("options", {})
     submitted = requests.receive_all(body["model"], chosen, options, revisions=revisions, submitter=submitter(request))
     answers = [about_submission(request, submission) for submission in submitted]
@@ -277,14 +281,14 @@ def _revisions(body: Json) -> list[str]:
     return [name.strip() for name in revisions]
 
 
-def _slugs(body: Json) -> list[str]:
-    """Return the benchmarks that a submission names, in its order and each once."""
+def _benchmark_names(body: Json) -> list[str]:
+    """Return the names of the benchmarks of a submission, in its order and each once."""
     if "benchmarks" not in body:
         return [body.get("benchmark", "starter")]
-    slugs = body["benchmarks"]
-    if "benchmark" in body or not slugs or not all(isinstance(slug, str) for slug in slugs):
+    names = body["benchmarks"]
+    if "benchmark" in body or not names or not all(isinstance(name, str) for name in names):
         raise BadInput("The benchmarks of a submission are a list of names.", "Send benchmark or benchmarks, not both.")
-    return list(dict.fromkeys(slugs))
+    return list(dict.fromkeys(names))
 
 
 @unlisted
@@ -317,7 +321,7 @@ def about_submission(request: HttpRequest, submission: Submission) -> Json:
         "submission": submission.token,
         "model": submission.model_id,
         "revision": submission.revision,
-        "benchmark": submission.benchmark.slug,
+        "benchmark": submission.benchmark.name,
         "url": request.build_absolute_uri(reverse("submission", args=[submission.token])),
         "state": submission.state,
         "run": submission.run_id,

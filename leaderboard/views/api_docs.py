@@ -39,14 +39,14 @@ ROUTES = (
         "A model at several steps of its training: all points, groups, and the questions learned and forgotten.",
         "benchmark, settings, by, with, from, to, change, page",
     ),
-    Route("GET", "benchmarks", "Every benchmark in its current version."),
+    Route("GET", "benchmarks", "Every benchmark in its current version, once for each probe."),
     Route(
         "GET",
-        "benchmarks/<slug>/items",
+        "benchmarks/<name>/items",
         "The questions of a benchmark, 200 per page, with how many answers to each were right.",
         "search, relation, order, page",
     ),
-    Route("GET", "runs", "Runs, the newest first, 200 per page.", "model, benchmark, state, page"),
+    Route("GET", "runs", "Runs, the newest first, 200 per page.", "model, benchmark, probe, state, page"),
     Route("GET", "runs/<id>", "A run: state, progress, history, provenance record."),
     Route("GET", "runs/<id>/scores", "The scores of a run: one object per metric and group."),
     Route(

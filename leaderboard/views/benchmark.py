@@ -10,12 +10,13 @@ from leaderboard.display import labels
 from leaderboard.display.columns import citation
 from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Anchor, Section, anchors
-from leaderboard.display.tables import Table
+from leaderboard.display.tables import PageLink, Table
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
@@ -23,6 +24,7 @@ from leaderboard.probe_pages.descriptions import counts, description
 from leaderboard.probe_pages.diversity import diversity_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
+from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
 from leaderboard.probe_pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.probe_pages.standings_chart import standings_charts
@@ -34,8 +36,8 @@ from probing import catalog
 from probing.benchmark import Relation
 
 
-def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(runs.benchmarks(), slug=slug)
+def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(runs.benchmarks(), named(name))
     pages = pages_of(benchmark)
     offered, relations = offered_slices(benchmark), read_relations(benchmark)
     filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
@@ -48,11 +50,12 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
-        "example": example_question(relations, pages.offers_options),
+        "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "place_switches": places.switches(
             request.GET, places.places(pages, offered), place, everything="All, in groups"
         ),
         "switches": switch_links(pages, request.GET),
+        "probes": _probe_links(benchmark),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
@@ -72,6 +75,13 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     return show(request, "benchmark.html", context, tables, charts, sections)
 
 
+def _probe_links(benchmark: Benchmark) -> list[PageLink]:
+    """Return links to the boards of all probes by which the benchmark is asked; none where there is one probe."""
+    boards = Benchmark.objects.filter(slug=benchmark.slug, current=True).order_by("-main", "probe")
+    links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
+    return links if len(links) > 1 else []
+
+
 def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     relations = [Anchor("relations", "Relations")] if has_relations else []
@@ -81,7 +91,8 @@ def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Ancho
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
     entry = catalog.CATALOG.get(benchmark.slug)
-    versions = Benchmark.objects.filter(slug=benchmark.slug).exclude(version=ANY_VERSION).order_by("-created")
+    same = Benchmark.objects.filter(slug=benchmark.slug, probe=benchmark.probe)
+    versions = same.exclude(version=ANY_VERSION).order_by("-created")
     return {
         "benchmark": benchmark,
         "description": description(benchmark),

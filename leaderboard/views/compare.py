@@ -146,7 +146,7 @@ def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
     """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
     models = urlencode([("model", run.model.hub_id) for run in runs])
     current = runs[0].benchmark
-    others = [PageLink(other.title, f"?{models}&benchmark={other.slug}", False) for other in shared_benchmarks(runs)]
+    others = [PageLink(other.title, f"?{models}&benchmark={other.name}", False) for other in shared_benchmarks(runs)]
     choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
     return {
         "chosen": chosen([str(run.pk) for run in runs]),

@@ -12,6 +12,7 @@ from django.utils.feedgenerator import Atom1Feed
 from leaderboard.display.visible import visible
 from leaderboard.lists.ended_runs import NEWEST, RecentResult, newest_results
 from leaderboard.models import Benchmark, Change, Score
+from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.run_citations import citation
@@ -24,14 +25,14 @@ else:
 
 
 class ResultsFeed(Results):
-    """The newest results that were measured here; those of one benchmark where its slug is in the address."""
+    """The newest results that were measured here; those of one benchmark where its name is in the address."""
 
     feed_type = Atom1Feed
     author_name = "Clozeboard"
     description_template = "feed_entry.html"
 
-    def get_object(self, request: HttpRequest, slug: str = "") -> Benchmark | None:
-        return get_object_or_404(Benchmark, slug=slug, current=True) if slug else None
+    def get_object(self, request: HttpRequest, name: str = "") -> Benchmark | None:
+        return get_object_or_404(Benchmark, named(name), current=True) if name else None
 
     def title(self, benchmark: Benchmark | None) -> str:
         return f"Clozeboard: results on {benchmark.title}" if benchmark else "Clozeboard: results"
@@ -40,7 +41,7 @@ class ResultsFeed(Results):
         return benchmark.get_absolute_url() if benchmark else reverse("overview")
 
     def items(self, benchmark: Benchmark | None) -> list[RecentResult]:
-        return newest_results(benchmark.slug if benchmark else "")
+        return newest_results(benchmark.name if benchmark else "")
 
     def item_title(self, item: RecentResult) -> str:
         score = main_score(item)

@@ -17,12 +17,13 @@ from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import ColumnValues
-from leaderboard.probe_pages.questions_in_words import group_title, relation_names, wording
-from leaderboard.stored.benchmarks import templates_to_choose
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names, tag_text, wording
+from leaderboard.stored.benchmarks import read, tag_values, templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
 from probing.errors import BadInput
 from probing.options import Option
 from probing.probes import probe_named, probe_of
+from probing.probes.normalise import normalised
 from probing.probes.probe import offered_options, tag_columns
 from probing.settings import SETTINGS
 
@@ -33,23 +34,11 @@ YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
 
 
-class BenchmarksField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]  # Django has no parameter here
-    """A choice of several benchmarks, each shown with its number of items and the minutes that a run takes.
-
-    `minutes` maps a benchmark to the time of a usual run in words, empty where it is not known.
-    """
-
-    minutes: Callable[[Benchmark], str]
-
-    def label_from_instance(self, benchmark: Benchmark) -> str:
-        facts = [f"{benchmark.items:,} items", self.minutes(benchmark)]
-        return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
-
-
 class SubmitForm(forms.Form):
     """A model's id or address, the benchmarks to measure it on, and what can be chosen on all of these.
 
-    The fields of settings and options are made from their declarations (`offered_options`).
+    The fields of settings and options are made from their declarations (`offered_options`). `minutes` maps a benchmark
+    to the time of a usual run in words, empty where it is not known.
     """
 
     model = forms.CharField(
@@ -66,9 +55,7 @@ class SubmitForm(forms.Form):
             }
         ),
     )
-    benchmark = BenchmarksField(
-        Benchmark.objects.none(),
-        to_field_name="slug",
+    benchmark = forms.MultipleChoiceField(
         label="Benchmarks",
         error_messages={"required": "Tick at least one benchmark."},
         widget=forms.CheckboxSelectMultiple(
@@ -99,16 +86,14 @@ class SubmitForm(forms.Form):
     )
 
     def __init__(self, data: Any = None, *, initial: QueryDict, minutes: Callable[[Benchmark], str]) -> None:
-        offered = runs.benchmarks().exclude(path="")
-        benchmarks = list(offered)
-        slugs = [benchmark.slug for benchmark in benchmarks]
-        ticked = [slug for slug in initial.getlist("benchmark") if slug in slugs] or slugs[:1]
+        self.offered = {benchmark.name: benchmark for benchmark in runs.benchmarks().exclude(path="")}
+        names = list(self.offered)
+        ticked = [name for name in initial.getlist("benchmark") if name in names] or names[:1]
         super().__init__(data, initial={**initial.dict(), "benchmark": ticked}, label_suffix="")
         self.full_ids: list[str] = []
-        field = cast(BenchmarksField, self.fields["benchmark"])
-        field.minutes, field.queryset = minutes, offered
-        field.choices = [(row.slug, field.label_from_instance(row)) for row in benchmarks]
-        chosen = [benchmark for benchmark in benchmarks if benchmark.slug in ticked]
+        field = cast(forms.MultipleChoiceField, self.fields["benchmark"])
+        field.choices = [(name, benchmark_label(row, minutes(row))) for name, row in self.offered.items()]
+        chosen = [row for name, row in self.offered.items() if name in ticked]
         self.fields |= {f"{OPTION}{name}": field for name, field in common_fields(chosen).items()}
 
     def options(self) -> list[forms.BoundField]:
@@ -130,7 +115,8 @@ class SubmitForm(forms.Form):
         return bool(self["revisions"].value())
 
     def benchmarks(self) -> list[Benchmark]:
-        return list(self.cleaned_data["benchmark"])
+        """Return the ticked benchmarks, in the order of the form."""
+        return [row for name, row in self.offered.items() if name in self.cleaned_data["benchmark"]]
 
     def revisions_named(self) -> list[str]:
         return listed_revisions(self.cleaned_data["revisions"])
@@ -179,10 +165,19 @@ class SubmitForm(forms.Form):
                 return
 
 
+def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
+    """Return a benchmark's title with its number of items and the minutes that a usual run takes, if known."""
+    facts = [f"{benchmark.items:,} items", minutes]
+    return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
+
+
 def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
     """Return what is wrong with these settings and options, or an empty text."""
     try:
-        probe_of(benchmark.settings_with(chosen))
+        settings = benchmark.settings_with(chosen)
+        probe_of(settings)
+        if any(offered_options(probe_named(benchmark.probe))[name].tag for name in chosen):
+            normalised(settings, read(benchmark))
     except BadInput as error:
         return str(error)
     return ""
@@ -190,10 +185,16 @@ def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
 
 def common_fields(benchmarks: Sequence[Benchmark]) -> dict[str, forms.Field]:
     """Return the fields of what can be chosen on each of these benchmarks, as the first of them has them."""
-    fields = [option_fields(benchmark) for benchmark in benchmarks]
-    return (
-        {name: field for name, field in fields[0].items() if all(name in other for other in fields)} if fields else {}
-    )
+    first, *others = [option_fields(benchmark) for benchmark in benchmarks] or [{}]
+    shared = {name: field for name, field in first.items() if all(name in other for other in others)}
+    for name, field in shared.items():
+        if isinstance(field, forms.ChoiceField):
+            field.choices = [choice for choice in _choices(field) if all(choice in _choices(o[name]) for o in others)]
+    return shared
+
+
+def _choices(field: forms.Field) -> list[Any]:
+    return list(getattr(field, "choices", ()))
 
 
 def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
@@ -201,10 +202,11 @@ def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
     offered, settings = offered_options(probe_named(benchmark.probe)), benchmark.settings_with({})
     usual = {**settings.to_json(), **settings.options}
     pages = pages_of(benchmark)
+    values = {name: tag_values(benchmark, option.tag) for name, option in offered.items() if option.tag}
     fields = {
-        name: option_field(option, pages.option_label(name), usual.get(name, option.default))
+        name: option_field(option, pages.option_label(name), usual.get(name, option.default), values.get(name, ()))
         for name, option in offered.items()
-        if not option.many and name != "dtype"
+        if not option.many and name != "dtype" and (not option.tag or len(values[name]) > 1)
     }
     templates = templates_to_choose(benchmark)
     if len(templates) > 1:
@@ -235,9 +237,16 @@ def number_format_field(option: Option) -> forms.Field:
     )
 
 
-def option_field(option: Option, label: str, initial: Any) -> forms.Field:
-    """Return a choice for an option with few values, and otherwise a number or a text."""
+def option_field(option: Option, label: str, initial: Any, tag_values: Sequence[str] = ()) -> forms.Field:
+    """Return a choice for an option with few values, and otherwise a number or a text.
+
+    `tag_values`: those that the benchmark's relations have of the option's tag, of which one is chosen.
+    """
     common: dict[str, Any] = {"required": False, "label": label, "help_text": option.help}
+    if option.tag:
+        everything = [] if option.default else [("", "all")]
+        choices = [*everything, *((value, tag_text(option.tag, value)) for value in tag_values)]
+        return forms.ChoiceField(choices=choices, initial=initial, **common)
     if option.choices:
         choices = [(str(value), labels.choice(value)) for value in option.choices]
         return forms.ChoiceField(choices=choices, initial=str(initial), **common)

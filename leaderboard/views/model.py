@@ -128,10 +128,10 @@ class Known(NamedTuple):
     groups: list[Any]
 
 
-def _known(rows: Sequence[ProfileRow], slug: str) -> tuple[ProfileRow | None, Known | None]:
+def _known(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | None, Known | None]:
     """Return the groups of the chosen benchmark, or of the first with results here, or of the first at all."""
     own = [row for row in rows if row.run.artefact] or list(rows)
-    row = next((row for row in own if row.run.benchmark.slug == slug), own[0] if own else None)
+    row = next((row for row in own if row.run.benchmark.name == name), own[0] if own else None)
     if row is None:
         return None, None
     metric = row.run.benchmark.main_metric
@@ -200,7 +200,7 @@ def _steps_cell(row: RunScore) -> cells.Cell:
     step = row.run.model.step
     if not row.steps:
         return cells.number(step)
-    address = f"{row.run.model.training_url}?benchmark={row.run.benchmark.slug}"
+    address = f"{row.run.model.training_url}?benchmark={row.run.benchmark.name}"
     return cells.Cell(step, f"{row.steps:,} points to {step:,}", address, kind="number")
 
 

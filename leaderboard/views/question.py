@@ -15,6 +15,7 @@ from leaderboard.display.tables import Table, TableView, link, page_links, page_
 from leaderboard.lists.question_outcomes import QuestionOutcomes, question_outcomes, read_runs
 from leaderboard.lists.questions import BenchmarkQuestion, question_named, question_url
 from leaderboard.models import Benchmark
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.question_forms import ShownSentence
 from leaderboard.probe_pages.question_pages import answers_table, options_table, read_answers
@@ -43,8 +44,8 @@ class Wording(NamedTuple):
         return cells.share(self.right / self.answered)
 
 
-def question_view(request: HttpRequest, slug: str, question: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(Benchmark, slug=slug, current=True)
+def question_view(request: HttpRequest, name: str, question: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     try:
         item = question_named(benchmark, question)
     except ProbingError as error:
@@ -80,7 +81,7 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion) -> dict[str, Any]:
         "question": question,
         "lang": language_of(relation),
         "relation_name": relation_name(relation),
-        "relation_url": reverse("relation", args=[benchmark.slug, relation.id]),
+        "relation_url": reverse("relation", args=[benchmark.name, relation.id]),
         "truth": tags.get("truth", ""),
         "tags": [(name, tag_text(name, value)) for name, value in tags.items() if name not in VERSION_TAGS],
         **{name: question_url(benchmark, relation, other) if other else "" for name, other in near.items()},

@@ -18,6 +18,7 @@ from leaderboard.lists.questions import (
     read_questions,
 )
 from leaderboard.models import Benchmark
+from leaderboard.models.benchmark import PROBE_MARK, named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
@@ -27,8 +28,8 @@ from probing.errors import ProbingError
 SHARE_RIGHT_HELP = "The share of right answers over all models and wordings that were measured here."
 
 
-def questions_view(request: HttpRequest, slug: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(Benchmark, slug=slug, current=True)
+def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     judged = bool(benchmark.correctness.column)
     try:
         relations = read_questions(benchmark).relations
@@ -41,7 +42,7 @@ def questions_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     chosen = rows[start : start + PAGE_SIZE]
     if request.GET.get("format") == "csv":
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
-        return csv_response([column.name for column in columns], values, f"{slug}-questions")
+        return csv_response([column.name for column in columns], values, f"{name.replace(PROBE_MARK, '-')}-questions")
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
     table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
     return render(

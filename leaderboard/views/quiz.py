@@ -17,6 +17,7 @@ from leaderboard.display.visible import visible
 from leaderboard.lists.questions import question_url
 from leaderboard.lists.quiz import Marked, QuizQuestion, drawn_questions, mark, model_names, place_in_words, quiz_scores
 from leaderboard.models import Benchmark
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.question_forms import QuestionForm
 from leaderboard.views.question import question_missing
@@ -27,20 +28,20 @@ LONGEST_ANSWER = 100
 NAMES_SHOWN, NAMES_LISTED = 2, 20  # models that a cell, and its tooltip, name
 
 
-def quiz_view(request: HttpRequest, slug: str) -> HttpResponseBase:
+def quiz_view(request: HttpRequest, name: str) -> HttpResponseBase:
     """Show ten drawn questions, or with answers in the query string how many of them are right."""
-    benchmark = get_object_or_404(Benchmark, slug=slug, current=True)
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     form = pages_of(benchmark).question_form
     if form.unplayable:
         return render(request, "quiz.html", {"benchmark": benchmark, "unplayable": form.unplayable})
     seed = request.GET.get("draw", "")
     if not SEED.fullmatch(seed):
-        return HttpResponseRedirect(f"{reverse('quiz', args=[slug])}?draw={token_hex(3)}")
+        return HttpResponseRedirect(f"{reverse('quiz', args=[name])}?draw={token_hex(3)}")
     try:
         questions = drawn_questions(benchmark, seed)
     except ProbingError as error:
         return question_missing(request, benchmark, error)
-    context: dict[str, Any] = {"benchmark": benchmark, "form": form, "seed": seed, "new": reverse("quiz", args=[slug])}
+    context: dict[str, Any] = {"benchmark": benchmark, "form": form, "seed": seed, "new": reverse("quiz", args=[name])}
     if "done" not in request.GET:
         return render(request, "quiz.html", {**context, "questions": _shown(questions, form)})
     answers = [request.GET.get(f"q{number}", "")[:LONGEST_ANSWER] for number in range(1, len(questions) + 1)]

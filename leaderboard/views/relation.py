@@ -14,8 +14,10 @@ from leaderboard.lists.questions import question_url
 from leaderboard.lists.runs import benchmarks, read_records
 from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.published_sections import published_slice
+from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import (
     example_question,
     language_of,
@@ -33,8 +35,8 @@ CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
 
 
-def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(benchmarks(), slug=slug)
+def relation_view(request: HttpRequest, name: str, relation: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(benchmarks(), named(name))
     pages = pages_of(benchmark)
     content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
     dimension, group = pages.relation_slice(content, relation)
@@ -48,7 +50,9 @@ def relation_view(request: HttpRequest, slug: str, relation: str) -> HttpRespons
         "id": relation,
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
-        "example": example_question([content], pages.offers_options) if content else None,
+        "example": example_question([content], pages.offers_options, in_writing=pages.question_form is FREE_TEXT)
+        if content
+        else None,
         "wordings": [template_pieces(template) for template in content.templates] if content else [],
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,

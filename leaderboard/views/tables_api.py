@@ -9,6 +9,7 @@ from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
 from leaderboard.lists.questions import ORDERS, difficulties, read_questions
 from leaderboard.models import Benchmark
+from leaderboard.models.benchmark import named
 from leaderboard.views.api import READ, Json, answers, one_of, page_of
 from leaderboard.views.overview import matrix_table, selection
 from leaderboard.views.question_filters import QuestionsForm
@@ -33,11 +34,11 @@ def overview_json(request: HttpRequest) -> Json:
 
 
 @answers(*READ)
-def questions_json(request: HttpRequest, slug: str) -> Json:
+def questions_json(request: HttpRequest, name: str) -> Json:
     """Return a page of a benchmark's questions with how many answers were right, filtered as on the HTML page."""
-    benchmark = Benchmark.objects.filter(slug=slug, current=True).first()
+    benchmark = Benchmark.objects.filter(named(name), current=True).first()
     if benchmark is None:
-        raise Http404(f"There is no benchmark {slug!r}.")
+        raise Http404(f"There is no benchmark {name!r}.")
     judged = bool(benchmark.correctness.column)
     labels = {relation.label: relation.label for relation in read_questions(benchmark).relations}
     one_of("relation", request.GET.get("relation"), labels)
@@ -45,7 +46,7 @@ def questions_json(request: HttpRequest, slug: str) -> Json:
     rows = difficulties(benchmark, QuestionsForm(request.GET, labels, judged).choice)
     page, entries = page_of(request.GET, len(rows))
     columns = question_columns(benchmark, judged)
-    return {"benchmark": slug, "found": len(rows), "page": page, "items": as_json(columns, rows[entries])}
+    return {"benchmark": name, "found": len(rows), "page": page, "items": as_json(columns, rows[entries])}
 
 
 def as_json(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> list[Json]:

@@ -37,7 +37,7 @@ def training_json(request: HttpRequest, org: str, name: str) -> Json:
 
 def _refuse_unknown(training: Training, query: QueryDict) -> None:
     """Refuse choices that the page leaves out; a program would take the answer for what it asked for."""
-    one_of("benchmark", query.get("benchmark"), [series.benchmark.slug for series in training.all_series])
+    one_of("benchmark", query.get("benchmark"), [series.benchmark.name for series in training.all_series])
     one_of("settings", query.get("settings"), training.settings_groups)
     one_of("dimension", query.get("by"), training.dimensions)
     if training.error:

@@ -73,7 +73,7 @@ def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", rev
     record has it.
     """
     record = _parsed(text)
-    benchmark = _benchmark(record["benchmark"])
+    benchmark = _benchmark(record["benchmark"], str(record["settings"].get("probe", "")))
     settings = normalised(_settings(record["settings"], benchmark), benchmarks.read(benchmark))
     model = _claimed_model(record["model"], hub_id, revision, settings)
     named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
@@ -205,11 +205,15 @@ def _parsed(text: bytes) -> dict[str, Any]:
     raise BadInput(f"{RECORD} is not the record of a run.", UNCHANGED)
 
 
-def _benchmark(facts: Mapping[str, Any]) -> Benchmark:
-    """Return the version that the result is about; its files must be here, as rows are checked against them."""
+def _benchmark(facts: Mapping[str, Any], probe: str) -> Benchmark:
+    """Return the version that the result is about; its files must be here, as rows are checked against them.
+
+    It is the one that is asked by this probe, where there is one.
+    """
     here = Benchmark.objects.exclude(path="")
     slug, version = facts.get("slug"), facts.get("version")
-    benchmark = here.filter(digest=facts.get("digest", "")).order_by("-current", "pk").first()
+    same = here.filter(digest=facts.get("digest", "")).order_by("-current", "-main", "pk")
+    benchmark = same.filter(probe=probe).first() or same.first()
     if benchmark is None:
         versions = ", ".join(here.filter(slug=slug).order_by("pk").values_list("version", flat=True)) or "none"
         raise BadInput(
@@ -228,7 +232,7 @@ def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
         raise BadInput(
             f"The result was measured with the probe {settings.probe}, and {benchmark.slug} is imported here for "
             f"{benchmark.probe}.",
-            f"Import the benchmark for it under another name: --probe {settings.probe}.",
+            f"Import the benchmark for it as well: --slug {benchmark.slug} --probe {settings.probe}.",
         )
     return settings
 

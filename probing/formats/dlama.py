@@ -10,7 +10,7 @@ import tarfile
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -104,11 +104,9 @@ def read(path: Path) -> Benchmark:
     name = path.resolve().name.lower().split(".")[0]
     notes = [f"Items left out, {reason}: {items:,}." for reason, items in left_out.items()]
     notes += _source_notes(_templates_lines(texts), relations)
-    return verbatim(
-        Benchmark(
-            name, sha[:12], sha, relations, files=files, probe="ranking", notes=tuple(notes), usual_tags=USUAL_TAGS
-        )
-    )
+    further = ("answering",) if any(relation.questions for relation in relations) else ()
+    benchmark = Benchmark(name, sha[:12], sha, relations, files=files, notes=tuple(notes), usual_tags=USUAL_TAGS)
+    return verbatim(replace(benchmark, probe="ranking", further_probes=further))
 
 
 def fact_files(path: Path) -> dict[str, bytes]:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from queue import Empty, Full, Queue
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ import psutil
 from probing.errors import NoSpace, ProbingError
 from probing.files.adapters import FILES
 from probing.files.wanted import wanted
+from probing.formats import FORMATS
 from probing.kinds import KINDS
 from probing.language_model import ModelCard
 from probing.measuring import sandbox
@@ -228,9 +230,15 @@ class MeasuringProcess:
     def _read_rows(self, part: Part, skipped: frozenset[int]) -> pd.DataFrame:
         """Return the rows of the part that has just been measured, and remove their file."""
         path = self._rows / "rows.parquet"
-        rows = read_part(path, part, skipped)
+        rows = read_part(path, part._replace(relation=self._labels[part.relation]), skipped)
         path.unlink()
         return rows
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        """Map the ids of the benchmark's relations to the labels that they have in rows."""
+        files = self.task.benchmark
+        return {relation.id: relation.label for relation in FORMATS[files.format](files.folder).relations}
 
     def _send(self, order: Message) -> None:
         with suppress(BrokenPipeError):  # the process has ended; the next message tells how

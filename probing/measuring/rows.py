@@ -43,7 +43,8 @@ def read_table(file: IO[bytes], count: int) -> pa.Table:
 def read_part(path: Path, part: Part, skipped: frozenset[int] = frozenset()) -> pd.DataFrame:
     """Return the rows of `part` in a file whose writer may still run; raise `UnfitRows` or `OSError`.
 
-    `skipped`: the indices of its items that are too long for the model and have no row.
+    The relation of `part` is named by its label, as in rows. `skipped`: the indices of its items that are too long for
+    the model and have no row.
     """
     rows: pd.DataFrame = read_table(BytesIO(_content(path)), part.items - len(skipped)).to_pandas()
     if not {*ROW_KEY} <= set(rows.columns):

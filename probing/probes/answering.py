@@ -48,8 +48,12 @@ class Answering(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(AnsweringColumns.__annotations__) | VERSION_TAGS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
-    pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)
-    objects: str = option("augmented", "augmented, or raw: before superclasses were added", chooses_items=True)
+    pair: str = option(
+        "", "one pair of cultures, for example arab-west; all if empty", chooses_items=True, tag="culture_pair"
+    )
+    objects: str = option(
+        "augmented", "augmented, or raw: before superclasses were added", chooses_items=True, tag="objects"
+    )
     chat: bool = option(True, "ask through the model's chat template")
     tokens: int = option(40, "how many tokens the model may write")
 

@@ -60,8 +60,12 @@ class Ranking(MultipleChoice):
     measures_statements: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
-    pair: str = option("", "one pair of cultures, for example arab-west; all if empty", chooses_items=True)
-    objects: str = option("augmented", "augmented, or raw: before superclasses were added", chooses_items=True)
+    pair: str = option(
+        "", "one pair of cultures, for example arab-west; all if empty", chooses_items=True, tag="culture_pair"
+    )
+    objects: str = option(
+        "augmented", "augmented, or raw: before superclasses were added", chooses_items=True, tag="objects"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.management.base import PlainCommand
+from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from leaderboard.stored.chance import store_rarer_answer
 from leaderboard.stored.graph_samples import FORMAT, install_sample
@@ -23,7 +24,11 @@ class Command(PlainCommand):
         parser.add_argument("folder", type=Path, help="the benchmark's folder or archive")
         parser.add_argument("--slug", default="", help="name in addresses (default: the folder's name)")
         parser.add_argument("--title", default="", help="name on pages")
-        parser.add_argument("--probe", default="", help="how models are asked (default: the benchmark's usual probe)")
+        parser.add_argument(
+            "--probe",
+            default="",
+            help="how models are asked (default: its usual probes); added to the probes that it has here",
+        )
         about = "With any of these, statements are drawn anew: the sample is a version of the benchmark."
         add_sampling_options(parser.add_argument_group("sample of a knowledge graph", about))
 
@@ -45,6 +50,9 @@ class Command(PlainCommand):
         content = f"{benchmark.relations} relations, {benchmark.items} items"
         self.say(f"{benchmark}: {content}." if new else f"{benchmark} is imported already: nothing to do.")
         self.say(f"Plan: {benchmark.plan}.")
+        others = Benchmark.objects.filter(slug=benchmark.slug, current=True).exclude(pk=benchmark.pk)
+        for other in others.exclude(path=""):
+            self.say(f"Asked by another probe as well: {other.name}.")
         if not new:
             self.say("A version keeps the plan of its first import; import it under another --slug for another plan.")
         if place := options["corpus"] or options["frequencies"]:

@@ -24,13 +24,17 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("model", help="org/name on the hub or among the local models")
-        parser.add_argument("--benchmark", default="starter", help="the benchmark's slug (default: starter)")
+        parser.add_argument(
+            "--benchmark",
+            default="starter",
+            help="the benchmark's name (default: starter); culture:answering names one with another probe",
+        )
         parser.add_argument(
             "--set",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="an option of the probe, or templates, sample, pll, reduction or dtype; may be repeated",
+            help="an option of the probe, or templates, sample, language, pll, reduction or dtype; may be repeated",
         )
         parser.add_argument(
             "--revisions",
@@ -43,7 +47,7 @@ class Command(PlainCommand):
     def run(self, *, model: str, benchmark: str, revisions: str, wait: bool, **options: Any) -> None:
         row = benchmarks.current(benchmark)
         offered = offered_options(probe_named(row.probe))
-        chosen = parse(offered, options["set"], f"Benchmark {row.slug}")
+        chosen = parse(offered, options["set"], f"Benchmark {row.name}")
         submissions = requests.receive_all(model, [row], chosen, revisions=listed_revisions(revisions), job=False)
         for submission in submissions:
             check_job.examine_and_settle(submission)

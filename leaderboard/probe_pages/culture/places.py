@@ -20,7 +20,6 @@ from probing.analysis.culture import west_last
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
 MOST_MODELS = 40  # rows of a chart
-METRIC = "p_at_1"
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,8 @@ def places_of(pages: ProbePages, runs: Collection[Run]) -> list[Place]:
     """Return the pairs and languages of which any of these runs has figures. At most one query."""
     if pages.split is None:
         return []
-    scores = Score.objects.filter(run__in=runs, metric=METRIC, dimension=pages.split.dimension)
+    metrics = {run.benchmark.main_metric for run in runs}
+    scores = Score.objects.filter(run__in=runs, metric__in=metrics, dimension=pages.split.dimension)
     groups = scores.order_by().values_list("group", flat=True).distinct()
     return places(pages, [Slice(pages.split.dimension, group) for group in groups])
 
@@ -137,39 +137,39 @@ def _link(query: QueryDict, title: str, to: Place, chosen: Place | None, pair: s
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def place_columns(place: Place | None) -> list[Column[Standing]]:
-    """Return the columns with P@1 of both cultures and the gap between them."""
+def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
     if place is None or len(place.sides) < 2:
         return []
     first, second = place.cultures
     return [
         *(
-            _side_column(name, culture, side)
+            _side_column(name, culture, side, title)
             for name, culture, side in zip(("first", "second"), place.cultures, place.sides, strict=True)
         ),
         Column(
             "gap",
             "Gap",
             lambda row: cells.signed(gap(row, place)),
-            f"P@1 of {first} minus that of {second}.",
+            f"{title} of {first} minus that of {second}.",
             align="number",
         ),
     ]
 
 
-def _side_column(name: str, culture: str, side: Slice) -> Column[Standing]:
+def _side_column(name: str, culture: str, side: Slice, title: str) -> Column[Standing]:
     return Column(
         name,
         culture,
-        lambda row: score_cell(row.run, row.score(METRIC, side)),
-        f"P@1 on facts of {culture}.",
+        lambda row: score_cell(row.run, row.score(row.metric, side)),
+        f"{title} on facts of {culture}.",
         align="score",
     )
 
 
 def gap(row: Standing, place: Place) -> float | None:
-    """Return P@1 of the first culture minus that of the second."""
-    first, second = (_value(row.score(METRIC, side)) for side in place.sides)
+    """Return the main metric of the first culture minus that of the second."""
+    first, second = (_value(row.score(row.metric, side)) for side in place.sides)
     return None if first is None or second is None else first - second
 
 
@@ -177,7 +177,7 @@ def _value(score: Score | None) -> float | None:
     return score.value if score else None
 
 
-def gaps_chart(place: Place | None, rows: Sequence[Standing]) -> Chart | None:
+def gaps_chart(place: Place | None, rows: Sequence[Standing], title: str) -> Chart | None:
     """Return a dumbbell for each model, the widest gap in favour of the first culture on top."""
     if place is None or len(place.sides) < 2:
         return None
@@ -192,10 +192,10 @@ def gaps_chart(place: Place | None, rows: Sequence[Standing]) -> Chart | None:
     number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
     summary = f"{place.title}: {number} more of the facts about {first} than of those about {second}."
     hollow = " Hollow markers are published figures." if any(end.is_published for end in ends) else ""
-    return Chart("scatter", f"{first} and {second}", summary + hollow, charts.dumbbells(ends, (first, second), "P@1"))
+    return Chart("scatter", f"{first} and {second}", summary + hollow, charts.dumbbells(ends, (first, second), title))
 
 
 def _dumbbell(row: Standing, place: Place) -> Dumbbell:
-    first, second = (_value(row.score(METRIC, side)) or 0.0 for side in place.sides)
+    first, second = (_value(row.score(row.metric, side)) or 0.0 for side in place.sides)
     name = row.run.model.hub_id.removeprefix("published/")
     return Dumbbell(name, first, second, row.run.is_published, row.run.get_absolute_url())

@@ -6,10 +6,14 @@ from collections.abc import Iterable, Iterator
 from leaderboard.probe_pages.pages import Json
 from probing.analysis.crossed import CULTURE, join_group, split_group
 from probing.analysis.culture import west_last
+from probing.probes.answering import Answering
+from probing.probes.ranking import Ranking
+
+MAIN_METRICS = frozenset({Ranking.main_metric, Answering.main_metric})
 
 
 def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
-    """Yield P@1 of cultures and pairs under the groups of measured runs, and the gaps of pairs, without an interval.
+    """Yield figures of cultures and pairs under the groups of measured runs, and gaps of pairs without an interval.
 
     Nothing is yielded for figures that are not of one culture pair.
     """
@@ -22,7 +26,7 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
         "relation_culture": {"culture_pair_language_relation": both},
     }
     sides: dict[tuple[str, str], dict[str, Json]] = defaultdict(dict)
-    for score in [score for score in scores if score["metric"] == "p_at_1"]:
+    for score in [score for score in scores if score["metric"] in MAIN_METRICS]:
         if score["dimension"] == "culture_pair":
             yield {**score, "dimension": "culture_pair_language", "group": both}
         *relation, culture = split_group(score["dimension"], score["group"])

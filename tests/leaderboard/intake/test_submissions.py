@@ -156,7 +156,7 @@ def test_a_checkpoint_that_would_be_too_large_in_float32_is_refused_in_float32_o
         ({"dtype": "auto"}, "dtype cannot be 'auto'. Choose from: float32, bfloat16, float16"),
         (
             {"limit": 3},
-            r"Benchmark small has no option 'limit'\. Choose from: templates, sample, pll, reduction",
+            r"Benchmark small has no option 'limit'\. Choose from: templates, sample, language, pll, reduction",
         ),
         ({"decide": True}, "no option 'decide'"),
     ],

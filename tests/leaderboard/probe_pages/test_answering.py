@@ -3,12 +3,18 @@
 from collections.abc import Iterable, Iterator
 
 import pytest
+from django.conf import settings
 from django.test import Client
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.intake import check_job, queue
+from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models.benchmark import named
+from leaderboard.probe_pages import published
+from leaderboard.worker.jobs import probe_run
 from probing.language_model import Continuation
 from probing.settings import Settings
 from tests.fakes import FakeModel
+from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -24,9 +30,8 @@ class Writes(FakeModel):
 
 @pytest.fixture
 def run(culture: Benchmark) -> Run:
-    Benchmark.objects.update(probe="answering")
-    culture.refresh_from_db()
-    return make.probed(culture, make.model(), Writes(), Settings(probe="answering", options={"chat": False}))
+    answering = Benchmark.objects.get(named("culture:answering"))
+    return make.probed(answering, make.model(), Writes(), Settings(probe="answering", options={"chat": False}))
 
 
 def test_items_show_the_question_and_the_response(client: Client, run: Run) -> None:
@@ -52,6 +57,119 @@ def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: 
 
 
 def test_the_leaderboard_has_a_column_for_each_pair_of_cultures(client: Client, run: Run) -> None:
-    (row,) = (row for row in csv_rows(client, "/benchmarks/culture/?part=all") if row["model"] == run.model.hub_id)
+    (row,) = (
+        row for row in csv_rows(client, "/benchmarks/culture:answering/?part=all") if row["model"] == run.model.hub_id
+    )
     assert float(row["accuracy_substring"]) == pytest.approx(0.4)
     assert float(row["culture_pair_arab-west"]) == pytest.approx(0.4)
+
+
+@pytest.fixture
+def ranked_run(culture: Benchmark) -> Run:
+    return make.probed(culture, make.model("org/ranked"), FakeModel(), culture.settings_with({}))
+
+
+def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
+    client: Client, culture: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    chosen = {"set-chat": "False", "set-tokens": "3"}
+    client.post("/submit/", {"model": "org/causal", "benchmark": "culture:answering", **chosen})
+    submission = Submission.objects.get()
+    assert submission.benchmark.name == "culture:answering"
+    check_job.check(submission.pk)
+    run = Run.objects.get(submissions=submission)
+    assert run.settings["options"] == {"chat": False, "tokens": 3}
+    probe_run(run.pk)
+    run.refresh_from_db()
+    assert run.state == Run.State.FINISHED, run.message
+    models = [row["model"] for row in csv_rows(client, "/benchmarks/culture:answering/?part=all")]
+    assert "org/causal" in models
+    rows = csv_rows(client, f"/runs/{run.pk}/items/")
+    assert {row["statement"] for row in rows} >= {"What do people of Egypt speak?"}
+    assert client.get(f"/runs/{run.pk}/").status_code == 200
+
+
+def test_the_boards_of_two_probes_share_no_run(client: Client, run: Run, ranked_run: Run) -> None:
+    def models(address: str) -> set[str]:
+        rows = csv_rows(client, address)
+        return {row["model"] for row in rows} & {run.model.hub_id, ranked_run.model.hub_id}
+
+    assert models("/benchmarks/culture/?part=all") == {"org/ranked"}
+    assert models("/benchmarks/culture:answering/?part=all") == {run.model.hub_id}
+
+
+def test_the_pages_of_a_benchmark_link_its_probes(client: Client, culture: Benchmark) -> None:
+    for name, current in (("culture", "ranking"), ("culture:answering", "answering")):
+        links = client.get(f"/benchmarks/{name}/").context["probes"]
+        assert [(link.title, link.href) for link in links] == [
+            ("ranking", "/benchmarks/culture/"),
+            ("answering", "/benchmarks/culture:answering/"),
+        ]
+        assert [link.title for link in links if link.current] == [current]
+
+
+def test_the_page_shows_a_question_as_it_is_asked(client: Client, culture: Benchmark) -> None:
+    example = client.get("/benchmarks/culture:answering/").context["example"]
+    assert example.before == "What do people of Egypt speak? "
+
+
+def test_every_page_of_the_benchmark_is_there_for_the_probe(client: Client, run: Run) -> None:
+    questions = csv_rows(client, "/benchmarks/culture:answering/items/")
+    assert questions
+    for address in (
+        "/benchmarks/culture:answering/items/",
+        f"/benchmarks/culture:answering/items/{questions[0]['id']}/",
+        "/benchmarks/culture:answering/relations/P37/",
+        "/feeds/benchmarks/culture:answering.atom",
+        "/submit/?benchmark=culture:answering",
+    ):
+        assert client.get(address).status_code == 200, address
+    assert client.get("/benchmarks/culture:guessing/").status_code == 404
+
+
+def test_the_overview_has_the_main_probe_only(client: Client, run: Run, ranked_run: Run) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, "/")}
+    assert "org/ranked" in rows
+    assert run.model.hub_id not in rows
+
+
+def test_the_api_names_and_filters_probes(client: Client, run: Run, ranked_run: Run) -> None:
+    def numbers(query: str) -> set[int]:
+        return {one["run"] for one in client.get(f"/api/v1/runs?{query}").json()["runs"]} & {run.pk, ranked_run.pk}
+
+    assert numbers("benchmark=culture") == {ranked_run.pk}
+    assert numbers("benchmark=culture:answering") == {run.pk}
+    assert numbers("probe=answering") == {run.pk}
+    assert client.get("/api/v1/runs?probe=guessing").status_code == 400
+    board = client.get("/api/v1/leaderboard?benchmark=culture:answering").json()
+    assert (board["benchmark"]["name"], board["benchmark"]["probe"]) == ("culture:answering", "answering")
+    assert {row["run"] for row in board["rows"]} & {run.pk, ranked_run.pk} == {run.pk}
+    body = {"model": "org/model", "benchmark": "culture:answering"}
+    answer = client.post("/api/v1/submit", body, content_type="application/json").json()
+    assert answer["benchmark"] == "culture:answering"
+
+
+def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: None) -> None:
+    published.load(settings.BASE_DIR / "fixtures" / "published")
+    by_board = {
+        name: {run["model"]["hub_id"] for run in client.get(f"/api/v1/runs?benchmark={name}").json()["runs"]}
+        for name in ("dlama", "dlama:answering")
+    }
+    assert by_board["dlama:answering"] == {"published/gpt3.5-turbo"}
+    assert by_board["dlama"].isdisjoint(by_board["dlama:answering"])
+    assert b"gpt3.5-turbo" in client.get("/benchmarks/dlama:answering/?part=all").content
+    assert b"gpt3.5-turbo" not in client.get("/benchmarks/dlama/?part=all").content
+
+
+def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:
+    form = client.get("/submit/?benchmark=culture").context["form"]
+    assert form.fields["set-language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
+    asked = client.get("/submit/?benchmark=culture:answering").context["form"]
+    assert "set-language" not in asked.fields, "there are questions in one language only"
+    one, other = (
+        make.probed(culture, make.model(), FakeModel(), culture.settings_with({"language": language}))
+        for language in ("en", "ar")
+    )
+    assert one.settings_group == "language en"
+    assert other.settings_group == "language ar"

@@ -231,7 +231,7 @@ def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark
     ("options", "step"),
     [
         ({"dtype": "auto"}, "Choose from: float32, bfloat16, float16"),
-        ({"limit": 1}, "Choose from: templates, sample, pll, reduction, dtype, start, prompting, shots"),
+        ({"limit": 1}, "Choose from: templates, sample, language, pll, reduction, dtype, start, prompting, shots"),
         (["few-shot"], "options as {"),
         ({"prompting": "loud"}, "Choose from: vanilla"),
         ({"shots": "3"}, "whole number"),

@@ -9,6 +9,7 @@ import pytest
 from probing.curation.culture import CulturePlan, curate
 from probing.curation.cultures import Culture
 from probing.errors import BadInput
+from probing.formats import FORMATS
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.north_and_south import (
     HAMAR,
@@ -60,6 +61,13 @@ def test_the_files_have_the_layout_of_dlama(serve: Serve, world: World, tmp_path
         },
     ]
     assert [line["sub_label"] for line in lines(folder, "P36", "SOUTH")] == ["Peru"]
+
+
+def test_the_probe_answering_has_questions_to_ask(serve: Serve, world: World, tmp_path: Path) -> None:
+    benchmark = FORMATS["dlama"](curated(serve(world), tmp_path / "out", "P36"))
+    assert benchmark.further_probes == ("answering",)
+    asked = {str(relation.tags["language"]): relation.questions for relation in benchmark.relations}
+    assert asked["es"] == ("¿Qué ciudad es la capital de [X]?",)
 
 
 def test_subjects_are_sorted_by_their_longest_article(serve: Serve, world: World, tmp_path: Path) -> None:

@@ -62,6 +62,18 @@ def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
     assert {record["start"] for _, record in results} == {results[0].record["start"]}, "the model is loaded once"
 
 
+def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) -> None:
+    """Relations of culture pairs are labelled by their predicate, and their ids name pair and language too."""
+    folder = EMBEDDED / "culture"
+    content = FORMATS["dlama"](folder)
+    settings = Settings(probe="ranking", relations=("P30.arab-west.en",), limit=2, pll="whole_answer", reduction="mean")
+    files = BenchmarkFiles("dlama", folder, "culture", content.digest)
+    with MeasuringProcess(Task(model, "org/model", "c0ffee", files, settings, device="cpu")) as process:
+        process.load()
+        rows = process.measure(parts(content, settings)[0]).rows
+    assert set(rows["relation"]) == {"P30"}
+
+
 def test_nothing_is_left_of_it(model: Path) -> None:
     threads = set(threading.enumerate())
     with MeasuringProcess(task(model)) as process:

@@ -58,7 +58,7 @@ def test_a_plan_states_options_of_the_probe(tmp_path: Path, benchmark: Benchmark
         ({"settings": {"options": 1}}, r"'settings\.options' is not a JSON object"),
         (
             {"settings": {"limit": 3}},
-            r"'settings\.limit' is not known\. Choose from: templates, sample, pll, reduction, start",
+            r"'settings\.limit' is not known\. Choose from: templates, sample, language, pll, reduction, start",
         ),
         ({"settings": {"dtype": "float16"}}, r"'settings\.dtype' is not known"),
         (

@@ -59,16 +59,27 @@ def test_an_unknown_probe_is_refused_with_those_that_exist_and_nothing_is_import
     assert not (data / "benchmarks").exists()
 
 
-def test_a_name_that_has_another_probe_is_refused_and_the_proposed_name_works(bear_folder: BearFolder) -> None:
+def test_a_further_probe_is_added_beside_the_main_one(bear_folder: BearFolder) -> None:
     folder = str(bear_folder.write())
     output_of("import_benchmark", "bear", folder)
-    refused = r"small is imported for the probe multiple_choice\. .*--slug small-similarity"
-    with pytest.raises(CommandError, match=refused) as error:
-        output_of("import_benchmark", "bear", folder, "--probe", "similarity")
-    assert error.value.returncode == 2
-    assert Benchmark.objects.get().probe == "multiple_choice"
-    output_of("import_benchmark", "bear", folder, "--slug", "small-similarity", "--probe", "similarity")
-    assert set(Benchmark.objects.values_list("slug", "current")) == {("small", True), ("small-similarity", True)}
+    assert "small:similarity" in output_of("import_benchmark", "bear", folder, "--probe", "similarity")
+    main, further = Benchmark.objects.order_by("pk")
+    assert (main.name, main.probe, main.title) == ("small", "multiple_choice", "small")
+    assert (further.name, further.probe, further.title) == ("small:similarity", "similarity", "small (similarity)")
+    assert (main.path, main.digest) == (further.path, further.digest)
+
+
+def test_a_new_version_is_imported_for_all_probes(bear_folder: BearFolder) -> None:
+    folder = bear_folder.write()
+    output_of("import_benchmark", "bear", str(folder))
+    output_of("import_benchmark", "bear", str(folder), "--probe", "similarity")
+    old = Benchmark.objects.get(slug="small", main=True).version
+    file = next(folder.glob("*.jsonl"))
+    file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[:-1]), "utf-8")
+    output_of("import_benchmark", "bear", str(folder))
+    current = Benchmark.objects.filter(current=True)
+    assert set(current.values_list("probe", "main")) == {("multiple_choice", True), ("similarity", False)}
+    assert {row.version for row in current} & {old} == set()
 
 
 def test_the_same_files_for_the_same_probe_are_imported_once(bear_folder: BearFolder) -> None:

@@ -4,7 +4,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0022_quantised_weights'),
+        ('leaderboard', '0023_probes_of_benchmarks'),
     ]
 
     operations = [

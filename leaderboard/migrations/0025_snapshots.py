@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0022_quantised_weights")]
+    dependencies = [("leaderboard", "0024_difficulty")]
 
     operations = [
         migrations.CreateModel(

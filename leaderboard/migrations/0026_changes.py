@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0028_snapshots")]
+    dependencies = [("leaderboard", "0025_snapshots")]
 
     operations = [
         migrations.CreateModel(
@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
-                ("benchmark", models.CharField(help_text="slug of the benchmark", max_length=200)),
+                ("benchmark", models.CharField(help_text="name of the benchmark", max_length=200)),
                 ("model", models.CharField(blank=True, help_text="title of the model", max_length=300)),
                 (
                     "run",
