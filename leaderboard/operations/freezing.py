@@ -49,8 +49,8 @@ def freeze(addresses: Sequence[str], title: str = "") -> Snapshot:
 
 def _leaderboards() -> Iterator[str]:
     """Yield the address of the leaderboard of every benchmark that has finished runs, in alphabetical order."""
-    benchmarks = Benchmark.objects.filter(current=True, runs__state="finished").distinct().order_by("slug", "-main", "probe")
-    for benchmark in benchmarks:
+    benchmarks = Benchmark.objects.filter(current=True, runs__state="finished").distinct()
+    for benchmark in benchmarks.order_by("slug", "-main", "probe"):
         yield benchmark.get_absolute_url()
 
 
