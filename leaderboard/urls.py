@@ -11,6 +11,7 @@ from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
+from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.crawlers import SITEMAPS, robots_view
@@ -60,6 +61,7 @@ handler500 = "leaderboard.serving.errors.server_error"
 runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
+    path("cite/", kept(cited_score_view), name="cite_score"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),

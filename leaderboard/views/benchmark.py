@@ -5,12 +5,14 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
 from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
+from leaderboard.exports.figure_references import benchmark_reference
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
 from leaderboard.lists.scores import Slice
@@ -28,6 +30,7 @@ from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
 from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.smallest_differences import shown_difference
+from leaderboard.views.citing import page_address
 from leaderboard.views.page import show, switch_links
 from probing import catalog
 from probing.benchmark import Relation
@@ -65,7 +68,9 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
     context["contents"] = _contents(sections, has_relations=bool(rows))
-    return show(request, "benchmark.html", context, tables, charts, sections)
+    today = timezone.now().date()
+    reference = benchmark_reference(benchmark, len(board.standings), page_address(request), today)
+    return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
 
 
 def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:
