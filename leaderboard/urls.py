@@ -29,6 +29,7 @@ from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
+from leaderboard.views.run_files import evaluation_samples_view, evaluation_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
@@ -62,6 +63,8 @@ runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
     path("cite/", kept(cited_score_view), name="cite_score"),
+    path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
+    path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
