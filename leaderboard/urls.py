@@ -9,6 +9,7 @@ from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, results, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
+from leaderboard.views.benchmark_files import benchmark_picture_view, eval_yaml_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
 from leaderboard.views.cited_score import cited_score_view
@@ -29,7 +30,14 @@ from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
-from leaderboard.views.run_files import evaluation_samples_view, evaluation_view
+from leaderboard.views.run_files import (
+    badge_view,
+    eval_results_view,
+    evaluation_samples_view,
+    evaluation_view,
+    model_card_view,
+    picture_view,
+)
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
@@ -63,6 +71,10 @@ runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
     path("cite/", kept(cited_score_view), name="cite_score"),
+    path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
+    path("model-card.md", kept(model_card_view), name="model_card"),
+    path("picture.png", kept(picture_view), name="run_picture"),
+    path("badge.svg", kept(badge_view), name="badge"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
     path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
@@ -73,6 +85,8 @@ runs = [
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<slug:slug>/", kept(benchmark_view), name="benchmark"),
+    path("<slug:slug>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
+    path("<slug:slug>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<slug:slug>/items/", kept(questions_view), name="questions"),
     path("<slug:slug>/items/<path:question>/", kept(question_view), name="question"),
     path("<slug:slug>/try/", quiz_view, name="quiz"),

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.display import labels
@@ -13,6 +14,7 @@ from leaderboard.display.exports import table_response
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
 from leaderboard.exports.figure_references import benchmark_reference
+from leaderboard.exports.linked_data import as_script, dataset
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
 from leaderboard.lists.scores import Slice
@@ -67,6 +69,9 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     rows = relation_rows(benchmark, relations, place, board.standings)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
+    page = request.build_absolute_uri(benchmark.get_absolute_url())
+    context["linked_data"] = as_script(dataset(benchmark, page))
+    context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[slug]))
     context["contents"] = _contents(sections, has_relations=bool(rows))
     today = timezone.now().date()
     reference = benchmark_reference(benchmark, len(board.standings), page_address(request), today)

@@ -52,6 +52,7 @@ def show(
             "tables": views,
             "charts": by_name,
             "reference": reference,
+            "canonical": request.build_absolute_uri(request.path),
             "reference_formats": _reference_links(request, tables) if reference else [],
         },
     )

@@ -12,7 +12,9 @@ from django.urls import reverse
 from leaderboard.display import cells, labels
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
+from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.figure_references import score_reference
+from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
 from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
@@ -90,11 +92,26 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "protocol": protocol_words(run.settings),
         "notes": run_notes(run, scores) + single_groups(run, pages, scores),
         "phases": phases(run),
+        **(reuse(request, run, main.title) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
     tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
     reference = score_reference(run, pages, main.score, address) if main else None
     return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
+
+
+def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:
+    """Return what the page offers of a finished run for other sites and programs."""
+    page, badge, picture = (
+        request.build_absolute_uri(reverse(name, args=[run.pk])) for name in ("run", "badge", "run_picture")
+    )
+    return {
+        "badge": f"[![{metric} on {run.benchmark.title}]({badge})]({page})",
+        "picture": picture,
+        "on_hub": is_for_model_page(run),
+        "hub_dataset": dataset_id(run.benchmark),
+        "has_samples": has_samples(run),
+    }
 
 
 def run_sections(
