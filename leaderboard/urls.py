@@ -19,7 +19,7 @@ from leaderboard.views.crawlers import SITEMAPS, robots_view
 from leaderboard.views.feeds import ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
-from leaderboard.views.items import items_view, parquet_view
+from leaderboard.views.items import items_view, lines_view, parquet_view
 from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
@@ -79,6 +79,7 @@ runs = [
     path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
+    path("items.jsonl", lines_view, name="lines"),
     path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
 ]
 

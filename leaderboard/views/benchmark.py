@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
 from leaderboard.exports.figure_references import benchmark_reference
@@ -45,7 +45,7 @@ def benchmark_view(request: HttpRequest, slug: str) -> HttpResponseBase:
     filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
     board = leaderboard(filters)
     standings = standings_table(filters, board, place)
-    if request.GET.get("format") == "csv" and request.GET.get("table", standings.name) == standings.name:
+    if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
         return table_response(standings, request)
     context = {
         **_about(benchmark),

@@ -28,20 +28,17 @@ def page_reference(request: HttpRequest, key: str, title: str, details: str = ""
 
 def reference_response(request: HttpRequest, reference: Reference) -> HttpResponse | None:
     """Return the reference in the format that the query string names; None if it names no format of references."""
+    csl = json.dumps([reference.csl], ensure_ascii=False, indent=2)
     files = {
-        "citation": ("text/plain", "txt", lambda: f"{reference.text}\n"),
-        "bibtex": ("application/x-bibtex", "bib", lambda: f"{reference.bibtex}\n"),
-        "csl": (
-            "application/vnd.citationstyles.csl+json",
-            "csl.json",
-            lambda: json.dumps([reference.csl], ensure_ascii=False, indent=2),
-        ),
+        "citation": ("text/plain", "txt", reference.text),
+        "bibtex": ("application/x-bibtex", "bib", reference.bibtex),
+        "csl": ("application/vnd.citationstyles.csl+json", "csl.json", csl),
     }
     if (chosen := files.get(request.GET.get("format", ""))) is None:
         return None
-    content_type, suffix, content = chosen
+    content_type, suffix, text = chosen
     headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{suffix}"'}
-    return HttpResponse(content(), content_type=f"{content_type}; charset=utf-8", headers=headers)
+    return HttpResponse(f"{text}\n", content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
 def latex_response(request: HttpRequest, table: Table[Any], reference: Reference | None) -> HttpResponse:

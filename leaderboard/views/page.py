@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PageLink, Table, link, prepare_together, view
 from leaderboard.exports.references import Reference
@@ -64,13 +64,13 @@ def show(
 def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
     """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
     chosen, name = request.GET.get("format"), request.GET.get("table", "")
-    if chosen not in ("csv", "latex"):
+    if chosen != "latex" and not wants_csv(request):
         return reference_response(request, reference) if reference else None
     table = named_table(tables, name)
     if table is None:
         names = ", ".join(table.name for table in tables) or "none"
         return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
-    return table_response(table, request) if chosen == "csv" else latex_response(request, table, reference)
+    return table_response(table, request) if wants_csv(request) else latex_response(request, table, reference)
 
 
 def _reference_links(request: HttpRequest, tables: Sequence[Table[Any]]) -> list[PageLink]:

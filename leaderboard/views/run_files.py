@@ -1,13 +1,10 @@
 """/runs/<id>/<file> : a run in the formats of other projects."""
 
-import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
-
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
+from leaderboard.display.exports import json_lines
 from leaderboard.exports import every_eval_ever, hugging_face
 from leaderboard.exports.badges import badge
 from leaderboard.exports.pictures import run_picture
@@ -15,8 +12,6 @@ from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of
 
 BADGE_SECONDS = 300
-LINES = 200  # that are sent at once
-JSON_LINES = "application/jsonl; charset=utf-8"
 
 
 def finished_run(pk: int) -> Run:
@@ -102,15 +97,3 @@ def evaluation_samples_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404(f"Run {pk} has no stored answers that are right or wrong.")
     name = f"{every_eval_ever.file_id(run)}_samples.jsonl"
     return json_lines(every_eval_ever.samples(run), name)
-
-
-def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
-    """Stream rows as a JSONL file."""
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return StreamingHttpResponse(_lines(rows), content_type=JSON_LINES, headers=headers)
-
-
-def _lines(rows: Iterable[object]) -> Iterator[str]:
-    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    while text := "".join(islice(lines, LINES)):
-        yield text
