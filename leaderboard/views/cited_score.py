@@ -20,4 +20,6 @@ def cited_score_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404(f"Run {pk} has no such score.")
     address = request.build_absolute_uri(run.get_absolute_url())
     reference = score_reference(run, pages_of(run.benchmark), score, address)
-    return show(request, "cited_score.html", {"run": run}, [all_scores(run, [score])], reference=reference)
+    return show(
+        request, "cited_score.html", {"run": run, "cite_open": True}, [all_scores(run, [score])], reference=reference
+    )
