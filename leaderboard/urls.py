@@ -9,16 +9,18 @@ from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, results, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
+from leaderboard.views.benchmark_files import benchmark_picture_view, eval_yaml_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
 from leaderboard.views.changes import changes_view
+from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.crawlers import SITEMAPS, robots_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
-from leaderboard.views.items import items_view, parquet_view
+from leaderboard.views.items import items_view, lines_view, parquet_view
 from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
@@ -29,6 +31,14 @@ from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
+from leaderboard.views.run_files import (
+    badge_view,
+    eval_results_view,
+    evaluation_samples_view,
+    evaluation_view,
+    model_card_view,
+    picture_view,
+)
 from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
@@ -76,14 +86,24 @@ handler500 = "leaderboard.serving.errors.server_error"
 runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
+    path("cite/", kept(cited_score_view), name="cite_score"),
+    path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
+    path("model-card.md", kept(model_card_view), name="model_card"),
+    path("picture.png", kept(picture_view), name="run_picture"),
+    path("badge.svg", kept(badge_view), name="badge"),
+    path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
+    path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
+    path("items.jsonl", lines_view, name="lines"),
     path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
 ]
 
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
+    path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
+    path("<benchmark:name>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
     path("<benchmark:name>/try/", quiz_view, name="quiz"),

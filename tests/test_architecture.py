@@ -52,7 +52,7 @@ SITE_LAYERS = [
     {"leaderboard.stored", "leaderboard.display"},
     {"leaderboard.intake", "leaderboard.lists"},
     {"leaderboard.admin", "leaderboard.probe_pages", "leaderboard.system_checks", "leaderboard.worker"},
-    {"leaderboard.operations"},
+    {"leaderboard.exports", "leaderboard.operations"},
     {"leaderboard.templatetags", "leaderboard.views"},
     {"leaderboard.urls", "leaderboard.wsgi"},
     {"leaderboard.management"},

@@ -155,8 +155,8 @@ class TableView:
     """One page of a table with the links that change the view.
 
     `head` is the column that names the rows. Narrow screens show a card for each row if `cards` is set. `total` is the
-    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the address of the
-    table as CSV.
+    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` and `latex` are the
+    addresses of the table in these formats, empty where the page offers none.
     """
 
     table: Table[Any]
@@ -167,15 +167,16 @@ class TableView:
     total: int
     empty: bool
     csv: str
+    latex: str = ""
     pages: list[PageLink] = field(default_factory=list)
 
 
-def view(table: Table[Any], query: QueryDict) -> TableView:
-    """Return the page of the table that the query string asks for."""
+def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableView:
+    """Return the page of the table that the query string asks for; `latex`: the page offers it as LaTeX, too."""
     rows = select(table, query, all_pages=False)
     table.prepare(rows)
     columns = _filled(table, rows)
-    csv = link(query, format="csv", table=None if table.main else table.name, **{table.parameter("page"): None})
+    name = {"table": None if table.main else table.name, table.parameter("page"): None}
     return TableView(
         table,
         head=next((column for column, _ in columns if column.is_head), columns[0][0]),
@@ -184,7 +185,8 @@ def view(table: Table[Any], query: QueryDict) -> TableView:
         lines=list(_lines(table, rows, columns)),
         total=len(table.rows),
         empty=all(table.is_pinned(row) for row in table.rows),
-        csv=csv,
+        csv=link(query, format="csv", **name),
+        latex=link(query, format="latex", **name) if latex else "",
         pages=_page_links(table, query),
     )
 

@@ -5,12 +5,16 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
 
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import PageLink, Table
+from leaderboard.exports.figure_references import benchmark_reference
+from leaderboard.exports.linked_data import as_script, dataset
 from leaderboard.lists import runs
 from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
 from leaderboard.lists.scores import Slice
@@ -31,6 +35,7 @@ from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
 from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.smallest_differences import shown_difference
+from leaderboard.views.citing import page_address
 from leaderboard.views.page import show, switch_links
 from probing import catalog
 from probing.benchmark import Relation
@@ -43,7 +48,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
     board = leaderboard(filters)
     standings = standings_table(filters, board, place)
-    if request.GET.get("format") == "csv" and request.GET.get("table", standings.name) == standings.name:
+    if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
         return table_response(standings, request)
     context = {
         **_about(benchmark),
@@ -71,8 +76,13 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     rows = relation_rows(benchmark, relations, place, drawn)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
+    page = request.build_absolute_uri(benchmark.get_absolute_url())
+    context["linked_data"] = as_script(dataset(benchmark, page))
+    context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
     context["contents"] = _contents(sections, has_relations=bool(rows))
-    return show(request, "benchmark.html", context, tables, charts, sections)
+    today = timezone.now().date()
+    reference = benchmark_reference(benchmark, len(board.standings), page_address(request), today)
+    return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
 
 
 def _probe_links(benchmark: Benchmark) -> list[PageLink]:

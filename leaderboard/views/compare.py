@@ -11,6 +11,7 @@ from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PageLink, Table, link
+from leaderboard.exports.references import Reference
 from leaderboard.lists.compared_runs import (
     Comparison,
     Pattern,
@@ -41,6 +42,7 @@ from leaderboard.probe_pages.details.bias import compared_fold
 from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
 from leaderboard.probe_pages.questions_in_words import Names, relation_names
 from leaderboard.stored.item_rows import Row
+from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 from probing.analysis.comparison import RESULT_NAMES
 from probing.errors import ProbingError
@@ -95,7 +97,9 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
     context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
     folded = [section for fold in folds for section in fold.sections]
-    return show(request, "compare.html", context, tables, figures, sections, folded)
+    return show(
+        request, "compare.html", context, tables, figures, sections, folded, comparison_reference(request, runs)
+    )
 
 
 def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
@@ -139,7 +143,17 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
     metric = pages.main_metric(benchmark)
     table = side_by_side_table(runs, overall_scores(runs, lambda _: metric), pages.metric_label(metric))
-    return show(request, "compare.html", _chosen_runs(request, runs) | {"side_by_side": True}, [table])
+    context = _chosen_runs(request, runs) | {"side_by_side": True}
+    return show(request, "compare.html", context, [table], reference=comparison_reference(request, runs))
+
+
+def comparison_reference(request: HttpRequest, runs: Sequence[Run]) -> Reference:
+    """Return how a comparison is cited, with the run of each model."""
+    benchmark = runs[0].benchmark
+    named = "; ".join(f"{run.model.title} (run {run.pk})" for run in runs)
+    key = "-".join(["comparison", *(str(run.pk) for run in runs)])
+    details = f"{named}; benchmark version {benchmark.version[:12]}"
+    return page_reference(request, key, f"Comparison on {benchmark.title}", details)
 
 
 def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:

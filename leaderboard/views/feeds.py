@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.display.visible import visible
+from leaderboard.exports.figure_references import score_reference
 from leaderboard.lists.ended_runs import NEWEST, RecentResult, newest_results
 from leaderboard.models import Benchmark, Change, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.run_citations import citation
 
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
     Results = Feed[RecentResult, Benchmark | None]
@@ -61,8 +61,8 @@ class ResultsFeed(Results):
         """Return what the template of an entry shows: how its figure is cited."""
         result, score = kwargs["item"], main_score(kwargs["item"])
         address = kwargs["request"].build_absolute_uri(self.item_link(result))
-        title = pages_of(result.run.benchmark).metric_label(score.metric) if score else ""
-        text = citation(result.run, title, score, address).text if score else ""
+        pages = pages_of(result.run.benchmark)
+        text = score_reference(result.run, pages, score, address).text if score else ""
         return {**super().get_context_data(**kwargs), "text": text}
 
 

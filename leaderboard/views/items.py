@@ -3,21 +3,26 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import isnan
+from typing import Any
 
 from django.core.files.storage import storages
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
 
 from leaderboard.display import cells
-from leaderboard.display.exports import csv_response
+from leaderboard.display.csv_metadata import FORMAT
+from leaderboard.display.exports import csv_response, json_lines, metadata_response, wants_csv
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value
 from leaderboard.stored import item_rows
-from leaderboard.stored.item_rows import ItemsMissing, Row
+from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.views.forms import ItemsForm
+from probing.results.column_descriptions import item_column
 
 EVERYTHING = "all"
 
@@ -30,7 +35,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         numbers = item_rows.find(run, form.filter())
     except ItemsMissing as error:
         return items_missing(request, run, error, "Items")
-    if request.GET.get("format") == "csv":
+    if wants_csv(request):
         return _csv(request, run, numbers, values)
     item_columns = pages_of(run.benchmark).item_columns
     everything = request.GET.get("columns") == EVERYTHING
@@ -67,7 +72,30 @@ def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     except ItemsMissing as error:
         return items_missing(request, run, error, "Items")
     headers = {"ETag": _etag(run)}
-    return FileResponse(download, as_attachment=True, filename=f"run-{pk}-items.parquet", headers=headers)
+    return FileResponse(download, as_attachment=True, filename=f"clozeboard-runs-{pk}-items.parquet", headers=headers)
+
+
+@require_safe
+def lines_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Stream all items of a run as JSONL, with the columns of its Parquet file; a number that is missing is null."""
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        numbers = item_rows.find(run, ItemFilter())
+    except ItemsMissing as error:
+        return items_missing(request, run, error, "Items")
+    rows = (_without_nan(row) for row in item_rows.rows(run, numbers))
+    response = json_lines(rows, f"clozeboard-runs-{pk}-items.jsonl")
+    response["ETag"] = _etag(run, "jsonl")
+    return response
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value as JSON can hold it, with None in place of numbers that are missing."""
+    if isinstance(value, dict):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and isnan(value) else value
 
 
 def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
@@ -82,7 +110,12 @@ def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnV
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
     ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
-    response = csv_response(names, _values(run, chosen, stored), f"run-{run.pk}-items", ends)
+    if request.GET.get("format") == FORMAT:
+        kinds = item_rows.column_types(run)
+        types = {LABELS.get(name, name): kinds[name] for name in stored}
+        meanings = {LABELS.get(name, name): item_column(name) for name in stored}
+        return metadata_response(request, "Questions and answers", types, meanings)
+    response = csv_response(names, _values(run, chosen, stored), request, ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
+from django.utils import timezone
 
 from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.exports.figure_references import model_reference
 from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
 from leaderboard.lists.runs import OPEN, model_runs, model_versions
@@ -31,6 +33,7 @@ from leaderboard.probe_pages.model_sections import (
     replications,
 )
 from leaderboard.probe_pages.trajectory_sections import Curve, training_section
+from leaderboard.views.citing import page_address
 from leaderboard.views.page import show
 
 HUB = "https://huggingface.co/"
@@ -83,7 +86,10 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     comparable = [run for run in runs if not differs(run)]
     apart = [run for run in runs if differs(run)]
     tables = [runs_table(comparable, scores, series), *([published_table(apart, scores)] if apart else [])]
-    return show(request, "model.html", context, tables, sections=sections)
+    figures = [(run, score) for run in runs if (score := scores.get(run.pk)) and score.value is not None]
+    name_shown = context["name"] if versions[0].printed_name else hub_id
+    reference = model_reference(name_shown, figures, page_address(request), timezone.now().date())
+    return show(request, "model.html", context, tables, sections=sections, reference=reference if figures else None)
 
 
 def _under_its_present_name(hub_id: str) -> HttpResponseBase:

@@ -35,6 +35,7 @@ from leaderboard.probe_pages.culture.places import EVERYTHING
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
 from leaderboard.probe_pages.search import benchmarks_and_relations, page_named
 from leaderboard.probe_pages.topics import TOPICS
+from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 
 OTHER_ITEMS = "about other items than the rest of this column"
@@ -116,7 +117,9 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "curves": [(column, column is curve) for column in everything.columns if column.figures],
         "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
     }
-    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows))
+    details = f"{len(chosen.rows)} models on {len(columns)} benchmarks"
+    reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
+    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows), reference=reference)
 
 
 def selection(query: QueryDict) -> Selection:

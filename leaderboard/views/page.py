@@ -1,4 +1,4 @@
-"""Functions that several pages share; `show` renders a page, or gives one of its tables as CSV."""
+"""Functions that several pages share; `show` renders a page, or gives one of its tables or its reference as a file."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,14 +8,16 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PageLink, Table, prepare_together, view
+from leaderboard.display.tables import PageLink, Table, link, prepare_together, view
+from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
 from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.serving.client import client_address
+from leaderboard.views.citing import latex_response, named_table, reference_response
 
 LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
 
@@ -28,33 +30,56 @@ def show(
     charts: Sequence[Chart] = (),
     sections: Sequence[Section] = (),
     folded: Sequence[Section] = (),
+    reference: Reference | None = None,
 ) -> HttpResponseBase:
-    """Render a page, or one of its tables as CSV.
+    """Render a page, or what the parameter `format` names: one of its tables, or how it is cited (`reference`).
 
     The first table is the main one; the tables and charts of sections come last. Templates have all of them by name.
     The template shows `sections` in their order; it places those of folds (`folded`) itself.
     """
     tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
-    if request.GET.get("format") == "csv":
-        return _csv(request, tables)
+    if (file := _file(request, tables, reference)) is not None:
+        return file
     prepare_together(tables, request.GET)
-    views = {table.name: view(table, request.GET) for table in tables}
+    views = {table.name: view(table, request.GET, latex=True) for table in tables}
     by_name = {chart.name: chart for chart in charts}
-    shown = {"sections": sections, "tables": views, "charts": by_name, "can_be_frozen": can_be_frozen(request)}
-    response = render(request, template, {**context, **shown})
+    response = render(
+        request,
+        template,
+        {
+            **context,
+            "sections": sections,
+            "tables": views,
+            "charts": by_name,
+            "can_be_frozen": can_be_frozen(request),
+            "reference": reference,
+            "canonical": request.build_absolute_uri(request.path),
+            "reference_formats": _reference_links(request, tables) if reference else [],
+        },
+    )
     if context.get("live"):  # it changes with time and with parts of runs
         patch_cache_control(response, max_age=LIVE_SECONDS)
     return response
 
 
-def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponseBase:
-    name = request.GET.get("table", tables[0].name if tables else "")
-    for table in tables:
-        if table.name == name:
-            return table_response(table, request)
-    names = ", ".join(table.name for table in tables) or "none"
-    return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
+def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
+    """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
+    chosen, name = request.GET.get("format"), request.GET.get("table", "")
+    if chosen != "latex" and not wants_csv(request):
+        return reference_response(request, reference) if reference else None
+    table = named_table(tables, name)
+    if table is None:
+        names = ", ".join(table.name for table in tables) or "none"
+        return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
+    return table_response(table, request) if wants_csv(request) else latex_response(request, table, reference)
+
+
+def _reference_links(request: HttpRequest, tables: Sequence[Table[Any]]) -> list[PageLink]:
+    """Return the links to the files in which the page is cited."""
+    formats = {"BibTeX": "bibtex", "CSL-JSON": "csl", "Plain text": "citation"}
+    formats |= {"LaTeX table": "latex"} if tables else {}
+    return [PageLink(title, link(request.GET, format=name)) for title, name in formats.items()]
 
 
 def probe_sections(run: Run, pages: ProbePages, query: QueryDict, place: Place | None = None) -> list[Section]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.tables import Table, TableView, link, page_links, page_number, view
 from leaderboard.lists.question_outcomes import QuestionOutcomes, question_outcomes, read_runs
 from leaderboard.lists.questions import BenchmarkQuestion, question_named, question_url
@@ -54,7 +54,7 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
     wordings = _wordings(request, benchmark, item, outcomes)
     runs = [run for run in outcomes.by_share() if form.passes(outcomes.models[run], outcomes.share(run))]
     tables = _tables(request, item, outcomes, runs, wordings)
-    if request.GET.get("format") == "csv":
+    if wants_csv(request):
         return _csv(request, tables)
     context = {
         **_place(benchmark, item),

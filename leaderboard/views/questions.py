@@ -8,7 +8,8 @@ from django.shortcuts import get_object_or_404, render
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
-from leaderboard.display.exports import csv_response
+from leaderboard.display.csv_metadata import FORMAT, datatype
+from leaderboard.display.exports import csv_response, metadata_response, wants_csv
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
 from leaderboard.lists.questions import (
     RatedQuestion,
@@ -18,7 +19,7 @@ from leaderboard.lists.questions import (
     read_questions,
 )
 from leaderboard.models import Benchmark
-from leaderboard.models.benchmark import PROBE_MARK, named
+from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
@@ -40,9 +41,12 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
     columns = question_columns(benchmark, judged)
     start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
     chosen = rows[start : start + PAGE_SIZE]
-    if request.GET.get("format") == "csv":
+    if request.GET.get("format") == FORMAT:
+        types = {column.name: datatype(column.cell(row).value for row in rows[:PAGE_SIZE]) for column in columns}
+        return metadata_response(request, f"Questions of {benchmark.title}", types, {})
+    if wants_csv(request):
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
-        return csv_response([column.name for column in columns], values, f"{name.replace(PROBE_MARK, '-')}-questions")
+        return csv_response([column.name for column in columns], values, request)
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
     table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
     return render(

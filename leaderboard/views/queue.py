@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from leaderboard.display import cells
 from leaderboard.display.columns import model_column, settings_column
+from leaderboard.display.exports import CSV_FORMATS, wants_csv
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
 from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
 from leaderboard.lists.progress import Queue, QueuedRun, queue
@@ -25,7 +26,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
     line = queue(*_shown(request.GET))
     ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
-    if request.GET.get("format") == "csv":
+    if wants_csv(request):
         return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
     if not line.waiting and line.number_waiting:  # the page is beyond the last one
         line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
@@ -43,7 +44,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
 
 def _shown(query: QueryDict) -> tuple[int, int]:
     """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
-    if query.get("format") == "csv":
+    if query.get("format") in CSV_FORMATS:
         return 0, MOST_WAITING
     return _page(page_number(query.get("page", ""), MOST_WAITING, PAGE_SIZE))
 

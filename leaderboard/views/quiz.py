@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.tables import Column, Table, view
 from leaderboard.display.visible import visible
 from leaderboard.lists.questions import question_url
@@ -48,7 +48,7 @@ def quiz_view(request: HttpRequest, name: str) -> HttpResponseBase:
     marked = mark(benchmark, questions, answers, form.typed)
     names = model_names(benchmark)
     table = results_table(benchmark, marked, form, names)
-    if request.GET.get("format") == "csv":
+    if wants_csv(request):
         return table_response(table, request)
     right = sum(row.right for row in marked)
     result = {

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils.text import slugify
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
@@ -27,6 +28,7 @@ from leaderboard.probe_pages.questions_in_words import (
     template_pieces,
 )
 from leaderboard.stored.chance import HUB_ID as CHANCE
+from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
 from probing.template import ANSWER_SLOT
@@ -59,7 +61,10 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     }
     tables: list[Table[Any]] = [models_table(scores), *([items_table(benchmark, content)] if content else [])]
     title = pages.metric_label(pages.ranking_metric(benchmark))
-    return show(request, "relation.html", context, tables, models_charts(title, scores), published)
+    key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
+    reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
+    charts = models_charts(title, scores)
+    return show(request, "relation.html", context, tables, charts, published, reference=reference)
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:

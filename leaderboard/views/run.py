@@ -3,13 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 
 from leaderboard.display import cells, labels
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
+from leaderboard.exports.every_eval_ever import has_samples
+from leaderboard.exports.figure_references import score_reference
+from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
 from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
@@ -24,7 +29,6 @@ from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.probe_pages.run_citations import citation
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
@@ -67,7 +71,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "run": run,
         "pages": pages,
         "headline": main,
-        "citation": citation(run, main.title, main.score, address) if main else None,
         "others": other_figures(scores, main.score if main else None),
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
@@ -89,10 +92,26 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "protocol": protocol_words(run.settings),
         "notes": run_notes(run, scores) + single_groups(run, pages, scores),
         "phases": phases(run),
+        **(reuse(request, run, main.title) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
-    tables: list[Table[Any]] = [all_scores(scores), *([first_questions] if first_questions else [])]
-    return show(request, "run.html", context, tables, sections=sections, folded=folded)
+    tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
+    reference = score_reference(run, pages, main.score, address) if main else None
+    return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
+
+
+def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:
+    """Return what the page offers of a finished run for other sites and programs."""
+    page, badge, picture = (
+        request.build_absolute_uri(reverse(name, args=[run.pk])) for name in ("run", "badge", "run_picture")
+    )
+    return {
+        "badge": f"[![{metric} on {run.benchmark.title}]({badge})]({page})",
+        "picture": picture,
+        "on_hub": is_for_model_page(run),
+        "hub_dataset": dataset_id(run.benchmark),
+        "has_samples": has_samples(run),
+    }
 
 
 def run_sections(
@@ -178,8 +197,15 @@ def phases(run: Run) -> list[tuple[str, str]]:
     ]
 
 
-def all_scores(scores: Sequence[Score]) -> Table[Score]:
-    """Return the tidy scores, with the columns of every scores.csv."""
+def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
+    """Return the tidy scores, with the columns of every scores.csv; each value leads to how it is cited."""
+    page = reverse("cite_score", args=[run.pk])
+
+    def value(score: Score) -> cells.Cell:
+        names = {name: getattr(score, name) for name in ("metric", "dimension", "group")}
+        address = "" if score.value is None else f"{page}?{urlencode(names)}"
+        return replace(cells.number(score.value, 4), href=address)
+
     return Table(
         name="scores",
         caption="All scores",
@@ -187,7 +213,7 @@ def all_scores(scores: Sequence[Score]) -> Table[Score]:
             Column("metric", "Metric", lambda s: cells.text(s.metric)),
             Column("dimension", "Dimension", lambda s: cells.text(s.dimension)),
             Column("group", "Group", lambda s: cells.text(s.group)),
-            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
+            Column("value", "Value", value, align="number"),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),

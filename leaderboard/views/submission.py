@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from leaderboard.display import cells
-from leaderboard.display.exports import table_response
+from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.intake import requests
 from leaderboard.intake.check_job import HUB_OUTAGE
@@ -70,7 +70,7 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
             problem = error
     outcomes = outcomes_together(submission)
     table = together_table(outcomes) if len(outcomes) > SHOWN_IN_FULL else None
-    if table and request.GET.get("format") == "csv":
+    if table and wants_csv(request):
         return table_response(table, request)
     context = {
         "submission": submission,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.text import slugify
 
 from leaderboard.display import labels
 from leaderboard.display.sections import Anchor, Section, anchors
@@ -18,6 +19,7 @@ from leaderboard.probe_pages.trajectory import (
     trajectory_sections,
 )
 from leaderboard.probe_pages.trajectory_words import headline
+from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 from probing.errors import ProbingError
 
@@ -55,7 +57,11 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
     }
     sections = trajectory_sections(training)
     context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
-    return show(request, "training.html", context, sections=sections, folded=changes.sections if changes else ())
+    folded = changes.sections if changes else ()
+    title = f"{training.hub_id} during its training, on {training.benchmark.title}"
+    details = f"benchmark version {training.benchmark.version[:12]}"
+    reference = page_reference(request, f"training-{slugify(name)}", title, details)
+    return show(request, "training.html", context, sections=sections, folded=folded, reference=reference)
 
 
 def contents(sections: Sequence[Section], *, has_changes: bool) -> list[Anchor]:

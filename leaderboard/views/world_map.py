@@ -23,6 +23,7 @@ from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import PARAMETER, Place, chosen_place, places_of, switches
+from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 from probing.errors import BadInput, ProbingError
 
@@ -57,7 +58,10 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "others": _others(request, run, other),
         "alone": link(request.GET, other=None),
     }
-    return show(request, "world_map.html", context, [countries_table(run, other, rows, tags)])
+    named = "; ".join(f"{each.model.title} (run {each.pk})" for each in (run, other) if each)
+    details = f"{named}; benchmark version {run.benchmark.version[:12]}"
+    reference = page_reference(request, f"map-{run.pk}", f"Answers by country on {run.benchmark.title}", details)
+    return show(request, "world_map.html", context, [countries_table(run, other, rows, tags)], reference=reference)
 
 
 def other_run(run: Run, number: str) -> Run | None:

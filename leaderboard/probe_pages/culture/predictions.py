@@ -62,7 +62,7 @@ def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> T
     columns = [
         *group_columns,
         Column("prediction", "Prediction", lambda row: cells.text(row["prediction_label"])),
-        Column("right", "Right", lambda row: cells.yes_no(row["correct"])),
+        Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
         Column("share", "Share", lambda row: cells.share(row["share"])),
         Column("right_in", "Right in", lambda row: cells.text(", ".join(sorted(row["prediction_cultures"])))),
     ]

@@ -66,8 +66,8 @@ def test_rows_are_read_while_lines_are_sent() -> None:
 
 
 def test_a_response_names_its_file() -> None:
-    response = csv_response(["a"], [["ä"]], "items")
-    assert response["Content-Disposition"] == 'attachment; filename="items.csv"'
+    response = csv_response(["a"], [["ä"]], RequestFactory().get("/runs/4/items/"))
+    assert response["Content-Disposition"] == 'attachment; filename="clozeboard-runs-4-items.csv"'
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response.getvalue() == "a\nä\n".encode()
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 def test_common_predictions_come_one_a_row_with_their_shares(client: Client, culture_run: Run) -> None:
     rows = csv_rows(client, f"/runs/{culture_run.pk}/", "predictions")
     shares = [row for row in rows if (row["language"], row["culture"]) == ("en", "Arab")]
-    assert (shares[0]["prediction"], shares[0]["right"]) == ("Arabic", "true")
+    assert (shares[0]["prediction"], shares[0]["correct"]) == ("Arabic", "true")
     assert sum(float(row["share"]) for row in shares) == pytest.approx(1)
 
 

@@ -1,0 +1,55 @@
+"""How pages are cited: their references as files, and their tables as LaTeX."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+
+from leaderboard.display.tables import Table, link
+from leaderboard.exports.latex_tables import latex_table
+from leaderboard.exports.references import SITE, Reference
+
+LATEX_TYPE = "application/x-latex; charset=utf-8"
+
+
+def page_address(request: HttpRequest) -> str:
+    """Return the absolute address of what a page shows, with the choices of its reader."""
+    query = link(request.GET, format=None, table=None).removeprefix("?")
+    return request.build_absolute_uri(f"{request.path}?{query}" if query else request.path)
+
+
+def page_reference(request: HttpRequest, key: str, title: str, details: str = "") -> Reference:
+    """Return how a page is cited whose rows may change."""
+    today = timezone.now().date()
+    return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
+
+
+def reference_response(request: HttpRequest, reference: Reference) -> HttpResponse | None:
+    """Return the reference in the format that the query string names; None if it names no format of references."""
+    csl = json.dumps([reference.csl], ensure_ascii=False, indent=2)
+    files = {
+        "citation": ("text/plain", "txt", reference.text),
+        "bibtex": ("application/x-bibtex", "bib", reference.bibtex),
+        "csl": ("application/vnd.citationstyles.csl+json", "csl.json", csl),
+    }
+    if (chosen := files.get(request.GET.get("format", ""))) is None:
+        return None
+    content_type, suffix, text = chosen
+    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{suffix}"'}
+    return HttpResponse(f"{text}\n", content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+def latex_response(request: HttpRequest, table: Table[Any], reference: Reference | None) -> HttpResponse:
+    """Return a table of a page as LaTeX, with its address and the day in the caption."""
+    today = timezone.now().date()
+    source = reference.text if reference else f"{SITE}, {page_address(request)}, accessed {today:%Y-%m-%d}"
+    text = latex_table(table, request.GET, source)
+    headers = {"Content-Disposition": f'attachment; filename="clozeboard-{table.name}.tex"'}
+    return HttpResponse(text, content_type=LATEX_TYPE, headers=headers)
+
+
+def named_table(tables: Sequence[Table[Any]], name: str) -> Table[Any] | None:
+    """Return the table of this name, the first one without a name, None if there is none."""
+    return next((table for table in tables if name in ("", table.name)), None)

@@ -1,0 +1,125 @@
+"""How the figures of runs, models and pages are cited."""
+
+import pytest
+from django.test import Client
+
+from leaderboard.exports.references import Reference
+from leaderboard.models import Run
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+
+pytestmark = pytest.mark.django_db
+
+
+def cited(client: Client, address: str) -> Reference:
+    reference = client.get(address).context["reference"]
+    assert isinstance(reference, Reference)
+    return reference
+
+
+def test_a_citation_has_the_figure_its_interval_version_date_and_address(client: Client) -> None:
+    run = make.finished(make.benchmark(version="c0ffee"), 0.5, make.model("org/name_1", commit="a" * 40))
+    reference = cited(client, run.get_absolute_url())
+    low, high = run.scores.filter(dimension="overall").values_list("low", "high")[0]
+    figure = f"accuracy 0.500 (95 % interval {low:.3f} to {high:.3f}) over 100 questions"
+    text, bibtex, csl = reference.text, reference.bibtex, reference.csl
+    assert text.startswith(f"org/name_1 on {run.benchmark.title}: {figure}; commit aaaaaaa; benchmark version c0ffee;")
+    assert f"measured here on {run.finished:%Y-%m-%d}. " in text
+    assert text.endswith(f"Clozeboard, run {run.pk}, http://testserver/runs/{run.pk}/")
+    assert f"@misc{{clozeboard-run-{run.pk}," in bibtex
+    assert r"org/name\_1" in bibtex and r"95 \% interval" in bibtex
+    assert f"year = {{{run.finished:%Y}}}" in bibtex and f"url = {{http://testserver/runs/{run.pk}/}}" in bibtex
+    assert csl["issued"] == {"date-parts": [[run.finished.year, run.finished.month, run.finished.day]]}
+    assert (csl["version"], csl["number"]) == ("c0ffee", f"run {run.pk}")
+
+
+def test_the_citation_of_a_published_figure_names_its_source_and_no_date(client: Client) -> None:
+    reference = cited(client, make.published(make.benchmark(), 0.5).get_absolute_url())
+    assert "published: Table 1 of a paper." in reference.text
+    assert "year" not in reference.bibtex and "issued" not in reference.csl
+
+
+def test_a_run_without_a_figure_has_no_citation(client: Client) -> None:
+    run = make.run(make.model(), make.benchmark())
+    response = client.get(run.get_absolute_url())
+    assert response.context["reference"] is None
+    assert 'id="cite"' not in response.content.decode()
+
+
+def test_the_name_of_a_stranger_cannot_leave_its_place_in_bibtex(client: Client) -> None:
+    run = make.finished(make.benchmark(title="x}, year = {1999"), 0.5)
+    assert r"x\}, year = \{1999" in cited(client, run.get_absolute_url()).bibtex
+
+
+def test_every_score_of_a_run_leads_to_a_reference_of_its_own(client: Client) -> None:
+    run = make.finished(make.benchmark(), 0.5)
+    lines = client.get(run.get_absolute_url()).context["tables"]["scores"].lines
+    links = [cell.href for line in lines for column, cell in line.cells if column.name == "value"]
+    references = [cited(client, link) for link in links]
+    assert len({reference.key for reference in references}) == run.scores.count() == 3
+    assert {reference.title.partition(", ")[2] for reference in references} == {"", "domain Arts", "relation P30"}
+    missing = f"/runs/{run.pk}/cite/?metric=accuracy&dimension=domain&group=Film"
+    assert client.get(missing).status_code == 404
+
+
+def test_a_score_without_a_value_is_not_cited(client: Client) -> None:
+    run = make.finished(make.benchmark(), None)
+    response = client.get(f"/runs/{run.pk}/cite/?metric=accuracy&dimension=overall&group=all")
+    assert response.status_code == 404
+
+
+def test_the_reference_of_a_model_lists_its_figures_with_run_and_version(client: Client) -> None:
+    model = make.model("org/name")
+    runs = [make.finished(make.benchmark(slug, version=f"{slug}-1"), 0.25, model) for slug in ("one", "two")]
+    reference = cited(client, "/models/org/name/")
+    for run in runs:
+        assert (
+            f"{run.benchmark.title} (version {run.benchmark.version}, run {run.pk}): accuracy 0.250" in reference.text
+        )
+    assert "accessed" in reference.text and "urldate" in reference.bibtex
+
+
+def test_long_lists_of_figures_are_cut_and_say_so(client: Client) -> None:
+    model = make.model("org/name")
+    for number in range(14):
+        make.finished(make.benchmark(f"b{number}"), 0.25, model)
+    assert "and 2 more" in cited(client, "/models/org/name/").text
+
+
+def test_every_kind_of_page_with_figures_is_cited_with_the_choices_of_its_reader(client: Client, site: Site) -> None:
+    first, second = site.first, site.second
+    pages = {
+        f"/models/{first.model.hub_id}/": first.model.hub_id,
+        "/benchmarks/small/?sort=-score": "Standings on small",
+        "/?kind=causal": "What language models know",
+        f"/compare/?m={first.pk}&m={second.pk}": f"run {second.pk}",
+        "/benchmarks/small/relations/P30/": "small",
+    }
+    for address, words in pages.items():
+        reference = cited(client, address)
+        assert words in reference.text
+        assert reference.address == f"http://testserver{address}"
+
+
+def test_a_reference_is_sent_as_a_file_in_each_format(client: Client) -> None:
+    run = make.finished(make.benchmark(), 0.5)
+    page, reference = run.get_absolute_url(), cited(client, run.get_absolute_url())
+    text, bibtex, csl = (client.get(f"{page}?format={name}") for name in ("citation", "bibtex", "csl"))
+    assert text.content.decode() == f"{reference.text}\n"
+    assert bibtex.content.decode() == f"{reference.bibtex}\n"
+    assert csl.json() == [reference.csl]
+    assert bibtex["Content-Disposition"] == f'attachment; filename="clozeboard-run-{run.pk}.bib"'
+    assert csl["Content-Type"].startswith("application/vnd.citationstyles.csl+json")
+
+
+def test_the_page_offers_all_formats(client: Client) -> None:
+    run = make.finished(make.benchmark(), 0.5)
+    links = client.get(run.get_absolute_url()).context["reference_formats"]
+    assert [link.title for link in links] == ["BibTeX", "CSL-JSON", "Plain text", "LaTeX table"]
+    for link in links:
+        assert client.get(f"{run.get_absolute_url()}{link.href}")["Content-Disposition"].startswith("attachment")
+
+
+def test_an_unknown_format_is_the_page_itself(client: Client) -> None:
+    run: Run = make.finished(make.benchmark(), 0.5)
+    assert client.get(f"{run.get_absolute_url()}?format=docx")["Content-Type"].startswith("text/html")

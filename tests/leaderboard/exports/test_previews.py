@@ -1,0 +1,102 @@
+"""What search engines and chats read of pages: linked data, descriptions, canonical links and pictures."""
+
+from html.parser import HTMLParser
+from io import BytesIO
+
+import pytest
+from django.test import Client
+from PIL import Image
+from rdflib import RDF, Graph, Namespace, URIRef
+
+from leaderboard.models import Benchmark
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+
+pytestmark = pytest.mark.django_db
+SCHEMA = Namespace("https://schema.org/")
+
+
+class Head(HTMLParser):
+    """The meta elements, links and linked data of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.meta: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+        self.texts = {"title": "", "data": ""}
+        self._element = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self._element = "data" if values.get("type") == "application/ld+json" else tag
+        if tag == "meta":
+            self.meta[values.get("property") or values.get("name", "")] = values.get("content", "")
+        if tag == "link":
+            self.links[values.get("rel", "")] = values.get("href", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._element = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._element in self.texts:
+            self.texts[self._element] += data
+
+
+def head(client: Client, address: str) -> Head:
+    return Head(client.get(address).content.decode())
+
+
+def test_a_run_is_described_by_its_figure_and_has_a_picture(client: Client) -> None:
+    run = make.finished(make.benchmark(title='A "title" <b>'), 0.25, make.model("org/name"))
+    page = head(client, f"{run.get_absolute_url()}?sort=-value")
+    assert "0.250" in page.texts["title"]
+    assert page.meta["og:title"] == 'org/name on A "title" <b>'
+    assert "accuracy 0.250 (95 % interval" in page.meta["og:description"]
+    assert "accuracy 0.250 (95 % interval" in page.meta["description"]
+    assert page.links["canonical"] == page.meta["og:url"] == f"http://testserver{run.get_absolute_url()}"
+    assert page.meta["og:image"] == f"http://testserver{run.get_absolute_url()}picture.png"
+
+
+@pytest.mark.parametrize("kind", ["run", "benchmark"])
+def test_pictures_have_the_size_that_networks_show_and_differ_by_figure(client: Client, kind: str, site: Site) -> None:
+    addresses = {
+        "run": [f"/runs/{site.first.pk}/picture.png", f"/runs/{site.second.pk}/picture.png"],
+        "benchmark": ["/benchmarks/small/picture.png", "/benchmarks/other/picture.png"],
+    }[kind]
+    make.finished(make.benchmark("other", title="A title that is far too long for one line of a picture " * 3))
+    pictures = []
+    for address in addresses:
+        response = client.get(address)
+        assert response["Content-Type"] == "image/png"
+        picture = Image.open(BytesIO(response.content)).convert("RGB")
+        assert picture.size == (1200, 630)
+        edge = picture.crop((1180, 0, 1200, 630))
+        assert edge.getcolors() == [(20 * 630, (252, 251, 248))]  # no text is cut
+        pictures.append(picture.tobytes())
+    assert pictures[0] != pictures[1]
+    assert client.get(addresses[0]).content == client.get(addresses[0]).content
+
+
+@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # rdflib uses its own
+def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Benchmark) -> None:
+    small.title, small.licence = "</script><b>", "CC0 1.0"
+    small.save()
+    page = head(client, "/benchmarks/small/?search=x")
+    address = URIRef("http://testserver/benchmarks/small/")
+    graph = Graph().parse(data=page.texts["data"], format="json-ld")
+    assert (address, RDF.type, SCHEMA["Dataset"]) in graph
+    assert str(graph.value(address, SCHEMA["name"])) == "</script><b>"
+    assert str(graph.value(address, SCHEMA["version"])) == small.version
+    assert str(graph.value(address, SCHEMA["license"])) == "CC0 1.0"
+    assert len(str(graph.value(address, SCHEMA["description"]))) >= 50  # what search engines for data sets ask for
+    download = graph.value(address, SCHEMA["distribution"])
+    questions = str(graph.value(download, SCHEMA["contentUrl"]))
+    assert client.get(questions.removeprefix("http://testserver"))["Content-Type"].startswith("text/csv")
+
+
+def test_a_page_without_a_reference_has_the_words_of_the_site(client: Client) -> None:
+    page = head(client, "/queue/")
+    assert page.meta["og:title"] == "Clozeboard"
+    assert page.meta["og:description"] == page.meta["description"]
+    assert "og:image" not in page.meta
