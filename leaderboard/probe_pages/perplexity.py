@@ -46,6 +46,7 @@ METRIC_LABELS = {
 ITEM_COLUMNS = ItemColumns(
     ("subject", "true", "perplexity", "tokens"),
     titles=lambda run, values: {"subject": "Statement", "log_prob": "Log-probability"},
+    brief=("subject", "true", "perplexity"),
 )
 ScoreValues = Mapping[str, float | None]  # by metric
 

@@ -14,7 +14,8 @@ from leaderboard.display.exports import csv_response
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value
+from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value, right_or_wrong
+from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemsMissing, Row
 from leaderboard.views.forms import ItemsForm
@@ -32,11 +33,13 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         return items_missing(request, run, error, "Items")
     if request.GET.get("format") == "csv":
         return _csv(request, run, numbers, values)
-    item_columns = pages_of(run.benchmark).item_columns
+    pages = pages_of(run.benchmark)
+    item_columns = pages.item_columns
     everything = request.GET.get("columns") == EVERYTHING
     read = item_columns.on_page(run, values, everything)
     rows = list(item_rows.rows(run, _page(request, numbers), read))
-    columns = [column for column in item_columns.build(run, values, everything) if column.shown]
+    built = item_columns.build(run, values, everything, sentences(run, rows, pages.question_form))
+    columns = [column for column in built if column.shown]
     table = _items_table(run, columns, rows)
     context = {
         "run": run,
@@ -97,12 +100,6 @@ def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[
 
 
 def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
-    correctness = run.benchmark.correctness.column
-
-    def band(row: Row) -> str:
-        right = row.get(correctness)
-        return "" if right is None else "right" if right else "wrong"
-
     return Table(
         name="items",
         caption="Questions and answers",
@@ -110,6 +107,6 @@ def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> T
         rows=rows,
         main=True,
         sortable=False,
-        band=band,
+        band=right_or_wrong(run),
         empty="No question passes these filters. Remove one of them.",
     )

@@ -74,13 +74,13 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
         Column("answer", "Right answer", answer),
         _relation_column(),
         Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
-        Column("right", "Right", _right_cell, align="number"),
+        Column("right", "Right", _right_cell, align="number", folded=True),
         Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
     ]
 
 
 def _relation_column() -> Column[RatedQuestion]:
-    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)))
+    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)), folded=True)
 
 
 def _right_cell(row: RatedQuestion) -> Cell:

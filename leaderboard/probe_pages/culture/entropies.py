@@ -78,8 +78,13 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
 
     return [
         Column(f"{name}_items", f"{title}, items", lambda row: cells.number(row.sides[place][1]), align="number"),
-        Column(f"{name}_entropy", "Entropy, bits", lambda row: cells.number(row.sides[place][2], 1), align="number"),
-        Column(f"{name}_best", "Best P@1", lambda row: cells.number(best_of(row)), align="number"),
+        Column(
+            f"{name}_entropy",
+            f"{title}, entropy in bits",
+            lambda row: cells.number(row.sides[place][2], 1),
+            align="number",
+        ),
+        Column(f"{name}_best", f"{title}, best P@1", lambda row: cells.number(best_of(row)), align="number"),
     ]
 
 

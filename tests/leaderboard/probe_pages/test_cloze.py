@@ -61,7 +61,7 @@ def test_a_switch_is_a_link_that_keeps_the_rest_of_the_address(client: Client, c
     page = client.get(f"/runs/{cities.pk}/?types=major&fact_type-sort=-n").content.decode()
     assert 'href="?types=major&amp;fact_type-sort=-n&amp;sentences=not-leaky#section-fact_type"' in page
     assert 'href="?fact_type-sort=-n#section-fact_type"' in page
-    assert "Fact types by head, major only" in page
+    assert "Fact types by kind of place, major only" in page
     assert "?types=major&amp;fact_type-sort=-n&amp;format=csv&amp;table=fact_type" in page
 
 
