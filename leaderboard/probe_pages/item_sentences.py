@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from leaderboard.models import Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.question_forms import QuestionForm
 from leaderboard.probe_pages.questions_in_words import read_relations
 from leaderboard.stored.item_rows import Row
+from probing.benchmark import Item, Relation
 
 RowKey = tuple[str, int, int]  # relation, template and index
 Sentences = Mapping[RowKey, str]
@@ -13,6 +14,13 @@ Sentences = Mapping[RowKey, str]
 
 def row_key(row: Row) -> RowKey:
     return row["relation"], row["template"], row["index"]
+
+
+def usual_sentence(benchmark: Benchmark, form: QuestionForm, relation: Relation, item: Item) -> str:
+    """Return an item's question in the first of the benchmark's usual wordings."""
+    usual: int = next(iter(benchmark.settings.get("templates") or [0]))
+    template = 0 if item.wording or usual >= len(relation.templates) else usual
+    return str(form.sentence(relation, item, template))
 
 
 def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:

@@ -19,6 +19,7 @@ from leaderboard.lists.questions import (
 )
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.item_sentences import usual_sentence
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
 from leaderboard.views.question_filters import QuestionsForm
@@ -52,11 +53,9 @@ def questions_view(request: HttpRequest, slug: str) -> HttpResponseBase:
 def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
     """Return the columns of a list of questions; those on right answers only where answers are right or wrong."""
     form = pages_of(benchmark).question_form
-    usual = next(iter(benchmark.settings.get("templates") or [0]))
 
     def sentence(row: RatedQuestion) -> Cell:
-        template = 0 if row.item.wording or usual >= len(row.relation.templates) else usual
-        text = str(form.sentence(row.relation, row.item, template))
+        text = usual_sentence(benchmark, form, row.relation, row.item)
         return cells.text(text, question_url(benchmark, row.relation, row.item), lang=language_of(row.relation))
 
     def answer(row: RatedQuestion) -> Cell:

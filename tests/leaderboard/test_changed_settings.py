@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.changed_settings import asks_other_items, differences, plan
+from leaderboard.changed_settings import asks_other_items, differences, in_words, plan
 from probing.settings import Settings
 
 RANKING = Settings(probe="ranking", options={"pair": "arab-west"})
@@ -33,6 +33,10 @@ def test_changed_settings_and_options_are_told_in_words(values: dict[str, Any], 
 @pytest.mark.parametrize(
     "values", [{"limit": 5}, {"relations": ["P30"]}, {"language": "ar"}, {"options": {"pair": ""}}]
 )
+def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
+    assert in_words("reported", "LM-PUB-QUIZ paper") == "reported in the LM-PUB-QUIZ paper"
+
+
 def test_some_settings_and_options_choose_the_items_that_are_asked(values: dict[str, Any]) -> None:
     assert asks_other_items(differences(values, RANKING), "ranking")
 

@@ -22,6 +22,8 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
     assert 'id="chart-fact_type"' in page
     assert page.index("country of a city") < page.index("continent of a desert")
     assert page.count('id="section-fact_type"') == 1
+    assert "Kind of place" in page
+    assert ">Head<" not in page
     rows = csv_rows(client, f"/runs/{encoder.pk}/", "fact_type")
     assert [(row["fact_type"], float(row["value"])) for row in rows] == [
         ("country of a city", 0.5),
