@@ -298,7 +298,7 @@ def disagreements_table(
         columns=[
             Column("subject", "Question", question, align="head"),
             Column("relation", "Relation", lambda row: _group_cell("relation", row["relation"], names), folded=True),
-            Column("template", "Wording", _wording_cell, align="number", folded=True),
+            Column("template", "Wording", _wording_cell, align="number", shown=False),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),
             Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),

@@ -121,7 +121,12 @@ def _with_sentence(column: Column[Row], sentences: Sentences) -> Column[Row]:
 def right_or_wrong(run: Run) -> Callable[[Row], str]:
     """Return the function that gives the band of a row: "right", "wrong", or none where the answer does not count."""
     column = run.benchmark.correctness.column
-    return lambda row: {True: "right", False: "wrong"}.get(row.get(column), "")
+
+    def band(row: Row) -> str:
+        right = row.get(column)
+        return "" if right is None else "right" if right else "wrong"
+
+    return band
 
 
 def exported_value(value: Any) -> cells.Raw:

@@ -45,9 +45,14 @@ def questions_view(request: HttpRequest, slug: str) -> HttpResponseBase:
         return csv_response([column.name for column in columns], values, f"{slug}-questions")
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
     table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
-    return render(
-        request, "questions.html", {"benchmark": benchmark, "form": form, "questions": table, "judged": judged}
-    )
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "questions": table,
+        "judged": judged,
+        "has_shares": any(row.answered for row in rows),
+    }
+    return render(request, "questions.html", context)
 
 
 def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
