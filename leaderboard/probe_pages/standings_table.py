@@ -32,6 +32,8 @@ from leaderboard.probe_pages.pages import ProbePages
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
 
+COMMON_HELP = "On the items that count for all ranked runs of the group, on which their ranks are based."
+
 
 def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
     """Return the table; rows are sorted and ranked within the group that stands above them."""
@@ -174,7 +176,10 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
 
 
 def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[Standing]]:
-    """Return the columns with the figures on common items, where these are not all items of every ranked run."""
+    """Return the columns with the figures on common items, where these are not all items of every ranked run.
+
+    A page has that of the main metric; the CSV has those of all metrics, and the number of common items.
+    """
     ranks = [rank for row in rows for rank in row.stored_ranks.values()]
     if all(rank.n == rank.counted for rank in ranks):
         return []
@@ -183,14 +188,18 @@ def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[
         f"{rows[0].metric}_common_n",
         "Common items",
         lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
-        "The items that count for all ranked runs of the group; ranks and figures on common items are about them.",
         align="number",
+        shown=False,
     )
-    columns = [column for metric in metrics for column in _common_figure(metric, pages.metric_label(metric))]
+    columns = [
+        column
+        for metric in metrics
+        for column in _common_figure(metric, pages.metric_label(metric), shown=metric == rows[0].metric)
+    ]
     return [*columns, counted]
 
 
-def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
+def _common_figure(metric: str, title: str, shown: bool) -> list[Column[Standing]]:
     def figure(row: Standing) -> RunRank | None:
         return row.stored_ranks.get(metric)
 
@@ -203,7 +212,7 @@ def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
         return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
 
     return [
-        Column(f"{metric}_common", f"{title}, common items", cell, "With its 95 % interval.", align="score"),
+        Column(f"{metric}_common", f"{title}, common items", cell, COMMON_HELP, align="score", shown=shown),
         bound("low"),
         bound("high"),
     ]
@@ -221,7 +230,7 @@ def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
     sources = {row.run.provenance for row in rows if not (row.is_baseline or row.listed_apart)}
     return [
         source_column(lambda row: row.run, align="wide", shown=len(sources) > 1),
-        Column("date", "Date", lambda row: cells.day(row.run.finished), folded=True),
+        Column("date", "Date", lambda row: cells.day(row.run.finished), shown=False),
         Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
