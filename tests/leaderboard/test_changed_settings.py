@@ -33,10 +33,6 @@ def test_changed_settings_and_options_are_told_in_words(values: dict[str, Any], 
 @pytest.mark.parametrize(
     "values", [{"limit": 5}, {"relations": ["P30"]}, {"language": "ar"}, {"options": {"pair": ""}}]
 )
-def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
-    assert in_words("reported", "LM-PUB-QUIZ paper") == "reported in the LM-PUB-QUIZ paper"
-
-
 def test_some_settings_and_options_choose_the_items_that_are_asked(values: dict[str, Any]) -> None:
     assert asks_other_items(differences(values, RANKING), "ranking")
 
@@ -64,3 +60,7 @@ def test_a_plan_names_start_token_and_protocol_only_where_they_are_not_the_usual
     assert "start" not in plan(Settings())
     assert "protocol" not in plan(Settings())
     assert plan(Settings(start="eos", protocol="lm-eval")).endswith("start token eos, protocol lm-eval")
+
+
+def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
+    assert in_words("reported", "LM-PUB-QUIZ paper") == "reported in the LM-PUB-QUIZ paper"
