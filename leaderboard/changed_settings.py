@@ -13,7 +13,7 @@ from probing.probes.probe import declared_options, offered_options
 from probing.settings import SETTINGS, Settings
 
 # What stands before the values of settings whose own name is not a good label.
-LABELS = {"dtype": "", "pll": "PLL", "start": "start token"}
+LABELS = {"dtype": "", "pll": "PLL", "start": "start token", "reported": "reported in the"}
 # Settings that a plan names only where they differ from what every benchmark has.
 RARELY_CHOSEN = ("start", "protocol", "sample", "language")
 LEFT_OUT = "items_left_out"  # among the differences of a run

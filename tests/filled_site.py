@@ -13,6 +13,7 @@ from typing import Any
 
 from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.stored import artefacts, benchmarks
+from leaderboard.stored.ranks import refresh_standings
 from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG, EMBEDDED
@@ -54,6 +55,8 @@ def fill() -> None:
         step = 1000 * place
         of = make.model("random/checkpoints", step=step, tokens=4000 * step, revision=f"step{step}")
         store(installed[0], contents[0], model, of, provenance=Run.Provenance.THIRD_PARTY, reference="A made-up source")
+    for on in installed:
+        refresh_standings(on)
     add_submissions(installed[0])
 
 

@@ -23,7 +23,7 @@ DIMENSIONS = {
     "culture_pair_language": "Culture pair and language",
     "culture_pair_language_culture": "Culture pair, language and culture",
     "fact_type": "Fact type",
-    "head": "Head",
+    "head": "Kind of place",
     "major": "Major fact types",
     "repeats": "Repeated words",
     "normalisation": "Normalisation",

@@ -59,7 +59,7 @@ def _row_head(column: Column[object], cell: Cell) -> str:
 
 
 def _data_cell(column: Column[object], cell: Cell) -> str:
-    classes = f"{escape(column.align)}{' empty' if cell.is_empty else ''}"
+    classes = f"{escape(column.align)}{' empty' if cell.is_empty else ''}{' folded' if column.folded else ''}"
     return f'<td role="cell" class="{classes}" data-label="{escape(column.title)}">{cell_html(cell)}</td>'
 
 

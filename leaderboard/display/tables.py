@@ -28,7 +28,8 @@ class Column(Generic[RowT]):
     `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` explains the heading in a
     sentence, and `about` is the id of the heading on the page of methods that says more; without one, the column's
     name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score" for figures. Only
-    CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it.
+    CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it. Narrow screens show the
+    values of a `folded` column only to readers who ask for all values.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Column(Generic[RowT]):
     align: str = ""
     shown: bool = True
     about: str = ""
+    folded: bool = False
     worth: Callable[[Sequence[RowT]], bool] = lambda rows: True
 
     @property
@@ -170,6 +172,11 @@ class TableView:
     latex: str = ""
     pages: list[PageLink] = field(default_factory=list)
 
+    @property
+    def is_folded(self) -> bool:
+        """Tell whether narrow screens fold some of the columns."""
+        return self.cards and any(head.column.folded for head in self.headers)
+
 
 def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableView:
     """Return the page of the table that the query string asks for; `latex`: the page offers it as LaTeX, too."""
@@ -180,7 +187,7 @@ def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableVi
     return TableView(
         table,
         head=next((column for column, _ in columns if column.is_head), columns[0][0]),
-        cards=table.cards and len(columns) > FITTING,
+        cards=table.cards and (len(columns) > FITTING or any(column.folded for column, _ in columns)),
         headers=[_header(table, query, column) for column, _ in columns],
         lines=list(_lines(table, rows, columns)),
         total=len(table.rows),

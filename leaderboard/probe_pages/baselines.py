@@ -1,8 +1,10 @@
 """Baselines in words: what is reached without reading any question."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from leaderboard.display.cells import Cell
 from leaderboard.models import Run
 from leaderboard.stored.chance import BASELINE_IDS, HUB_ID
 from probing.analysis.baselines import MAJORITY, MOST_FREQUENT
@@ -26,6 +28,12 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
     ),
     BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
 }
+
+
+def named(cell: Cell, run: Run) -> Cell:
+    """Return the cell of a model, or of a baseline with its name in words."""
+    baseline = BASELINES.get(run.model.hub_id)
+    return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell
 
 
 def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The pages of cloze: fact types by head, examples with the answer marked, and encoders beside generators."""
+"""The pages of cloze: fact types by kind of place, examples with the answer marked, and encoders beside generators."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -85,7 +85,7 @@ def _averages_table(rows: Sequence[MacroAverage], suffix: str) -> Table[MacroAve
         name="head",
         caption=f"Means over fact types{suffix}",
         columns=[
-            Column("group", "Head", lambda row: cells.text(row.name), align="head"),
+            Column("group", "Kind of place", lambda row: cells.text(row.name), align="head"),
             Column("fact_types", "Fact types", lambda row: cells.number(row.fact_types), align="number"),
             *_score_columns(rows),
         ],
@@ -115,7 +115,7 @@ def _fact_types_section(run: Run, types: ScoresByFactType, suffix: str, divided:
         return []
     addresses = {row.name: group_href(run, "fact_type", row.key) for row in rows}
     points = score_points(((row.name, row.main) for row in rows), addresses.__getitem__)
-    title = "Fact types by head"
+    title = "Fact types by kind of place"
     figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "accuracy")
     chart = Chart("fact_type", title, summary(title + suffix, points), figure) if rows else None
     return [Section("fact_type", title, _fact_types_table(rows, suffix), chart, switched=divided)]
@@ -129,7 +129,7 @@ def _by_head(rows: Sequence[FactTypeRow]) -> list[FactTypeRow]:
 def _fact_types_table(rows: Sequence[FactTypeRow], suffix: str) -> Table[FactTypeRow]:
     return Table(
         name="fact_type",
-        caption=f"Fact types by head{suffix}",
+        caption=f"Fact types by kind of place{suffix}",
         columns=[
             fact_types.name_column(),
             *_score_columns(rows),

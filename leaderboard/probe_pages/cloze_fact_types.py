@@ -39,8 +39,8 @@ def name_column() -> Column[Any]:
 
 
 def head_column() -> Column[Any]:
-    """Return the column with the head under which a row's fact type stands."""
-    return Column("head", "Head", lambda row: cells.text(row.head), align="kind")
+    """Return the column with the kind of place that a row's fact type is about."""
+    return Column("head", "Kind of place", lambda row: cells.text(row.head), align="kind")
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def verdict(row: Row, k: int) -> str:
             return f"{right}: the answer is complete after token {row['rank']} (the first {k} tokens count)."
         return f"{right}: the answer does not occur in the continuation."
     if row["rank"]:
-        return f"{right}: the answer is in place {row['rank']} (the first {k} places count)."
+        return f"{right}: the answer is in place {row['rank']:,} (the first {k} places count)."
     return f"{right}: the answer is not a single token of the model's vocabulary and therefore has no place."
 
 

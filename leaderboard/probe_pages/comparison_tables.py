@@ -7,7 +7,6 @@ from math import isnan
 from typing import NamedTuple
 
 from django.http import QueryDict
-from django.urls import reverse
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
@@ -17,6 +16,9 @@ from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run
 from leaderboard.probe_pages.breakdowns import titled_cell
+from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.item_sentences import RowKey, row_key, sentences
+from leaderboard.probe_pages.question_forms import QuestionForm
 from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
@@ -274,11 +276,13 @@ def _mark(right: bool) -> str:
 
 
 def disagreements_table(
-    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names
+    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, form: QuestionForm
 ) -> Table[Row]:
-    def subject(row: Row) -> Cell:
-        href = reverse("item", args=[runs[0].run.pk, row["relation"], row["template"], row["index"]])
-        return cells.text(row["subject"], href=href, lang=row.get("language", ""))
+    questions: dict[RowKey, str] = {}
+
+    def question(row: Row) -> Cell:
+        subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
+        return replace(subject, text=questions.get(row_key(row), subject.text))
 
     def right_names(row: Row) -> Cell:
         right = _chosen(runs, row["right"])
@@ -292,18 +296,19 @@ def disagreements_table(
         name="disagreements",
         caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
         columns=[
-            Column("subject", "Subject", subject, align="head"),
-            Column("relation", "Relation", lambda row: _group_cell("relation", row["relation"], names)),
-            Column("template", "Wording", _wording_cell, align="number"),
+            Column("subject", "Question", question, align="head"),
+            Column("relation", "Relation", lambda row: _group_cell("relation", row["relation"], names), folded=True),
+            Column("template", "Wording", _wording_cell, align="number", shown=False),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
             *(_answer_column(place, run) for place, run in enumerate(runs)),
-            Column("right_names", "Right", right_names),
+            Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
             Column("right", "", right_keys, shown=False),
         ],
         rows=rows,
         sortable=False,
         page_size=DISAGREEMENTS_PER_PAGE,
         empty="There are no such answers.",
+        prepare=lambda rows: questions.update(sentences(runs[0].run, rows, form)),
     )
 
 

@@ -10,6 +10,7 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column
 from leaderboard.models import Run
+from leaderboard.probe_pages.item_sentences import Sentences, row_key
 from leaderboard.probe_pages.questions_in_words import Names, group_title, relation_names
 from leaderboard.stored.item_rows import Row
 from probing.benchmark import ROW_KEY
@@ -27,7 +28,7 @@ TITLES = {
     "prediction_label": "Model's answer",
     "correct": "Right",
     "rank": "Rank of answer",
-    "index": "Question",
+    "index": "Number of question",
 }
 GROUPS = ("culture_pair", "language", "relation", "fact_type")  # pages call them by their titles, CSV by their names
 COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
@@ -41,7 +42,8 @@ class ItemColumns:
     `names`: the columns that a page shows before the item's tags and place, in this order, where they are stored and
     not empty throughout. `titles` and `note` say what the columns mean and what counts as right, given the run and the
     stored columns. `yes_no`: columns by which items can be filtered with yes or no, with their labels.
-    `file_only`: columns with a value for every option or word, which only the Parquet file has.
+    `file_only`: columns with a value for every option or word, which only the Parquet file has. `brief`: the columns
+    that narrow screens show of each item; the others are folded there.
     """
 
     names: Collection[str] = ("subject", "answer_label", "prediction_label", "correct", "rank", "margin")
@@ -50,19 +52,30 @@ class ItemColumns:
     note: Callable[[Run, ColumnValues], str] = lambda run, values: ""
     yes_no: Mapping[str, str] = field(default_factory=dict)
     file_only: Collection[str] = ("scores", "exact", "generic")
+    brief: Collection[str] = ("subject", "answer_label", "prediction_label")
 
     def listed(self, columns: Iterable[str]) -> list[str]:
         """Return those of the stored columns that tables have."""
         return [name for name in columns if name not in self.file_only]
 
-    def build(self, run: Run, values: ColumnValues, everything: bool = False) -> list[Column[Row]]:
-        """Return all columns; a page hides the less telling ones unless `everything` is set."""
+    def build(
+        self, run: Run, values: ColumnValues, everything: bool = False, sentences: Sentences | None = None
+    ) -> list[Column[Row]]:
+        """Return all columns; a page hides the less telling ones unless `everything` is set.
+
+        With `sentences`, the questions of the rows, a page shows these in place of their subjects; they say what the
+        statement and the numbers of wording and question would.
+        """
         first = self._first(values)
-        titles, names = TITLES | dict(self.titles(run, values)), relation_names(run)
-        return [
+        if sentences:
+            first = [name for name in first if name not in ("statement", *COUNTED)]
+        named = {"subject": "Question"} if sentences else {}
+        titles, names = TITLES | named | dict(self.titles(run, values)), relation_names(run)
+        columns = [
             self._column(run, name, titles, values[name], names, on_page=everything or name in first)
             for name in self.exported(values)
         ]
+        return [_with_sentence(column, sentences or {}) if column.name == "subject" else column for column in columns]
 
     def exported(self, values: ColumnValues) -> list[str]:
         """Return the stored names of all columns, in their order."""
@@ -91,7 +104,29 @@ class ItemColumns:
             return replace(value, href=item_url(run, row)) if name == "subject" else value
 
         title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
-        return Column(LABELS.get(name, name), title, cell, note, align=_align(name, values), shown=on_page)
+        name_in_csv, align = LABELS.get(name, name), _align(name, values)
+        return Column(name_in_csv, title, cell, note, align=align, shown=on_page, folded=name not in self.brief)
+
+
+def _with_sentence(column: Column[Row], sentences: Sentences) -> Column[Row]:
+    """Return the column of subjects with the question of each row in place of its subject, where there is one."""
+
+    def cell(row: Row) -> Cell:
+        subject = column.cell(row)
+        return replace(subject, text=sentences.get(row_key(row), subject.text))
+
+    return replace(column, cell=cell)
+
+
+def right_or_wrong(run: Run) -> Callable[[Row], str]:
+    """Return the function that gives the band of a row: "right", "wrong", or none where the answer does not count."""
+    column = run.benchmark.correctness.column
+
+    def band(row: Row) -> str:
+        right = row.get(column)
+        return "" if right is None else "right" if right else "wrong"
+
+    return band
 
 
 def exported_value(value: Any) -> cells.Raw:

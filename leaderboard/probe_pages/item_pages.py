@@ -124,7 +124,7 @@ def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLAC
         caption="Further details",
         columns=[
             Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
-            Column("value", "Value", lambda fact: fact[1]),
+            Column("stored", "Value", lambda fact: fact[1]),
         ],
         rows=[(column.title, cell) for column, cell in facts if cell.value not in (None, "", item.row["subject"])],
         sortable=False,

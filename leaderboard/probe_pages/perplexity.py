@@ -58,6 +58,7 @@ METRIC_LABELS = {
 ITEM_COLUMNS = ItemColumns(
     ("subject", "true", "perplexity", "tokens"),
     titles=lambda run, values: {"subject": "Statement", "log_prob": "Log-probability"},
+    brief=("subject", "true", "perplexity"),
 )
 ScoreValues = Mapping[str, float | None]  # by metric
 
@@ -180,7 +181,7 @@ def _truth_section(run: Run) -> list[Section]:
         )
 
     columns = [Column[GroupScores]("group", "Sentences", lambda row: cells.text(row.name), align="head")]
-    table = Table("truth", "Perplexity of true and of false sentences", [*columns, *map(column, metrics)], rows)
+    table = Table("truth", "Median and corpus perplexity", [*columns, *map(column, metrics)], rows)
     return [Section("truth", table.caption, table, note=TOKENIZER_NOTE)] if rows else []
 
 

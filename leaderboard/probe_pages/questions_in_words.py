@@ -12,6 +12,7 @@ from leaderboard.stored.benchmarks import read
 from probing.analysis.crossed import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
+from probing.statements.geography.fact_types import FACT_TYPES
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT, Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows
@@ -87,7 +88,13 @@ def tag_text(name: str, value: TagValue) -> str:
         return ", ".join(map(pair_title, values))
     if name == "language":
         return ", ".join(map(labels.language, values))
+    if name == "fact_type":
+        return ", ".join(map(_fact_type, values))
     return ", ".join(map(labels.group, values))
+
+
+def _fact_type(key: str) -> str:
+    return labels.sentence(FACT_TYPES[key].name) if key in FACT_TYPES else labels.group(key)
 
 
 def language_of(relation: Relation) -> str:

@@ -330,7 +330,7 @@ PAGES = ProbePages(
     ),
     item_columns=ItemColumns(
         (
-            *("subject", "answer_label", "coarse_label", "prediction_label", "specific", "correct", "rank", "margin"),
+            *("subject", "answer_label", "coarse_label", "prediction_label", "specific", "correct"),
             *("fine_log_prob", "coarse_log_prob"),
         ),
         titles=lambda run, values: ITEM_TITLES,

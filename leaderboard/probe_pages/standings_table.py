@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from django.utils.text import get_text_list
+
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import (
@@ -17,17 +19,20 @@ from leaderboard.display.columns import (
     source_column,
 )
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.lists.near_names import near_models
 from leaderboard.lists.runs import read_records
 from leaderboard.lists.scores import OVERALL
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
-from leaderboard.models import Run, RunRank
+from leaderboard.models import RunRank
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.baselines import BASELINES
+from leaderboard.probe_pages.baselines import named
 from leaderboard.probe_pages.culture.places import Place, place_columns, settings_in_words
 from leaderboard.probe_pages.pages import ProbePages
 
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
+
+COMMON_HELP = "On the items that count for all ranked runs of the group, on which their ranks are based."
 
 
 def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
@@ -65,7 +70,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
         pinned="baseline",
         page_size=PAGE_SIZE,
         order=f"-{filters.metric}",
-        empty=_empty(filters),
+        empty=_empty(filters, board),
         prepare=read_records,
     )
 
@@ -94,14 +99,17 @@ def _heading(row: Standing, models: int, kind: str) -> str:
     return f"{kind}, {number}"
 
 
-def _empty(filters: LeaderboardFilter) -> str:
-    """Say why there are no rows: name the filters that a reader can drop, or what to do where there are none."""
+def _empty(filters: LeaderboardFilter, board: Leaderboard) -> str:
+    """Say why there are no rows: name the filters that a reader can drop, and models whose names are near."""
     names = [f"{facet.title.lower()} “{facet.choices[filters.chosen[facet.name]]}”" for facet in filters.narrows]
     if filters.search:
         names.insert(0, f"the search for “{filters.search}”")
     if not names:
         return "No model has been measured here yet."
-    return f"No model passes {' and '.join(names)}. Drop {'it' if len(names) == 1 else 'one of them'} to see more."
+    drop = f"No model passes {' and '.join(names)}. Drop {'it' if len(names) == 1 else 'one of them'} to see more."
+    is_empty = all(row.is_baseline for row in board.standings)
+    near = near_models(filters.search, filters.benchmark) if filters.search and is_empty else []
+    return f"{drop} Did you mean {get_text_list(near, 'or')}?" if near else drop
 
 
 def _band(row: Standing) -> str:
@@ -114,16 +122,10 @@ def _model_columns() -> list[Column[Standing]]:
     model: Column[Standing] = model_column(lambda row: row.run)
     return [
         Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
-        replace(model, cell=lambda row: _named(model.cell(row), row.run)),
-        Column("kind", "Type", lambda row: cells.text(row.run.model.kind)),
+        replace(model, cell=lambda row: named(model.cell(row), row.run)),
+        Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
     ]
-
-
-def _named(cell: cells.Cell, run: Run) -> cells.Cell:
-    """Return the cell of a model, or of a baseline with its name in words."""
-    baseline = BASELINES.get(run.model.hub_id)
-    return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell
 
 
 def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
@@ -155,7 +157,14 @@ def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
         return []
     help_text = "Standard error of the mean over wordings."
     return [
-        Column("sem", labels.metric("accuracy_sem"), lambda row: cells.number(row.spread), help_text, align="number")
+        Column(
+            "sem",
+            labels.metric("accuracy_sem"),
+            lambda row: cells.number(row.spread),
+            help_text,
+            align="number",
+            folded=True,
+        )
     ]
 
 
@@ -167,7 +176,10 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
 
 
 def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[Standing]]:
-    """Return the columns with the figures on common items, where these are not all items of every ranked run."""
+    """Return the columns with the figures on common items, where these are not all items of every ranked run.
+
+    A page has that of the main metric; the CSV has those of all metrics, and the number of common items.
+    """
     ranks = [rank for row in rows for rank in row.stored_ranks.values()]
     if all(rank.n == rank.counted for rank in ranks):
         return []
@@ -176,14 +188,18 @@ def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[
         f"{rows[0].metric}_common_n",
         "Common items",
         lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
-        "The items that count for all ranked runs of the group; ranks and figures on common items are about them.",
         align="number",
+        shown=False,
     )
-    columns = [column for metric in metrics for column in _common_figure(metric, pages.metric_label(metric))]
+    columns = [
+        column
+        for metric in metrics
+        for column in _common_figure(metric, pages.metric_label(metric), shown=metric == rows[0].metric)
+    ]
     return [*columns, counted]
 
 
-def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
+def _common_figure(metric: str, title: str, shown: bool) -> list[Column[Standing]]:
     def figure(row: Standing) -> RunRank | None:
         return row.stored_ranks.get(metric)
 
@@ -196,14 +212,17 @@ def _common_figure(metric: str, title: str) -> list[Column[Standing]]:
         return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
 
     return [
-        Column(f"{metric}_common", f"{title}, common items", cell, "With its 95 % interval.", align="score"),
+        Column(f"{metric}_common", f"{title}, common items", cell, COMMON_HELP, align="score", shown=shown),
         bound("low"),
         bound("high"),
     ]
 
 
 def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
-    return Column(metric, pages.metric_label(metric), lambda row: cells.number(row.value(metric), 2), align="number")
+    def cell(row: Standing) -> Cell:
+        return cells.number(row.value(metric), 2)
+
+    return Column(metric, pages.metric_label(metric), cell, align="number", folded=True)
 
 
 def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
@@ -211,7 +230,7 @@ def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
     sources = {row.run.provenance for row in rows if not (row.is_baseline or row.listed_apart)}
     return [
         source_column(lambda row: row.run, align="wide", shown=len(sources) > 1),
-        Column("date", "Date", lambda row: cells.day(row.run.finished)),
+        Column("date", "Date", lambda row: cells.day(row.run.finished), shown=False),
         Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),

@@ -296,10 +296,10 @@ def items_table(rows: Sequence[ChangedItem], benchmark: Benchmark, pages: ProbeP
         columns=[
             Column("id", "", item_id, shown=False),
             Column("question", "Question", question, align="head"),
-            Column("relation", "Relation", relation_cell),
+            Column("relation", "Relation", relation_cell, folded=True),
             Column("change", "Change", lambda row: replace(cells.text(row.change), text=CHANGE_TITLES[row.change])),
-            Column("before", "Right before", lambda row: cells.number(row.before, 2), align="number"),
-            Column("after", "Right after", lambda row: cells.number(row.after, 2), align="number"),
+            Column("before", "Right before", lambda row: cells.number(row.before, 2), align="number", folded=True),
+            Column("after", "Right after", lambda row: cells.number(row.after, 2), align="number", folded=True),
         ],
         rows=rows,
         page_size=PAGE_SIZE,

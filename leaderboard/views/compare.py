@@ -82,7 +82,7 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     if len(comparison.right):
         answers = disagreements(runs, comparison, pattern, pages.model_answer)
         context |= _answer_choices(request.GET, answers, relations)
-        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages.question_form)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     offered = places_of(pages, runs)
     place = one_place(request.GET, offered)

@@ -293,6 +293,11 @@ class ItemsForm(forms.Form):
             choices = [("", "all"), *_group_titles(run, name, groups.get(name, []))]
             self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
 
+    @property
+    def is_narrowed(self) -> bool:
+        """Tell whether the reader has chosen a value in any field but the search."""
+        return any(self.data.get(name) for name in self.fields if name != "search")
+
     def filter(self) -> ItemFilter:
         """Return the filter; values that are not valid are left out."""
         self.full_clean()

@@ -18,7 +18,8 @@ from leaderboard.display.exports import csv_response, json_lines, metadata_respo
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value
+from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value, right_or_wrong
+from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.views.forms import ItemsForm
@@ -37,11 +38,13 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         return items_missing(request, run, error, "Items")
     if wants_csv(request):
         return _csv(request, run, numbers, values)
-    item_columns = pages_of(run.benchmark).item_columns
+    pages = pages_of(run.benchmark)
+    item_columns = pages.item_columns
     everything = request.GET.get("columns") == EVERYTHING
     read = item_columns.on_page(run, values, everything)
     rows = list(item_rows.rows(run, _page(request, numbers), read))
-    columns = [column for column in item_columns.build(run, values, everything) if column.shown]
+    built = item_columns.build(run, values, everything, sentences(run, rows, pages.question_form))
+    columns = [column for column in built if column.shown]
     table = _items_table(run, columns, rows)
     context = {
         "run": run,
@@ -130,12 +133,6 @@ def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[
 
 
 def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
-    correctness = run.benchmark.correctness.column
-
-    def band(row: Row) -> str:
-        right = row.get(correctness)
-        return "" if right is None else "right" if right else "wrong"
-
     return Table(
         name="items",
         caption="Questions and answers",
@@ -143,6 +140,6 @@ def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> T
         rows=rows,
         main=True,
         sortable=False,
-        band=band,
+        band=right_or_wrong(run),
         empty="No question passes these filters. Remove one of them.",
     )

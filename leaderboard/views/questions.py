@@ -21,6 +21,7 @@ from leaderboard.lists.questions import (
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.item_sentences import usual_sentence
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
 from leaderboard.views.question_filters import QuestionsForm
@@ -49,19 +50,22 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
         return csv_response([column.name for column in columns], values, request)
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
     table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
-    return render(
-        request, "questions.html", {"benchmark": benchmark, "form": form, "questions": table, "judged": judged}
-    )
+    context = {
+        "benchmark": benchmark,
+        "form": form,
+        "questions": table,
+        "judged": judged,
+        "has_shares": any(row.answered for row in rows),
+    }
+    return render(request, "questions.html", context)
 
 
 def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
     """Return the columns of a list of questions; those on right answers only where answers are right or wrong."""
     form = pages_of(benchmark).question_form
-    usual = next(iter(benchmark.settings.get("templates") or [0]))
 
     def sentence(row: RatedQuestion) -> Cell:
-        template = 0 if row.item.wording or usual >= len(row.relation.templates) else usual
-        text = str(form.sentence(row.relation, row.item, template))
+        text = usual_sentence(benchmark, form, row.relation, row.item)
         return cells.text(text, question_url(benchmark, row.relation, row.item), lang=language_of(row.relation))
 
     def answer(row: RatedQuestion) -> Cell:
@@ -79,13 +83,13 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
         Column("answer", "Right answer", answer),
         _relation_column(),
         Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
-        Column("right", "Right", _right_cell, align="number"),
+        Column("right", "Right", _right_cell, align="number", folded=True),
         Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
     ]
 
 
 def _relation_column() -> Column[RatedQuestion]:
-    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)))
+    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)), folded=True)
 
 
 def _right_cell(row: RatedQuestion) -> Cell:

@@ -17,6 +17,8 @@ from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.baselines import named
+from leaderboard.probe_pages.item_sentences import usual_sentence
 from leaderboard.probe_pages.published_sections import published_slice
 from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import (
@@ -31,7 +33,6 @@ from leaderboard.stored.chance import HUB_ID as CHANCE
 from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 from probing.benchmark import Item, Relation
-from probing.template import ANSWER_SLOT
 
 CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
@@ -75,16 +76,17 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
 
 def models_table(scores: list[Score]) -> Table[Score]:
     groups = {score.run_id: _heading(score.run) for score in scores}
+    model = model_column(lambda s: s.run)
     return Table(
         name="models",
         caption="Models on this relation, the best first",
         columns=[
-            model_column(lambda s: s.run),
+            replace(model, cell=lambda s: named(model.cell(s), s.run)),
             settings_column(lambda s: s.run),
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
-            Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display())),
+            Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display().lower())),
         ],
         rows=sorted(scores, key=lambda s: groups[s.run_id]),
         heading=lambda s: groups[s.run_id],
@@ -118,28 +120,26 @@ def models_charts(title: str, scores: list[Score]) -> list[Chart]:
 
 
 def items_table(benchmark: Benchmark, relation: Relation) -> Table[Item]:
-    lang = language_of(relation)
+    lang, form = language_of(relation), pages_of(benchmark).question_form
 
     def answer(item: Item) -> cells.Cell:
         options = relation.options_of(item)
         return cells.text("; ".join(options[answer] for answer in item.answers), lang=lang)
 
-    def subject(item: Item) -> cells.Cell:
-        return cells.text(item.subject, question_url(benchmark, relation, item), lang=lang)
-
-    def sentence(item: Item) -> cells.Cell:
-        return replace(cells.text(item.wording), text=item.wording.replace(ANSWER_SLOT, "____"))
+    def question(item: Item) -> cells.Cell:
+        cell = cells.text(item.subject, question_url(benchmark, relation, item), lang=lang)
+        return replace(cell, text=usual_sentence(benchmark, form, relation, item))
 
     has_answers = any(item.subject not in relation.options_of(item) for item in relation.items)
-    sentences: Column[Item] = Column("sentence", "Sentence", sentence)
+    wordings: Column[Item] = Column("sentence", "", lambda item: cells.text(item.wording), shown=False)
     return Table(
         name="items",
         caption="Questions",
         columns=[
             Column("index", "", lambda item: cells.number(item.index), shown=False),
-            Column("subject", "Subject", subject, align="head"),
-            Column("answer", "Answer", answer, shown=has_answers),
-            *([sentences] if any(item.wording for item in relation.items) else []),
+            Column("subject", "Question", question, align="head"),
+            Column("answer", "Right answer", answer, shown=has_answers),
+            *([wordings] if any(item.wording for item in relation.items) else []),
         ],
         rows=relation.items,
         page_size=PAGE_SIZE,

@@ -28,6 +28,8 @@ from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
+from leaderboard.probe_pages.item_columns import right_or_wrong
+from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
@@ -61,7 +63,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     offered = places_of(pages, [run])
     place = one_place(request.GET, offered)
     sections, normalised = run_sections(run, pages, scores, request.GET, place)
-    surprising = surprises.sections(run)
+    surprising = surprises.sections(run, pages.question_form)
     details = [*folds(run, scores, request.GET), *normalised]
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
@@ -162,14 +164,15 @@ def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | Non
     filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
     numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
     columns = pages.item_columns
+    rows = list(item_rows.rows(run, numbers, columns.listed(values)))
+    built = columns.build(run, values, sentences=sentences(run, rows, pages.question_form))
     return Table(
         name="questions",
         caption="The first questions",
-        columns=[
-            replace(column, shown=column.shown and column.name not in HIDDEN) for column in columns.build(run, values)
-        ],
-        rows=list(item_rows.rows(run, numbers, columns.listed(values))),
+        columns=[replace(column, shown=column.shown and column.name not in HIDDEN) for column in built],
+        rows=rows,
         sortable=False,
+        band=right_or_wrong(run),
         empty="No question passes this filter.",
     )
 
@@ -231,7 +234,8 @@ def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[
     """Return a sentence for each breakdown whose only group has all items, which needs no section."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     return [
-        f"All questions have the {labels.dimension(name).lower()} “{group_names(run, name, rows)[rows[0].name]}”."
+        f"There is no breakdown by {labels.dimension(name).lower()}, as all questions are in one group: "
+        f"{group_names(run, name, rows)[rows[0].name]}."
         for name, rows in groups.items()
         if has_all_items(rows, scores)
     ]

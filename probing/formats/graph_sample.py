@@ -30,8 +30,8 @@ class SamplingPlan:
         parts = f"{sampling.resampled} of 3 parts" + (" within their categories" if sampling.within_category else "")
         return (
             *self.remarks,
-            f"{sampling.repetitions} repetitions of {sampling.samples:,} true and as many false statements, for which "
-            f"{parts} were drawn anew; seed {sampling.seed}.",
+            f"{sampling.repetitions} repetitions, each of {sampling.samples:,} true and as many false statements. "
+            f"A false one is a fact of which {parts} were drawn anew at random, with seed {sampling.seed}.",
         )
 
 

@@ -151,7 +151,7 @@ def _build_graph(
         phrasings,
         tuple(triples),
         {entity: categories for entity, categories in entities.categories.items() if categories},
-        (f"Read from {', '.join(path.name.removesuffix('.gz') for path in files)}.", *_left_out(skipped)),
+        (f"The facts are those of {', '.join(path.name.removesuffix('.gz') for path in files)}.", *_left_out(skipped)),
     )
 
 

@@ -3,7 +3,8 @@
 import re
 from itertools import combinations, product
 
-from playwright.sync_api import Browser, FloatRect, Page, expect
+import pytest
+from playwright.sync_api import Browser, FloatRect, Page, ViewportSize, expect
 
 from leaderboard.management.page_kinds import Site
 from tests.e2e.conftest import Deployment
@@ -97,6 +98,23 @@ def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browser
         plain.set_viewport_size({"width": 360, "height": 740})
         plain.goto(f"/runs/{run}/")
         expect(plain.locator("[data-table=culture]")).to_be_visible()
+
+
+def test_lists_of_answers_are_short_on_a_phone_and_unfold_without_javascript(
+    browser: Browser, deployment: Deployment, subtests: pytest.Subtests
+) -> None:
+    site = Site(deployment.url)
+    phone: ViewportSize = {"width": 360, "height": 740}
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False, viewport=phone) as context:
+        page = context.new_page()
+        for slug in site.measured().values():
+            with subtests.test(slug):
+                page.goto(f"/runs/{site.runs(slug)[0]['run']}/items/")
+                assert page.evaluate("document.documentElement.scrollHeight") < 5200
+                relation = page.locator("[data-table=items] tbody td[data-label=Relation]").first
+                expect(relation).to_be_hidden()
+                page.get_by_label("Show all values").check()
+                expect(relation).to_be_visible()
 
 
 def test_labels_of_a_chart_do_not_cover_each_other_in_a_narrow_window(page: Page) -> None:

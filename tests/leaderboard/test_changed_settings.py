@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.changed_settings import asks_other_items, differences, plan
+from leaderboard.changed_settings import asks_other_items, differences, in_words, plan
 from probing.settings import Settings
 
 RANKING = Settings(probe="ranking", options={"pair": "arab-west"})
@@ -60,3 +60,7 @@ def test_a_plan_names_start_token_and_protocol_only_where_they_are_not_the_usual
     assert "start" not in plan(Settings())
     assert "protocol" not in plan(Settings())
     assert plan(Settings(start="eos", protocol="lm-eval")).endswith("start token eos, protocol lm-eval")
+
+
+def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
+    assert in_words("reported", "LM-PUB-QUIZ paper") == "reported in the LM-PUB-QUIZ paper"

@@ -306,7 +306,7 @@ def test_a_graph_is_put_together_from_its_two_sources(
         benchmark = download("fb15k237", tmp_path / "var" / "fb15k237")
     texts = {item.subject for relation in benchmark.relations for item in relation.items}
     assert {"Oslo is the capital of Norway", "Lima is the capital of Peru"} <= texts
-    assert "Read from train.txt, valid.txt, test.txt." in benchmark.notes
+    assert "The facts are those of train.txt, valid.txt, test.txt." in benchmark.notes
     assert any("an entity has no name" in note for note in benchmark.notes)
     names = [line.split("/")[-1] for line in (tmp_path / "var" / "fb15k237.sha256").read_text().splitlines()]
     assert sorted(names) == ["entity2wikidata.json", "relation_mapping.json", "test.txt", "train.txt", "valid.txt"]

@@ -56,9 +56,9 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
         return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
 
     columns = [
-        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind"),
-        Column("language", "Language", lambda row: languages_cell(row.languages)),
-        Column("objects", "Objects", lambda row: cells.text(row.objects)),
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
+        Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
+        Column("objects", "Objects", lambda row: cells.text(row.objects), folded=True),
         Column("relation", "Relation", relation, align="head"),
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
@@ -77,9 +77,20 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
         return max((value for value in values if value is not None), default=None)
 
     return [
-        Column(f"{name}_items", f"{title}, items", lambda row: cells.number(row.sides[place][1]), align="number"),
-        Column(f"{name}_entropy", "Entropy, bits", lambda row: cells.number(row.sides[place][2], 1), align="number"),
-        Column(f"{name}_best", "Best P@1", lambda row: cells.number(best_of(row)), align="number"),
+        Column(
+            f"{name}_items",
+            f"{title}, items",
+            lambda row: cells.number(row.sides[place][1]),
+            align="number",
+            folded=True,
+        ),
+        Column(
+            f"{name}_entropy",
+            f"{title}, entropy in bits",
+            lambda row: cells.number(row.sides[place][2], 1),
+            align="number",
+        ),
+        Column(f"{name}_best", f"{title}, best P@1", lambda row: cells.number(best_of(row)), align="number"),
     ]
 
 

@@ -109,7 +109,7 @@ def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
         for line in lines
         if (gap := line.row.gap) and gap.value is not None
     ]
-    return charts.forest(points, _heads(lines), "first culture minus West", _short_names(lines))
+    return charts.forest(points, _heads(lines), "gap in P@1 to the West", _short_names(lines))
 
 
 def _heads(lines: Sequence[ChartLine]) -> dict[str, str]:

@@ -1,12 +1,15 @@
 """Surprises of a run: questions that it got wrong while it was sure, and those that it only just got right."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
 from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.item_sentences import row_key, sentences
+from leaderboard.probe_pages.question_forms import QuestionForm
 from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row
@@ -18,21 +21,27 @@ SURE_NOTE = (
 LUCK_NOTE = "Right answers with the narrowest margin: a slightly other sentence may well turn them."
 
 
-def sections(run: Run) -> list[Section]:
-    """Return both lists; nothing for a run whose stored items have no margins."""
+def sections(run: Run, form: QuestionForm) -> list[Section]:
+    """Return both lists, without one that is empty; nothing for a run whose stored items have no margins."""
     sure, lucky, *_ = highlights(run)
     if sure is None or lucky is None:
         return []
-    names = relation_names(run)
+    lists = (
+        ("confident-errors", "Wrong, and sure of it", sure, SURE_NOTE),
+        ("lucky-answers", "Right, but only just", lucky, LUCK_NOTE),
+    )
     return [
-        Section(
-            "confident-errors", "Wrong, and sure of it", _table(run, "confident-errors", sure, names), None, SURE_NOTE
-        ),
-        Section("lucky-answers", "Right, but only just", _table(run, "lucky-answers", lucky, names), None, LUCK_NOTE),
+        Section(name, title, _table(run, name, rows, form), None, note) for name, title, rows, note in lists if rows
     ]
 
 
-def _table(run: Run, name: str, rows: Sequence[Row], names: Mapping[str, str]) -> Table[Row]:
+def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Table[Row]:
+    names, questions = relation_names(run), sentences(run, rows, form)
+
+    def question(row: Row) -> cells.Cell:
+        subject = cells.text(row["subject"], item_url(run, row), lang=lang(row))
+        return replace(subject, text=questions.get(row_key(row), subject.text))
+
     def lang(row: Row) -> str:
         return str(row.get("language") or "")
 
@@ -42,16 +51,20 @@ def _table(run: Run, name: str, rows: Sequence[Row], names: Mapping[str, str]) -
         columns=[
             Column(
                 "subject",
-                "Subject",
-                lambda row: cells.text(row["subject"], item_url(run, row), lang=lang(row)),
+                "Question",
+                question,
                 align="head",
             ),
-            Column("relation", "Relation", lambda row: cells.text(group_title("relation", row["relation"], names))),
+            Column(
+                "relation",
+                "Relation",
+                lambda row: cells.text(group_title("relation", row["relation"], names)),
+                folded=True,
+            ),
             Column("answer", "Right answer", lambda row: cells.text(row["answer_label"], lang=lang(row))),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
-            Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number"),
+            Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number", folded=True),
         ],
         rows=rows,
         sortable=False,
-        empty="There is none.",
     )

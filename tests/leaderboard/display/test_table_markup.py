@@ -32,6 +32,13 @@ def test_an_empty_cell_is_marked_so_that_cards_leave_it_out() -> None:
     assert html.count('class="number empty"') == 1
 
 
+def test_cells_of_a_folded_column_are_marked_so_that_narrow_screens_can_fold_them() -> None:
+    table = shown([column(align="head"), column("b", "B", "number", folded=True)], ["x"])
+    assert rows_html(table).count('class="number folded"') == 1
+    assert table.is_folded
+    assert not shown([column(align="head"), column("b", "B")], ["x"]).is_folded
+
+
 def test_rows_have_their_band_as_class_and_their_heading_above_the_first_of_them() -> None:
     html = rows_html(
         shown([column(), column("b", "B")], ["x", "y"], heading=lambda row: "H", band=lambda row: "pinned")

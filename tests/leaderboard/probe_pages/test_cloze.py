@@ -25,6 +25,8 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
     assert 'id="chart-fact_type"' in page
     assert page.index("country of a city") < page.index("continent of a desert")
     assert page.count('id="section-fact_type"') == 1
+    assert "Kind of place" in page
+    assert ">Head<" not in page
     rows = csv_rows(client, f"/runs/{encoder.pk}/", "fact_type")
     assert [(row["fact_type"], float(row["value"])) for row in rows] == [
         ("country of a city", 0.5),
@@ -64,7 +66,7 @@ def test_a_switch_is_a_link_that_keeps_the_rest_of_the_address(client: Client, c
     page = client.get(f"/runs/{cities.pk}/?types=major&fact_type-sort=-n").content.decode()
     assert 'href="?types=major&amp;fact_type-sort=-n&amp;sentences=not-leaky#section-fact_type"' in page
     assert 'href="?fact_type-sort=-n#section-fact_type"' in page
-    assert "Fact types by head, major only" in page
+    assert "Fact types by kind of place, major only" in page
     assert "?types=major&amp;fact_type-sort=-n&amp;format=csv&amp;table=fact_type" in page
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns
+from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, right_or_wrong
 
 RUN = Run(pk=7, benchmark=Benchmark(slug="starter"))
 VALUES: ColumnValues = {
@@ -46,6 +46,33 @@ def test_a_page_shows_the_columns_that_tell_rows_apart() -> None:
     assert shown == ["subject", "answer", "prediction", "correct", "relation", "template", "index"]
 
 
+SENTENCES = {("P30", 1, 3): "Chad is in ____."}
+
+
+def test_a_page_shows_the_question_of_a_row_in_place_of_its_subject() -> None:
+    subject = ItemColumns().build(RUN, VALUES, sentences=SENTENCES)[0]
+    assert subject.title == "Question"
+    cell = subject.cell(ROW)
+    assert (cell.text, cell.value, cell.href) == ("Chad is in ____.", "Chad", "/runs/7/items/P30/1/3/")
+    assert subject.cell(ROW | {"index": 4}).text == "Chad"
+
+
+def test_a_page_with_questions_leaves_out_the_numbers_of_wording_and_question() -> None:
+    shown = [column.name for column in ItemColumns().build(RUN, VALUES, sentences=SENTENCES) if column.shown]
+    assert shown == ["subject", "answer", "prediction", "correct", "relation"]
+
+
+def test_narrow_screens_show_the_question_and_both_answers() -> None:
+    columns = ItemColumns().build(RUN, VALUES)
+    assert [column.name for column in columns if not column.folded] == ["subject", "answer", "prediction"]
+
+
+@pytest.mark.parametrize(("correct", "band"), [(True, "right"), (False, "wrong"), (None, "")])
+def test_a_row_has_the_band_of_its_answer(correct: bool | None, band: str) -> None:
+    run = Run(benchmark=Benchmark(slug="starter", probe="multiple_choice"))
+    assert right_or_wrong(run)({"correct": correct}) == band
+
+
 @pytest.mark.parametrize(
     ("values", "shown"), [({0}, False), ({0, 1}, True), ({"en"}, False), ({"en", "fr"}, True), ({"en", None}, True)]
 )
@@ -72,7 +99,11 @@ def test_columns_that_only_the_file_has_are_not_read() -> None:
 def test_titles_of_the_probe_take_the_place_of_the_usual_ones() -> None:
     columns = ItemColumns(titles=lambda run, values: {"correct": f"In top {run.pk}"}).build(RUN, VALUES)
     titles = {column.name: column.title for column in columns}
-    assert (titles["correct"], titles["prediction"], titles["index"]) == ("In top 7", "Model's answer", "Question")
+    assert (titles["correct"], titles["prediction"], titles["index"]) == (
+        "In top 7",
+        "Model's answer",
+        "Number of question",
+    )
     assert titles["domain"] == "Domain"
 
 

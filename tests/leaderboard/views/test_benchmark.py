@@ -217,6 +217,14 @@ def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tin
     assert "the search for “nobody” and type “masked”. Drop one of them" in page
 
 
+def test_a_search_without_a_result_names_models_with_a_near_name(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/gpt2-large"))
+    make.finished(make.benchmark("other"), 0.4, make.model("org/gtp2-large"))
+    page = client.get(TINY + "?search=gtp2-large").content.decode()
+    assert "Did you mean org/gpt2-large?" in page
+    assert "Did you mean" not in client.get(TINY + "?search=gpt2").content.decode()
+
+
 def test_a_benchmark_without_runs_names_no_filter(client: Client, tiny: Benchmark) -> None:
     assert "No model has been measured here yet." in client.get(TINY).content.decode()
 

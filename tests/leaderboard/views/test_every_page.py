@@ -29,8 +29,12 @@ def same(shown: str, value: str) -> bool:
     shown = shown.split("±")[0].strip("✓✗● ")
     if shown in ("–", "not measured", "not reported", "no answer"):
         return value == ""
-    # The spaces around a highlighted word are markup.
-    if shown.replace(" ", "") == value.replace(" ", "") or {"yes": "true", "no": "false"}.get(shown) == value:
+    # The spaces around a highlighted word are markup, and a question stands in place of its subject.
+    if (
+        ("____" in shown and value in shown)
+        or shown.replace(" ", "") == value.replace(" ", "")
+        or {"yes": "true", "no": "false"}.get(shown) == value
+    ):
         return True
     if value.startswith("baseline/"):
         return shown.lower() == value.removeprefix("baseline/").replace("-", " ")

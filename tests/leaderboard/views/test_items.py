@@ -13,6 +13,7 @@ from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.views.html_table import Tables
 
 
 @pytest.fixture
@@ -48,6 +49,21 @@ def test_filters_find_what_counting_finds(
 def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P36").content.decode()
     assert "4 rows" in html
+
+
+def test_each_question_is_a_sentence_with_its_blank(client: Client, site: Site, stored: pd.DataFrame) -> None:
+    rows = Tables(client.get(f"/runs/{site.first.pk}/items/").content.decode()).found["items"]
+    questions = [row[0] for row in rows[1:]]
+    assert len(questions) == len(stored)
+    assert all(row.subject in question for row, question in zip(stored.itertuples(), questions, strict=True))
+    assert all("____" in question for question in questions)
+
+
+def test_a_run_whose_benchmark_is_gone_names_the_subjects(client: Client, site: Site, stored: pd.DataFrame) -> None:
+    Benchmark.objects.update(path="")
+    rows = Tables(client.get(f"/runs/{site.first.pk}/items/").content.decode()).found["items"]
+    assert [row[0] for row in rows[1:]] == list(stored["subject"])
+    assert "template" in rows[0]
 
 
 def test_a_wrong_filter_is_said_and_left_out(client: Client, site: Site) -> None:

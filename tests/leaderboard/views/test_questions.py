@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from leaderboard.stored.ranks import refresh_standings, restore_figures
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -50,6 +50,14 @@ def test_questions_are_found_by_subject_answer_and_relation(client: Client, answ
     assert {row["answer"] for row in csv_rows(client, f"{ADDRESS}?search=AFRICA")} == {"Africa"}
     assert csv_rows(client, f"{ADDRESS}?search=nowhere") == []
     assert "No question passes these filters" in client.get(f"{ADDRESS}?search=nowhere").content.decode()
+
+
+def test_a_benchmark_that_nobody_was_measured_on_promises_no_shares(client: Client, site: Site) -> None:
+    Run.objects.all().delete()
+    restore_figures(site.benchmark)
+    page = client.get(ADDRESS).content.decode()
+    assert "No model has been measured on all of them yet." in page
+    assert "share of right answers" not in page
 
 
 def test_each_question_links_to_its_page(client: Client, answered: Site) -> None:

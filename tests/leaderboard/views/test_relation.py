@@ -12,6 +12,7 @@ from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.display.charts.plotted import plotted
+from tests.leaderboard.views.html_table import Tables
 
 
 @pytest.fixture
@@ -51,6 +52,22 @@ def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db
     assert [row["model"] for row in csv_rows(client, "/benchmarks/tiny/relations/P30/")][-1] == "org/part"
     assert "Other settings: limit 8" in page.content.decode()
     assert "org/part" not in plotted(page.context["charts"]["models"].figure).to_json()
+
+
+def test_questions_are_sentences_with_a_blank_that_lead_to_their_pages(client: Client, site: Site) -> None:
+    rows = csv_rows(client, "/benchmarks/small/relations/P36/?table=items")
+    html = client.get("/benchmarks/small/relations/P36/").content.decode()
+    questions = Tables(html).found["items"][1:]
+    assert all(
+        row["subject"] in question and "____" in question for row, (question, *_) in zip(rows, questions, strict=True)
+    )
+    assert all(f'href="/benchmarks/small/items/P36-{row["index"]}/"' in html for row in rows)
+
+
+def test_baselines_have_their_names_in_words(client: Client, db: None) -> None:
+    make.baseline(make.benchmark())
+    (row,) = Tables(client.get("/benchmarks/tiny/relations/P30/").content.decode()).found["models"][1:]
+    assert (row[0], row[-1]) == ("Chance", "baseline")
 
 
 def test_wordings_are_sentences_with_named_places(client: Client, site: Site) -> None:

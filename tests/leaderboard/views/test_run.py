@@ -80,7 +80,7 @@ def test_a_breakdown_into_one_group_with_all_items_is_a_sentence(client: Client,
     make.score(site.first, whole.value, "head_size", "tall", n=whole.n)
     html = page(client, site.first)
     assert "By head size" not in html
-    assert "All questions have the head size “tall”." in html
+    assert "There is no breakdown by head size, as all questions are in one group: tall." in html
 
 
 def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:

@@ -35,7 +35,7 @@ def test_a_stored_sample_is_the_same_items(graph: GraphFolder, tmp_path: Path) -
     store(tmp_path / "stored", content, draw(content, plan.sampling), plan)
     stored = read(tmp_path / "stored")
     assert stored.relations == benchmark.relations
-    assert stored.notes == ("Read from triples.tsv.", "Drawn for a test.", benchmark.notes[1])
+    assert stored.notes == ("The facts are those of triples.tsv.", "Drawn for a test.", benchmark.notes[1])
     assert read_sampling(tmp_path / "stored").sampling == plan.sampling
 
 

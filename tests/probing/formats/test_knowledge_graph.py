@@ -83,8 +83,9 @@ def test_a_benchmark_has_the_statements_of_its_sample_as_items(graph: GraphFolde
 def test_the_benchmark_says_how_it_was_drawn(graph: GraphFolder) -> None:
     notes = read(graph.write()).notes
     assert notes == (
-        "Read from triples.tsv.",
-        "2 repetitions of 3 true and as many false statements, for which 3 of 3 parts were drawn anew; seed 0.",
+        "The facts are those of triples.tsv.",
+        "2 repetitions, each of 3 true and as many false statements. A false one is a fact of which 3 of 3 parts were "
+        "drawn anew at random, with seed 0.",
     )
 
 
@@ -129,7 +130,7 @@ def test_all_splits_are_merged_and_repeated_triples_counted(wordnet: GraphFolder
     parsed = read_graph(wordnet.write())
     assert len(parsed.triples) == 3
     assert parsed.notes == (
-        "Read from train.txt, valid.txt, test.txt.",
+        "The facts are those of train.txt, valid.txt, test.txt.",
         "Triples left out: 1: it is there twice.",
     )
 
@@ -231,7 +232,7 @@ def test_it_reads_the_whole_of_wn18rr(real: Path) -> None:
         11,
     )
     assert Counter(triple.relation for triple in parsed.triples)["_hypernym"] == 37_221
-    assert parsed.notes == ("Read from train.txt, valid.txt, test.txt.",)
+    assert parsed.notes == ("The facts are those of train.txt, valid.txt, test.txt.",)
 
 
 def test_it_reads_what_there_is_of_fb15k237(real: Path) -> None:
