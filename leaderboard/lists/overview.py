@@ -20,7 +20,7 @@ from leaderboard.changed_settings import differences, settings_group
 from leaderboard.data_version import figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_row
-from leaderboard.lists.listed_models import ListedModel, ModelKey, listed_models
+from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
 from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
@@ -30,7 +30,6 @@ from leaderboard.stored.chance import GUESSES, HUMANS
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
 PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
-WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
 
 
 @dataclass(frozen=True)
@@ -199,8 +198,8 @@ _FIGURES = KeptLists[_StoredFigures](most=3)
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries. Where a figure has changed since: one for each part, two for the models, one for those with published
-    figures, and one for those that wait. Two more where a model waits that was added since.
+    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
+    figures, and one for those that wait. One more where a model waits that was added since.
     """
     version = figures_version()
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
@@ -270,7 +269,7 @@ def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Me
 def _mentions(stored: _StoredFigures, waiting: Collection[tuple[str, int]]) -> dict[str, dict[ModelKey, Mention]]:
     """Map slugs to the models with published or open runs there; an open run goes before published ones.
 
-    Two queries if one of the models that wait was added since the figures were read.
+    One query if one of the models that wait was added since the figures were read.
     """
     models = stored.models
     if any(number not in models for _, number in waiting):

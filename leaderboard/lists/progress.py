@@ -16,11 +16,18 @@ from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches, workers_of
-from leaderboard.lists.queued_runs import Seconds, Span, WorkSums, needed_seconds, queued_runs, work_sums
+from leaderboard.lists.queued_runs import (
+    Seconds,
+    Span,
+    WorkSums,
+    needed_seconds,
+    queued_runs,
+    started_by_lane,
+    work_sums,
+)
 from leaderboard.lists.rates import RecentRates
 from leaderboard.lists.runs import OPEN, State
 from leaderboard.models import Run, RunEvent, RunPart
-from leaderboard.turns import OpenTurn
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -219,9 +226,7 @@ def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> 
     well the runs of all lanes that wait for the hub or for disk space.
     """
     queued = queued_runs()
-    started: dict[str, list[OpenTurn]] = {name: [] for name in names}
-    for name, turn in schedule.started_turns(names, timezone.now()):
-        started[name].append(turn)
+    started = started_by_lane(names)
     begun = _begun([turn.run for of_lane in started.values() for turn in of_lane])
     lanes = {}
     for name, of_lane in started.items():

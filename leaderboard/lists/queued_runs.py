@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from django.db.models import F, Sum
+from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.data_version import QUEUE, figures_version
@@ -88,7 +89,7 @@ _QUEUED = KeptLists[QueuedRuns](most=1)
 
 
 def queued_runs() -> QueuedRuns:
-    """Return the runs of all lanes. One query, and three or four more where the queue has changed since."""
+    """Return the runs of all lanes. One query, and four or five more where the queue has changed since."""
     return _QUEUED.get("queue", figures_version(QUEUE), lambda _: _read())
 
 
@@ -107,7 +108,18 @@ def _read() -> QueuedRuns:
         else:
             turns[lane].append(OpenTurn(pk, submitter, seconds))
             needed[pk] = needed_seconds(rates[lane], probe, sums[pk].work_left if work is None else work, parameters)
-    return QueuedRuns(turns, schedule.last_served(schedule.LANES), rates, needed, resting)
+    queued = QueuedRuns(turns, schedule.last_served(schedule.LANES), rates, needed, resting)
+    for lane, started in started_by_lane(schedule.LANES).items():
+        queued.line(lane, started)  # it is remembered for the next reader
+    return queued
+
+
+def started_by_lane(lanes: Collection[str]) -> dict[str, list[OpenTurn]]:
+    """Map each lane to the runs that a worker has begun. One query."""
+    started: dict[str, list[OpenTurn]] = {lane: [] for lane in lanes}
+    for lane, turn in schedule.started_turns(lanes, timezone.now()):
+        started[lane].append(turn)
+    return started
 
 
 def needed_seconds(rates: RecentRates, probe: str, work: float, parameters: int | None) -> Seconds | None:

@@ -164,7 +164,7 @@ def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
 ) -> None:
     for _ in range(20):
         waiting(small)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         progress.queue(0, 100)
 
 
