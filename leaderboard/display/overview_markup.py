@@ -54,7 +54,7 @@ def _model_html(cell: Cell) -> str:
     text = escape(visible(cell.text))
     words = f'<span class="org">{escape(visible(org))}</span>{escape(visible(name))}'
     tick = f'<input type="checkbox" name="m" value="{escape(hub_id)}" form="compare" aria-label="Compare {text}">'
-    tick += '<button class="compare-here" form="compare">Compare ticked</button>'
+    tick += '<input type="submit" class="compare-here" form="compare" value="Compare ticked">'
     if cell.href:
         return f'{tick}<a href="{escape(cell.href)}" title="{text}">{words}</a>'
     return f'{tick}<span title="{escape(cell.note)}">{words}</span>'
