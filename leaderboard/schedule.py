@@ -95,7 +95,8 @@ class EpochSeconds(Func):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         # The text of a time ends with its fraction of a second, which SQLite's own functions round to milliseconds.
-        template = "(strftime('%%%%s', %(expressions)s) + CAST('0' || substr(%(expressions)s, 20) AS REAL))"
+        second, fraction = "substr(%(expressions)s, 1, 19)", "substr(%(expressions)s, 20)"
+        template = f"(strftime('%%%%s', {second}) + CAST('0' || {fraction} AS REAL))"
         return self.as_sql(compiler, connection, template=template, **context)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
