@@ -2,6 +2,7 @@
 
 One version is that of all data. Each benchmark has a version of its figures as well, which only changes with rows of
 its finished runs, so that a run that is submitted or begun leaves it alone, and so does a result of another benchmark.
+The queue has one, too: it changes with runs that wait or have ended, and with what is known of models.
 
 Triggers of the database replace them. No change can be forgotten, be it of many rows at once, of another process, or
 made by hand in a database shell. A version changes in the transaction that changes the rows, so a reader sees either
@@ -11,7 +12,7 @@ backups and restored rows leave them alone.
 
 from collections.abc import Iterator, Set
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from django.apps import AppConfig
@@ -20,7 +21,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 TABLE = "clozeboard_data_version"
 FIGURES_TABLE = "clozeboard_figures_version"
-ALL_BENCHMARKS = 0  # stands for the rows of benchmarks themselves, among the numbers of benchmarks
+# Among the numbers of benchmarks, these stand for the rows of benchmarks themselves and for the queue.
+ALL_BENCHMARKS, QUEUE = 0, -1
 # Tables that change every few seconds while a run goes on, or with every request of a remote worker. Pages that show
 # their rows must not be kept. A snapshot changes no page but the list of snapshots.
 NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken", "leaderboard_snapshot"})
@@ -28,9 +30,13 @@ NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken", "lead
 # The changes of each table that change figures, with a query of the benchmarks whose figures these are. `NEW` and `OLD`
 # are the row after and before the change. Lists name the models of unfinished runs as well; a model comes before its
 # runs, so that it has none when it is added.
-OF_RUN = "SELECT {row}.benchmark_id WHERE {row}.state = 'finished'"
+AT_WORK = "('downloading', 'scoring', 'aggregating')"  # states of runs that are read anew for every page
+OF_RUN = (
+    "SELECT {row}.benchmark_id WHERE {row}.state = 'finished'"
+    f" UNION SELECT {QUEUE} WHERE {{row}}.state NOT IN {AT_WORK}"
+)
 OF_SCORE = "SELECT benchmark_id FROM leaderboard_run WHERE id = {row}.run_id"
-OF_MODEL = "SELECT benchmark_id FROM leaderboard_run WHERE model_id = {row}.id"
+OF_MODEL = f"SELECT benchmark_id FROM leaderboard_run WHERE model_id = {{row}}.id UNION SELECT {QUEUE}"
 FIGURES_OF = {
     "leaderboard_run": OF_RUN,
     "leaderboard_score": OF_SCORE,
@@ -86,6 +92,20 @@ DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {name}()
 """
 
 
+class FiguresVersion(NamedTuple):
+    """The version of the figures of some benchmarks, and that of the rows of benchmarks; false where it is unknown.
+
+    `benchmarks`: the numbers of those benchmarks; none stands for all of them.
+    """
+
+    benchmarks: tuple[int, ...] = ()
+    of_figures: str = ""
+    of_benchmarks: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.of_benchmarks)
+
+
 def data_version() -> str:
     """Return the present version with one query; empty where it is unknown, so that nothing may be kept.
 
@@ -94,17 +114,18 @@ def data_version() -> str:
     return " ".join(value for _, value in _rows(f"SELECT id, value FROM {TABLE} WHERE id = 1"))
 
 
-def figures_version(*benchmarks: int) -> str:
+def figures_version(*benchmarks: int) -> FiguresVersion:
     """Return the version of the figures of some benchmarks, or of all benchmarks where none is named. One query.
 
-    It is empty where it is unknown, so that nothing may be kept. That is so as well inside a transaction, which sees
-    rows that no other reader sees yet. Raises `OperationalError` as `data_version` does.
+    The number `QUEUE` stands for the queue. The version is unknown, so that nothing may be kept, inside a transaction,
+    which sees rows that no other reader sees yet. Raises `OperationalError` as `data_version` does.
     """
     if connection.in_atomic_block:
-        return ""
-    chosen = f"WHERE benchmark IN ({', '.join(map(str, {ALL_BENCHMARKS, *benchmarks}))})" if benchmarks else ""
-    rows = _rows(f"SELECT benchmark, value FROM {FIGURES_TABLE} {chosen} ORDER BY benchmark")
-    return " ".join(f"{benchmark}:{value}" for benchmark, value in rows)
+        return FiguresVersion(benchmarks)
+    chosen = f"IN ({', '.join(map(str, {ALL_BENCHMARKS, *benchmarks}))})" if benchmarks else f">= {ALL_BENCHMARKS}"
+    rows = dict(_rows(f"SELECT benchmark, value FROM {FIGURES_TABLE} WHERE benchmark {chosen} ORDER BY benchmark"))
+    of_benchmarks = rows.pop(ALL_BENCHMARKS, "")
+    return FiguresVersion(benchmarks, " ".join(f"{number}:{value}" for number, value in rows.items()), of_benchmarks)
 
 
 def _rows(query: str) -> list[tuple[int, str]]:

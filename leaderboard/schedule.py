@@ -48,13 +48,13 @@ def _begin(run: Run) -> bool:
 def has_work(lane: str) -> bool:
     """Tell whether a worker of this lane has anything to do, be it to share a run with others."""
     queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED)
-    return queued.exists() or any(turn.has_work for _, turn in _started([lane], timezone.now()))
+    return queued.exists() or any(turn.has_work for _, turn in started_turns([lane], timezone.now()))
 
 
 def without_worker(lane: str) -> int:
     """Return the number of runs of this lane that could be worked on and have no worker."""
     queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED).count()
-    return queued + sum(turn.has_work and not turn.workers for _, turn in _started([lane], timezone.now()))
+    return queued + sum(turn.has_work and not turn.workers for _, turn in started_turns([lane], timezone.now()))
 
 
 def should_leave(run: Run) -> bool:
@@ -82,9 +82,9 @@ def turns_by_lane(lanes: Collection[str]) -> dict[str, list[OpenTurn]]:
     queued = Run.objects.filter(lane__in=lanes, state=Run.State.QUEUED).annotate(seconds=EpochSeconds("created"))
     for lane, pk, submitter, seconds in queued.values_list("lane", "pk", "submitter", "seconds"):
         runs[lane].append(OpenTurn(pk, submitter, seconds))
-    for lane, started in _started(lanes, timezone.now()):
+    for lane, started in started_turns(lanes, timezone.now()):
         runs[lane].append(started)
-    served = _served(lanes, {turn.submitter for of_lane in runs.values() for turn in of_lane})
+    served = last_served(lanes)
     return {lane: in_turn(runs[lane], served.get(lane, {})) for lane in lanes}
 
 
@@ -95,7 +95,8 @@ class EpochSeconds(Func):
 
     def as_sqlite(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
         # The text of a time ends with its fraction of a second, which SQLite's own functions round to milliseconds.
-        template = "(strftime('%%%%s', %(expressions)s) + CAST('0' || substr(%(expressions)s, 20) AS REAL))"
+        second, fraction = "substr(%(expressions)s, 1, 19)", "substr(%(expressions)s, 20)"
+        template = f"(strftime('%%%%s', {second}) + CAST('0' || {fraction} AS REAL))"
         return self.as_sql(compiler, connection, template=template, **context)
 
     def as_postgresql(self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any) -> Any:
@@ -103,7 +104,7 @@ class EpochSeconds(Func):
         return self.as_sql(compiler, connection, template=template, **context)
 
 
-def _started(lanes: Collection[str], now: datetime) -> list[tuple[str, OpenTurn]]:
+def started_turns(lanes: Collection[str], now: datetime) -> list[tuple[str, OpenTurn]]:
     """Return the runs that a worker has begun, each with its lane and the number of workers that it has now.
 
     Between its first move and its first leased part, a worker holds no lease. Then it has the run for as long as a
@@ -127,11 +128,17 @@ def _started(lanes: Collection[str], now: datetime) -> list[tuple[str, OpenTurn]
     return started
 
 
-def _served(lanes: Collection[str], submitters: Collection[str]) -> dict[str, dict[str, float]]:
-    """Return by lane when the last run of each submitter ended that had a worker."""
+def last_served(lanes: Collection[str]) -> dict[str, dict[str, float]]:
+    """Return by lane when the last run ended of each submitter with open runs that had a worker. One query."""
     used = Q(started__isnull=False) | ~Q(state=Run.State.CANCELLED)
-    measured = Run.objects.filter(provenance=Run.Provenance.MEASURED, lane__in=lanes, submitter__in=submitters)
-    ended = measured.filter(used, finished__isnull=False).order_by()
+    unfinished = Run.objects.filter(lane__in=lanes, state__in=(Run.State.QUEUED, *STARTED)).order_by()
+    ended = Run.objects.filter(
+        used,
+        provenance=Run.Provenance.MEASURED,
+        lane__in=lanes,
+        submitter__in=unfinished.values("submitter"),
+        finished__isnull=False,
+    ).order_by()
     served: dict[str, dict[str, float]] = {}
     for lane, submitter, last in ended.values_list("lane", "submitter").annotate(last=Max(EpochSeconds("finished"))):
         served.setdefault(lane, {})[submitter] = last

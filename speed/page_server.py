@@ -6,8 +6,10 @@
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
+import django
 from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest
@@ -41,6 +43,8 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
     settings.ROOT_URLCONF = "speed.page_urls"
     settings.MIDDLEWARE = ["speed.page_server.counted_queries", *settings.MIDDLEWARE]
+    django.setup()
+    import_module("leaderboard.lists.renewal").start()  # it imports the models, which are ready only now
     web_server.serve(sys.argv[1])
 
 

@@ -1,4 +1,4 @@
-"""The addresses of the site, and two more for the measurement of its pages: a bare view, and changes of the data."""
+"""The addresses of the site, and three more to measure its pages: a bare view, changes, renewed lists."""
 
 import random
 from functools import cache
@@ -7,7 +7,9 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from leaderboard.data_version import FIGURES_TABLE, TABLE
+from leaderboard.data_version import ALL_BENCHMARKS, FIGURES_TABLE, QUEUE, TABLE
+from leaderboard.lists.kept_lists import renew_lists
+from leaderboard.models import Benchmark
 from leaderboard.urls import handler400, handler500  # noqa: F401  # Django looks for them here
 from leaderboard.urls import urlpatterns as pages
 
@@ -29,14 +31,30 @@ def _table(length: int) -> str:
 
 
 def changed_view(request: HttpRequest) -> HttpResponse:
-    """Change the version of the data, as when a run begins; with `figures` also those of all benchmarks' figures.
+    """Change the version of the data, as when a model is described anew; the next page is computed anew.
 
-    The next page is computed anew, and with `figures` from lists that are read anew as well, as when a run finishes.
+    With `figures`, the versions of the queue and of the figures of all benchmarks change as well, as when a run of each
+    of them finishes. The rows of benchmarks stay as they are.
     """
+    value = str(random.random())
     with connection.cursor() as cursor:
-        for table in (TABLE, FIGURES_TABLE) if "figures" in request.GET else (TABLE,):
-            cursor.execute(f"UPDATE {table} SET value = %s", [str(random.random())])
+        cursor.execute(f"UPDATE {TABLE} SET value = %s", [value])
+        if "figures" in request.GET:
+            numbers = [QUEUE, *Benchmark.objects.values_list("pk", flat=True)]
+            cursor.execute(f"DELETE FROM {FIGURES_TABLE} WHERE benchmark <> %s", [ALL_BENCHMARKS])
+            rows = ", ".join(f"({number}, '{value}')" for number in numbers)
+            cursor.execute(f"INSERT INTO {FIGURES_TABLE} (benchmark, value) VALUES {rows}")
     return HttpResponse()
 
 
-urlpatterns = [*pages, path("speed/bare", bare_view), path("speed/changed", changed_view)]
+def renewed_view(request: HttpRequest) -> HttpResponse:
+    """Renew the lists whose figures have changed, as the thread of the web server does, and return their number."""
+    return HttpResponse(str(renew_lists()))
+
+
+urlpatterns = [
+    *pages,
+    path("speed/bare", bare_view),
+    path("speed/changed", changed_view),
+    path("speed/renewed", renewed_view),
+]

@@ -1,6 +1,11 @@
-// Keeps the ticked models while filters and pages replace the rows, and counts them on the button that compares them.
+// Keeps the ticked models while filters and pages replace the rows, and counts them beside the button that compares them.
 (() => {
   const ticked = new Set();
+
+  function words() {
+    if (!ticked.size) return "Tick models to compare them. Enter on a tick compares, too.";
+    return ticked.size > 1 ? `${ticked.size} models ticked.` : "1 model ticked. Tick another to compare them.";
+  }
 
   function show() {
     const form = document.getElementById("compare");
@@ -14,7 +19,10 @@
     }
     const button = form.querySelector("button");
     button.textContent = ticked.size ? `Compare ${ticked.size} ticked` : "Compare ticked models";
+    form.classList.toggle("any", ticked.size > 0);
     form.classList.toggle("ready", ticked.size > 1);
+    const status = form.querySelector('[role="status"]');
+    if (status.textContent !== words()) status.textContent = words(); // announced politely
   }
 
   document.addEventListener("change", ({ target }) => {

@@ -15,7 +15,8 @@ from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.display.visible import visible
 from leaderboard.intake import check_queue, hub, queue, submissions
-from leaderboard.intake.checks import DEADLINE, Check, Examination
+from leaderboard.intake.checks import DEADLINE
+from leaderboard.intake.checks.examination import Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
 from leaderboard.stored.retry import UNAVAILABLE, patiently

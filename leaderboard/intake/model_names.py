@@ -27,7 +27,7 @@ class ModelName(NamedTuple):
 def parse_name(text: str) -> ModelName:
     """Read an id, or the address of a model's page at the hub, which may name a revision.
 
-    What is neither is returned as it is; `checks.refuse_malformed` says what is wrong with it.
+    What is neither is returned as it is; `checks.identity.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
     address = urlsplit(text if "://" in text else f"https://{text}")

@@ -16,7 +16,7 @@ from django.db import OperationalError, transaction
 from django.utils import timezone
 
 from leaderboard.intake import check_queue, hub, queue, quotas
-from leaderboard.intake.checks import refuse_malformed
+from leaderboard.intake.checks.identity import refuse_malformed
 from leaderboard.intake.model_names import NEWEST, parse_name, refuse_revision
 from leaderboard.models import Benchmark, Run, Submission
 from probing.errors import BadInput, ProbingError

@@ -14,7 +14,9 @@ from django.db import transaction
 from leaderboard import schedule
 from leaderboard.display.visible import visible
 from leaderboard.intake import hub, queue
-from leaderboard.intake.checks import Check, Examination, adapter_bytes, examine
+from leaderboard.intake.checks import examine
+from leaderboard.intake.checks.examination import Check, Examination
+from leaderboard.intake.checks.weights import adapter_bytes
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
 from probing.estimate.work import estimate_work

@@ -1,40 +1,106 @@
-"""Lists that are kept in memory until the figures that they are made of change."""
+"""Lists that are kept in memory until the figures that they are made of change.
+
+`renew_lists` makes them anew after such a change, outside of any request (`leaderboard/lists/renewal.py`). A reader who
+comes earlier makes the list: a list of an older version is never shown.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+from weakref import WeakSet
+
+from leaderboard.data_version import FiguresVersion, figures_version
 
 ListT = TypeVar("ListT")
+Make = Callable[[FiguresVersion], ListT]
+
+
+class _Kept(NamedTuple):
+    """A list with the version of the figures that it is made of, and how it is made."""
+
+    version: FiguresVersion
+    content: Any
+    make: Make[Any]
 
 
 class KeptLists(Generic[ListT]):
-    """The last lists that readers asked for, each with the version of the figures that it is made of.
+    """The last lists that readers needed, each with the version of the figures that it is made of.
 
     At most `most` lists are kept, those that were used last. Readers share them and must change nothing in them.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._lists: OrderedDict[Hashable, tuple[str, ListT]] = OrderedDict()
+        self._lists: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._making: dict[Hashable, Lock] = {}
         self._lock = Lock()
+        _ALL.add(self)
 
-    def get(self, key: Hashable, version: str, make: Callable[[], ListT]) -> ListT:
+    def get(self, key: Hashable, version: FiguresVersion, make: Make[ListT]) -> ListT:
         """Return the list of this key, made anew unless it is of this version; nothing is kept without a version.
 
         The version has to be read before the rows. A list is then never older than its version, and one that is newer
-        is made again for the next reader.
+        is made again for the next reader. `make` may be called again for a later version, as long as no row of a
+        benchmark has changed. Of several readers at the same time, one makes the list and the others wait for it.
+        """
+        if not version:
+            return make(version)
+        with self._lock:
+            if self._is_current(key, version):
+                return self._used(key)
+            making = self._making.setdefault(key, Lock())
+        with making:
+            with self._lock:
+                if self._is_current(key, version):
+                    return self._used(key)
+            try:
+                made = make(version)
+                self._keep(key, _Kept(version, made, make))
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+        return made
+
+    def renew(self) -> int:
+        """Make those lists anew whose figures have changed, and return their number.
+
+        Where the rows of benchmarks have changed, lists are dropped: they are made with such rows.
         """
         with self._lock:
-            kept = self._lists.get(key)
-            if kept and kept[0] == version:
-                self._lists.move_to_end(key)
-                return kept[1]
-        made = make()
-        if version:
-            with self._lock:
-                self._lists[key] = version, made
-                self._lists.move_to_end(key)
-                while len(self._lists) > self._most:
-                    self._lists.popitem(last=False)
-        return made
+            lists = list(self._lists.items())
+        renewed = 0
+        for key, kept in lists:
+            version = figures_version(*kept.version.benchmarks)
+            if version == kept.version:
+                continue
+            if version.of_benchmarks == kept.version.of_benchmarks:
+                self.get(key, version, kept.make)
+                renewed += 1
+            else:
+                with self._lock:
+                    self._lists.pop(key, None)
+        return renewed
+
+    def _is_current(self, key: Hashable, version: FiguresVersion) -> bool:
+        return key in self._lists and self._lists[key].version == version
+
+    def _keep(self, key: Hashable, kept: _Kept) -> None:
+        with self._lock:
+            self._lists[key] = kept
+            self._lists.move_to_end(key)
+            while len(self._lists) > self._most:
+                self._lists.popitem(last=False)
+
+    def _used(self, key: Hashable) -> ListT:
+        self._lists.move_to_end(key)
+        content: ListT = self._lists[key].content
+        return content
+
+
+_ALL = WeakSet[KeptLists[Any]]()  # of this process
+
+
+def renew_lists() -> int:
+    """Make all lists of this process anew whose figures have changed; return how many there were."""
+    return sum(lists.renew() for lists in list(_ALL))

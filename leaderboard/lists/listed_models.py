@@ -3,7 +3,10 @@
 from typing import NamedTuple
 
 from leaderboard.changed_settings import dtype_by_size
+from leaderboard.lists.light_rows import light_row
 from leaderboard.models import Model
+
+WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
 
 
 class ModelKey(NamedTuple):
@@ -24,18 +27,18 @@ class ListedModel(NamedTuple):
 
 
 def listed_models() -> dict[int, ListedModel]:
-    """Return all models by number. Two queries."""
-    weights = other_weights()
-    rows = Model.objects.values_list("pk", "hub_id", "kind", "parameters", "stored_dtype")
+    """Return all models by number. One query."""
+    rows = Model.objects.values_list("pk", "kind", "parameters", "stored_dtype", *WEIGHTS_FIELDS)
     return {
-        pk: ListedModel(
-            ModelKey(hub_id, weights.get(pk, "")), kind, parameters, stored, dtype_by_size(parameters, stored)
-        )
-        for pk, hub_id, kind, parameters, stored in rows
+        pk: ListedModel(_key(*weights), kind, parameters, stored, dtype_by_size(parameters, stored))
+        for pk, kind, parameters, stored, *weights in rows
     }
 
 
-def other_weights() -> dict[int, str]:
-    """Map models with other weights than those of the hub under the same id to what sets these apart. One query."""
-    models = Model.objects.exclude(weights_file="", adapter_commit="", quantisation="")
-    return {model.pk: model.weights_in_words for model in models}
+def _key(hub_id: str, weights_file: str, quantisation: str, source: str, adapter_commit: str) -> ModelKey:
+    """Return what the row of a model is about; most models have the hub's weights, which need no words."""
+    if not (weights_file or quantisation or adapter_commit):
+        return ModelKey(hub_id)
+    values = (hub_id, weights_file, quantisation, source, adapter_commit)
+    model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
+    return ModelKey(hub_id, model.weights_in_words)

@@ -1,15 +1,17 @@
 """A model's figures on each benchmark, beside those of models of similar size. A fixed number of queries."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
 from typing import NamedTuple, cast
 
-from django.db.models import F
+from django.db.models import F, TextField
+from django.db.models.functions import Cast
 
 from leaderboard.changed_settings import differences, settings_group
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.lists.families import family_of
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.scores import OVERALL, overall_scores
@@ -19,7 +21,7 @@ from leaderboard.stored.chance import GUESSES
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)
 FIGURE_FIELDS = (
-    *("run", "run__benchmark", "run__provenance", "run__settings", "run__model__hub_id"),
+    *("run", "run__benchmark", "run__provenance", "settings_text", "run__model__hub_id"),
     *("run__model__parameters", "run__model__stored_dtype", "value", "low", "high"),
 )
 # The last figure of a model is shown: that of the last step of its training, or of the model without a stated step.
@@ -136,8 +138,12 @@ _LEVELS = KeptLists[Levels](most=4)
 
 def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
     """Return the figures on some benchmarks. One query, and two more where one of them has changed since."""
-    version = figures_version(*benchmarks) if benchmarks else ""
-    return _LEVELS.get(frozenset(benchmarks), version, lambda: Levels(_figures(benchmarks), chance_levels(benchmarks)))
+    version = figures_version(*benchmarks) if benchmarks else FiguresVersion()
+
+    def made(_: FiguresVersion) -> Levels:
+        return Levels(_figures(benchmarks), chance_levels(benchmarks))
+
+    return _LEVELS.get(frozenset(benchmarks), version, made)
 
 
 def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
@@ -156,13 +162,14 @@ def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
     usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
     changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
     by_benchmark: dict[int, list[Figure]] = {}
-    for metric, *values in overall.order_by(*LAST_STEP_LAST).values_list("metric", *FIGURE_FIELDS):
-        pk, benchmark, provenance, settings, hub_id, parameters, dtype, *value = values
+    rows = overall.annotate(settings_text=Cast("run__settings", TextField())).order_by(*LAST_STEP_LAST)
+    for metric, *values in rows.values_list("metric", *FIGURE_FIELDS):
+        pk, benchmark, provenance, settings_text, hub_id, parameters, dtype, *value = values
         if metric == benchmarks[benchmark].main_metric:
-            key = benchmark, str(settings)
+            key = benchmark, settings_text
             if key not in changed:
-                changed[key] = differences(settings, usual[benchmark])
-            group = settings_group(changed[key], settings, parameters, dtype) if changed[key] else ""
+                changed[key] = differences(json.loads(settings_text), usual[benchmark])
+            group = settings_group(changed[key], json.loads(settings_text), parameters, dtype) if changed[key] else ""
             figure = Figure(pk, hub_id, parameters, provenance == Run.Provenance.MEASURED, group, *value)
             by_benchmark.setdefault(benchmark, []).append(figure)
     return by_benchmark

@@ -9,6 +9,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet, TextField
@@ -19,7 +20,7 @@ from leaderboard.changed_settings import differences, settings_group
 from leaderboard.data_version import figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_row
-from leaderboard.lists.listed_models import ListedModel, ModelKey, listed_models
+from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
 from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
@@ -29,7 +30,6 @@ from leaderboard.stored.chance import GUESSES, HUMANS
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
 PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
-WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
 
 
 @dataclass(frozen=True)
@@ -178,34 +178,62 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
     return [group for group, _ in counts]
 
 
-# An overview of a thousand models on six benchmarks takes about 5 MB. There is one for each choice of a part.
-_OVERVIEWS = KeptLists[Overview](most=3)
+@dataclass(frozen=True, eq=False)
+class _StoredFigures:
+    """The figures of finished runs by version of their benchmark, all models, and those with published figures.
+
+    `published`: the slug of the benchmark and the number of the model.
+    """
+
+    measures: Sequence[Measure]
+    by_version: Mapping[int, Sequence[Figure]]
+    models: Mapping[int, ListedModel]
+    published: Collection[tuple[str, int]]
+
+
+# The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
+_FIGURES = KeptLists[_StoredFigures](most=3)
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries. Where a figure has changed since, or another model waits: one for each part, two for the models, and
-    one for those with published figures.
+    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
+    figures, and one for those that wait. One more where a model waits that was added since.
     """
     version = figures_version()
-    waiting = frozenset(
-        Run.objects.filter(state__in=OPEN, benchmark__main=True).order_by().values_list("benchmark__slug", "model_id")
-    )
-    key = tuple((measure.slug, *measure.metrics, *measure.part) for measure in measures), waiting
-    return _OVERVIEWS.get(key, version, lambda: _overview(measures, waiting))
+    key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
+    return _overview(_FIGURES.get(key, version, lambda _: _read_figures(measures)), _waiting())
 
 
-def _overview(measures: Sequence[Measure], waiting: Collection[tuple[str, int]]) -> Overview:
+def _waiting() -> frozenset[tuple[str, int]]:
+    """Return the slug of the benchmark and the number of the model of each open run. One query."""
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
+    return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
+
+
+def _read_figures(measures: Sequence[Measure]) -> _StoredFigures:
+    """Read all figures, and make the overview of them as well, so that the next reader has it."""
     models = listed_models()
-    figures = [figure for part in _by_part(measures) for figure in _stored(part, models)]
     by_version: dict[int, list[Figure]] = {}
-    for figure in figures:
-        by_version.setdefault(figure.benchmark, []).append(figure)
-    mentions = _mentions(measures, models, waiting)
-    columns = [column for measure in measures if (column := _column(measure, by_version, mentions[measure.slug]))]
+    for part in _by_part(measures):
+        for figure in _stored(part, models):
+            by_version.setdefault(figure.benchmark, []).append(figure)
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
+    pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
+    figures = _StoredFigures(measures, by_version, models, list(pairs))
+    _overview(figures, _waiting())
+    return figures
+
+
+@lru_cache(maxsize=3)
+def _overview(stored: _StoredFigures, waiting: frozenset[tuple[str, int]]) -> Overview:
+    mentions = _mentions(stored, waiting)
+    columns = [_column(measure, stored.by_version, mentions[measure.slug]) for measure in stored.measures]
+    shown = [column for column in columns if column]
+    figures = [figure for of_version in stored.by_version.values() for figure in of_version]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
-    return Overview(columns, model_rows(columns), _time(max(finished, default="")))
+    return Overview(shown, model_rows(shown), _time(max(finished, default="")))
 
 
 def _time(text: str) -> datetime | None:
@@ -239,17 +267,16 @@ def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Me
     return ModelRow(key, kind, parameters, figures, apart)
 
 
-def _mentions(
-    measures: Sequence[Measure], models: Mapping[int, ListedModel], waiting: Collection[tuple[str, int]]
-) -> dict[str, dict[ModelKey, Mention]]:
-    """Map slugs to the models with published or open runs there; an open run goes before published ones. One query.
+def _mentions(stored: _StoredFigures, waiting: Collection[tuple[str, int]]) -> dict[str, dict[ModelKey, Mention]]:
+    """Map slugs to the models with published or open runs there; an open run goes before published ones.
 
-    `waiting`: the slug of the benchmark and the number of the model of each open run.
+    One query if one of the models that wait was added since the figures were read.
     """
-    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
-    pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
-    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
-    for is_open, runs in ((False, pairs), (True, waiting)):
+    models = stored.models
+    if any(number not in models for _, number in waiting):
+        models = listed_models()
+    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in stored.measures}
+    for is_open, runs in ((False, stored.published), (True, waiting)):
         for slug, number in runs:
             if slug in mentions and number in models:  # not added since
                 mentions[slug][models[number].key] = Mention(models[number], is_open)

@@ -4,12 +4,12 @@ The work of a run is counted in token positions. What one of them costs depends 
 fill a processor worse than long ones, and grows with the number of parameters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 from typing import NamedTuple
 
-from django.db.models import OuterRef, Sum
+from django.db.models import OuterRef, Q, Sum
 from django.utils.functional import cached_property
 
 from leaderboard.models import Run, RunPart
@@ -63,13 +63,24 @@ class RecentRates:
 
 
 def recent_rates(lane: str) -> RecentRates:
-    """Return the rates of the runs of a lane that finished last, from start to end."""
+    """Return the rates of the runs of a lane that finished last, from start to end. One query."""
+    return rates_by_lane([lane])[lane]
+
+
+def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
+    """Map each lane to the rates of the runs that finished last, from start to end. One query."""
     total = RunPart.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(total=Sum("work"))
-    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, lane=lane)
-    newest = measured.filter(started__isnull=False).order_by("-finished", "-pk").annotate(work=total.values("total"))
-    fields = ("benchmark__probe", "model__parameters", "work", "started", "finished")
-    runs: dict[str, list[DoneRun]] = {}
-    for probe, parameters, work, started, finished in newest.values_list(*fields)[:NEWEST]:
-        if work and started and finished and finished > started and len(runs.setdefault(probe, [])) < RECENT_RUNS:
-            runs[probe].append(DoneRun(work / (finished - started).total_seconds(), parameters))
-    return RecentRates(runs)
+    measured = Run.objects.filter(
+        state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, started__isnull=False
+    ).order_by("-finished", "-pk")
+    newest = Q()
+    for lane in lanes:
+        newest |= Q(pk__in=measured.filter(lane=lane).values("pk")[:NEWEST])
+    fields = ("lane", "benchmark__probe", "model__parameters", "work", "started", "finished")
+    runs: dict[str, dict[str, list[DoneRun]]] = {lane: {} for lane in lanes}
+    rows = measured.filter(newest).annotate(work=total.values("total")).values_list(*fields)
+    for lane, probe, parameters, work, started, finished in rows:
+        of_probe = runs[lane].setdefault(probe, [])
+        if work and started and finished and finished > started and len(of_probe) < RECENT_RUNS:
+            of_probe.append(DoneRun(work / (finished - started).total_seconds(), parameters))
+    return {lane: RecentRates({probe: done for probe, done in runs[lane].items() if done}) for lane in lanes}

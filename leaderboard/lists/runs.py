@@ -22,7 +22,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import field_names, light_row, read_field
 from leaderboard.models import Benchmark, Model, Run
@@ -101,14 +101,14 @@ def finished_runs(benchmark: Benchmark) -> RunQuerySet:
 _RUNS = KeptLists[Sequence[Run]](most=8)
 
 
-def runs_on(benchmark: Benchmark, version: str | None = None) -> Sequence[Run]:
+def runs_on(benchmark: Benchmark, version: FiguresVersion | None = None) -> Sequence[Run]:
     """Return the finished runs of this version without what only their own pages show. They share their benchmark.
 
     Each knows how many earlier steps of its training it stands for. One query, and another one where a figure of the
     benchmark has changed since they were read. `version`: that of the benchmark's figures, if it was read already.
     """
     version = figures_version(benchmark.pk) if version is None else version
-    return _RUNS.get(benchmark.pk, version, lambda: _read_runs(benchmark))
+    return _RUNS.get(benchmark.pk, version, lambda _: _read_runs(benchmark))
 
 
 def _read_runs(benchmark: Benchmark) -> list[Run]:

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.lists.facets import FACETS, REPORTED, Facet
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_rows
@@ -243,12 +243,12 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
     figure of the benchmark has changed since the rows were read.
     """
     version = figures_version(filters.benchmark.pk)
-    board = _BOARDS.get(filters.board, version, lambda: _board(filters, version))
+    board = _BOARDS.get(filters.board, version, lambda latest: _board(filters, latest))
     facets = [(facet, _facet_choices(facet, filters, board.rows)) for facet in FACETS]
     return Leaderboard(filters.held(board.rows), facets, board.without_figure, board.compared)
 
 
-def _board(filters: LeaderboardFilter, version: str) -> _Board:
+def _board(filters: LeaderboardFilter, version: FiguresVersion) -> _Board:
     """Read and rank all rows. Three queries."""
     runs = runs_on(filters.benchmark, version)
     scores = _scores(filters, runs)

@@ -1,12 +1,14 @@
 """Figures about the queue and its outcomes, each by one query whose cost does not depend on the pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db.models import Count, F, Max, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 
+from leaderboard.data_version import QUEUE, figures_version
+from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.models import Run, RunEvent, RunPart, Submission
 from leaderboard.schedule import EpochSeconds
 
@@ -73,19 +75,30 @@ def runs_by_state() -> dict[str, int]:
     return dict(measured().order_by().values_list("state").annotate(number=Count("pk")))
 
 
+# The times since which thousands of runs have been waiting take longer to read than the page that shows three of them.
+_WAITING_SINCE = KeptLists[Mapping[str, Sequence[float]]](most=1)
+
+
 def waiting_ages(now: datetime) -> dict[str, Ages]:
     """Return for each lane how long its waiting runs have been waiting.
 
-    A run waits from its submission on, or from the time when it was submitted again after it had ended.
+    A run waits from its submission on, or from the time when it was submitted again after it had ended. One query, and
+    two more where the queue has changed since they were read.
     """
+    moment = now.timestamp()
+    since = _WAITING_SINCE.get("since", figures_version(QUEUE), lambda _: _waiting_since())
+    return {lane: ages([moment - time for time in times]) for lane, times in since.items()}
+
+
+def _waiting_since() -> dict[str, list[float]]:
+    """Map each lane to the times since which its waiting runs have been waiting, in seconds since 1970, in order."""
     runs = measured().filter(state__in=WAITING)
     ends = RunEvent.objects.filter(run__in=runs, state__in=Run.FINAL).order_by().values_list("run")
     ended = dict(ends.annotate(last=Max(EpochSeconds("time"))))
-    moment = now.timestamp()
-    seconds: dict[str, list[float]] = {}
+    since: dict[str, list[float]] = {}
     for pk, lane, created in runs.annotate(submitted=EpochSeconds("created")).values_list("pk", "lane", "submitted"):
-        seconds.setdefault(lane, []).append(moment - ended.get(pk, created))
-    return {lane: ages(values) for lane, values in sorted(seconds.items())}
+        since.setdefault(lane, []).append(ended.get(pk, created))
+    return {lane: sorted(times) for lane, times in sorted(since.items())}
 
 
 def start_delays(now: datetime) -> Ages:

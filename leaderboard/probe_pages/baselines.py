@@ -30,7 +30,7 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
 }
 
 
-def named(cell: Cell, run: Run) -> Cell:
+def with_baseline_name(cell: Cell, run: Run) -> Cell:
     """Return the cell of a model, or of a baseline with its name in words."""
     baseline = BASELINES.get(run.model.hub_id)
     return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell

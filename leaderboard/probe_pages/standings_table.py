@@ -25,7 +25,7 @@ from leaderboard.lists.scores import OVERALL
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
 from leaderboard.models import RunRank
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.baselines import named
+from leaderboard.probe_pages.baselines import with_baseline_name
 from leaderboard.probe_pages.culture.places import Place, place_columns, settings_in_words
 from leaderboard.probe_pages.pages import ProbePages
 
@@ -122,7 +122,7 @@ def _model_columns() -> list[Column[Standing]]:
     model: Column[Standing] = model_column(lambda row: row.run)
     return [
         Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
-        replace(model, cell=lambda row: named(model.cell(row), row.run)),
+        replace(model, cell=lambda row: with_baseline_name(model.cell(row), row.run)),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
     ]

@@ -9,7 +9,7 @@ from django.urls import reverse_lazy
 
 from leaderboard.display import labels
 from leaderboard.intake import number_format
-from leaderboard.intake.checks import refuse_malformed
+from leaderboard.intake.checks.identity import refuse_malformed
 from leaderboard.intake.model_names import full_ids, listed_revisions, parse_name, refuse_revision
 from leaderboard.intake.requests import named_revisions
 from leaderboard.lists import runs

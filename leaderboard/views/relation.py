@@ -17,7 +17,7 @@ from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.baselines import named
+from leaderboard.probe_pages.baselines import with_baseline_name
 from leaderboard.probe_pages.item_sentences import usual_sentence
 from leaderboard.probe_pages.published_sections import published_slice
 from leaderboard.probe_pages.question_forms import FREE_TEXT
@@ -81,7 +81,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
         name="models",
         caption="Models on this relation, the best first",
         columns=[
-            replace(model, cell=lambda s: named(model.cell(s), s.run)),
+            replace(model, cell=lambda s: with_baseline_name(model.cell(s), s.run)),
             settings_column(lambda s: s.run),
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),

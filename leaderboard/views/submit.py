@@ -13,7 +13,8 @@ from leaderboard.intake import hub, requests
 from leaderboard.intake.model_names import suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import usual_positions
-from leaderboard.lists.progress import Span, expected_time, lane_now
+from leaderboard.lists.progress import expected_time, lane_now
+from leaderboard.lists.queued_runs import Span
 from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
 from leaderboard.serving.errors import with_retry_after

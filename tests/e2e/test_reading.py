@@ -157,6 +157,45 @@ def test_a_keyboard_ticks_models_and_compares_them(page: Page) -> None:
     expect(page.get_by_role("link", name="bert-tiny").first).to_be_visible()
 
 
+def test_the_button_that_compares_is_next_to_the_tick_and_in_the_window(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/?tests=1")
+    assert page.get_by_role("button", name="Compare ticked", exact=True).count() == 0, "no row is ticked"
+    page.get_by_role("checkbox", name="Compare random/gpt2-tiny").press("Space")
+    expect(page.locator("#compare [role=status]")).to_have_text("1 model ticked. Tick another to compare them.")
+    expect(page.get_by_role("button", name="Compare 1 ticked")).to_be_in_viewport()
+    page.get_by_role("checkbox", name="Compare random/bert-tiny").press("Space")
+    expect(page.locator("#compare [role=status]")).to_have_text("2 models ticked.")
+    page.keyboard.press("Tab")
+    expect(page.locator(".compare-here:focus")).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Compare models")
+
+
+def test_models_are_ticked_and_compared_without_javascript(browser: Browser, deployment: Deployment) -> None:
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto("/?tests=1")
+        for name in ("random/gpt2-tiny", "random/bert-tiny"):
+            page.get_by_role("checkbox", name=f"Compare {name}").check()
+        button = page.get_by_role("button", name="Compare ticked models")
+        expect(button).to_be_in_viewport()
+        button.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Compare models")
+        expect(page.get_by_role("link", name="gpt2-tiny").first).to_be_visible()
+
+
+def test_no_ticked_row_lies_under_the_bar_that_compares(page: Page) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/?tests=1")
+    boxes = page.get_by_role("checkbox", name="Compare ")
+    for box in boxes.all()[:6]:
+        box.focus()
+        page.keyboard.press("Space")
+        row, bar = box.bounding_box(), page.locator("#compare").bounding_box()
+        assert row and bar and not overlap(row, bar)
+
+
 def test_a_keyboard_answers_the_quiz(page: Page) -> None:
     page.goto("/benchmarks/starter/try/")
     first = page.get_by_role("radio").first

@@ -1,7 +1,7 @@
 """Which run a worker takes next, decided by the database."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -174,3 +174,12 @@ def test_the_number_of_queries_does_not_depend_on_the_number_of_runs(
         queued(benchmark, f"{number % 5}", state=Run.State.SCORING if number % 2 else Run.State.QUEUED)
     with django_assert_num_queries(3):
         schedule.turns("default")
+
+
+@pytest.mark.django_db
+def test_the_last_half_millisecond_of_a_second_does_not_count_as_the_next_second() -> None:
+    run = make.run(make.model(), make.benchmark())
+    time = datetime(2026, 1, 1, 12, 0, 7, 999_700, tzinfo=UTC)
+    Run.objects.filter(pk=run.pk).update(created=time)
+    (seconds,) = Run.objects.values_list(schedule.EpochSeconds("created"), flat=True)
+    assert seconds == pytest.approx(time.timestamp(), abs=1e-4)

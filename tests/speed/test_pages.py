@@ -14,7 +14,9 @@ GOOD = PageFigures(
     "/",
     bare=10.0,
     anew=100.0,
-    first=400.0,
+    first=100.0,
+    at_once=400.0,
+    renewal=500.0,
     unchanged=12.0,
     processor=60.0,
     bare_processor=5.0,
@@ -29,7 +31,8 @@ GOOD = PageFigures(
     [
         (GOOD, []),
         (replace(GOOD, anew=160.0), ["computed anew"]),
-        (replace(GOOD, first=501.0), ["after new results"]),
+        (replace(GOOD, first=160.0), ["after new results"]),
+        (replace(GOOD, at_once=501.0), ["at once after new results"]),
         (replace(GOOD, unchanged=21.0), ["unchanged"]),
         (replace(GOOD, queries=13), ["queries"]),
         (replace(GOOD, raw=300_001, zipped=60_001), ["bytes", "bytes compressed"]),
@@ -55,6 +58,7 @@ def test_a_site_is_measured_from_outside(
     assert capsys.readouterr().out.count("| /") == 2
     with served(site) as process:
         figures = measure(Server(site.port, process.pid), "/benchmarks/")
+    assert figures.first > 0 and figures.at_once > 0 and figures.renewal > 0
     assert 1 < figures.queries <= 12
     assert figures.raw > figures.zipped > 500
     assert figures.bare > 0

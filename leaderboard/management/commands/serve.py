@@ -5,6 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
+from leaderboard.lists import renewal
 from leaderboard.management.base import PlainCommand
 from leaderboard.serving import web_server
 
@@ -21,4 +22,5 @@ class Command(PlainCommand):
         )
 
     def run(self, *, listen: str, trusted_proxy: str, **options: Any) -> None:
+        renewal.start()
         web_server.serve(listen, trusted_proxy)

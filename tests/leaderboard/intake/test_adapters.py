@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.intake import checks, queue
-from leaderboard.intake.checks import Check
+from leaderboard.intake import queue
+from leaderboard.intake.checks import files
+from leaderboard.intake.checks.examination import Check
 from leaderboard.intake.submissions import Outcome, submit
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
 from leaderboard.probe_pages.reproduction import command
@@ -122,7 +123,7 @@ def test_pickled_and_incomplete_adapters_are_refused(
 
 
 def test_without_peft_no_adapter_is_measured(small: Benchmark, lora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "find_spec", lambda name: None)
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
     assert "peft is not installed" in of_adapter(submit(NAME, small)).message
 
 

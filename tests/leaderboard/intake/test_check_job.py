@@ -16,8 +16,9 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings as SiteSettings
 
-from leaderboard.intake import check_job, check_queue, checks, hub, submissions
+from leaderboard.intake import check_job, check_queue, hub, submissions
 from leaderboard.intake.check_job import Deadline, DeadlinePassed, check
+from leaderboard.intake.checks.examination import Check
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.requests import receive, receive_all, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
@@ -209,7 +210,7 @@ def test_a_submission_that_is_withdrawn_during_its_check_makes_no_run(
 
 
 def test_messages_that_quote_strangers_are_stored_without_invisible_characters() -> None:
-    long = checks.Check("config", "failed", "type \u202e<script>\x07" + "x" * 5000)
+    long = Check("config", "failed", "type \u202e<script>\x07" + "x" * 5000)
     (stored,) = check_job.to_json([long])
     assert stored["message"].startswith(r"type \u202e<script>\x07xxx")
     assert len(stored["message"]) == check_job.MESSAGE_LENGTH

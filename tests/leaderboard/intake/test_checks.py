@@ -10,7 +10,8 @@ import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake import checks as module
-from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, Check, Examination, examine
+from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, examine, files, identity, weights
+from leaderboard.intake.checks.examination import Check, Examination
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import ProbingError
 from probing.files.headers import Tensor
@@ -272,21 +273,21 @@ LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "to
 @pytest.mark.parametrize(
     ("check", "listing", "message"),
     [
-        (module.public, LISTING, "Anyone can download it."),
-        (module.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
-        (module.public, replace(LISTING, public=False), "private or gated"),
-        (module.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
-        (module.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
-        (module.weights_format, LISTING, "Weights are in safetensors."),
-        (module.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
+        (identity.public, LISTING, "Anyone can download it."),
+        (identity.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
+        (identity.public, replace(LISTING, public=False), "private or gated"),
+        (identity.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
+        (identity.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
+        (files.weights_format, LISTING, "Weights are in safetensors."),
+        (files.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
         (
-            module.weights_format,
+            files.weights_format,
             Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")),
             "One GGUF file, from the local",
         ),
-        (module.version_pinned, replace(LISTING, folder=Path("folder")), "by their content: SHA-256 c0ffeec0ffee."),
-        (module.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
-        (module.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),
+        (identity.version_pinned, replace(LISTING, folder=Path("folder")), "by their content: SHA-256 c0ffeec0ffee."),
+        (weights.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
+        (weights.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),
     ],
 )
 def test_a_check_of_a_listing_says_what_it_found(
@@ -298,24 +299,29 @@ def test_a_check_of_a_listing_says_what_it_found(
 @pytest.mark.parametrize(
     ("check", "listing", "config", "message"),
     [
-        (module.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
-        (module.architecture_known, LISTING, {}, "does not know the model type ''"),
-        (module.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
-        (module.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
-        (module.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
-        (module.start_token, LISTING, {}, "known when the tokenizer is loaded"),
+        (files.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
+        (files.architecture_known, LISTING, {}, "does not know the model type ''"),
+        (files.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
+        (files.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
+        (files.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
+        (files.start_token, LISTING, {}, "known when the tokenizer is loaded"),
         (
-            module.start_token,
+            files.start_token,
             Listing("a/b", "c", {"m.gguf": 1}, Path("f")),
             {"special_tokens": SpecialTokens("<s>")},
             "Texts start with <s> (bos).",
         ),
-        (module.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
-        (module.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
-        (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
-        (module.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
-        (module.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
-        (module.weights_intact, LISTING, {"quantization_config": GPTQ}, "measures no weights that are quantised (GPTQ"),
+        (files.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
+        (files.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
+        (weights.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
+        (weights.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
+        (weights.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
+        (
+            weights.weights_intact,
+            LISTING,
+            {"quantization_config": GPTQ},
+            "no weights that are quantised (GPTQ",
+        ),
     ],
 )
 def test_a_check_of_a_config_says_what_it_found(
@@ -338,7 +344,7 @@ def test_a_check_of_a_config_says_what_it_found(
 )
 def test_the_start_token_is_checked_against_the_model(asked: Settings, kind: Any, message: str) -> None:
     examination = Examination("org/name", Benchmark(), asked, listing=LISTING, config={"vocab_size": 400}, kind=kind)
-    assert message in outcome_of(module.start_token, examination)
+    assert message in outcome_of(files.start_token, examination)
 
 
 def outcome_of(check: Callable[[Any], str], subject: object) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake import checks, number_format
-from leaderboard.intake.checks import Examination
+from leaderboard.intake import number_format
+from leaderboard.intake.checks.examination import Examination
+from leaderboard.intake.checks.weights import number_format_chosen
 from leaderboard.models import Benchmark
 from probing.errors import TooLarge
 from probing.files.headers import WeightSummary
@@ -84,5 +85,5 @@ def test_a_gguf_file_is_computed_in_float32_and_the_check_says_so() -> None:
     weights = WeightSummary(LARGE.parameters, 4_000_000_000, "float32")
     listing = Listing("org/gguf", "c0ffee", {"model.gguf": weights.bytes}, Path("folder"))
     examination = Examination("org/gguf", Benchmark(), Settings(), listing=listing, weights=weights, dtype_chosen=False)
-    assert checks.number_format_chosen(examination) == "float32, as for every GGUF file."
+    assert number_format_chosen(examination) == "float32, as for every GGUF file."
     assert examination.settings.dtype == "float32"

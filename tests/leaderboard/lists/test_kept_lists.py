@@ -1,15 +1,16 @@
 """Lists that are kept until the figures that they are made of change, seen as readers see them."""
 
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from threading import Event
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import QUEUE, FiguresVersion, figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.runs import runs_on
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score
@@ -19,26 +20,59 @@ from tests.leaderboard import factories as make
 Change = Callable[[Run], object]
 
 
+def version(figures: str, benchmarks: str = "1") -> FiguresVersion:
+    return FiguresVersion((1,), figures, benchmarks)
+
+
 def test_a_list_is_made_once_for_each_version() -> None:
     lists = KeptLists[list[str]](most=2)
-    assert lists.get("key", "1", lambda: ["first"]) == ["first"]
-    assert lists.get("key", "1", lambda: ["second"]) == ["first"]
-    assert lists.get("key", "2", lambda: ["third"]) == ["third"]
-    assert lists.get("key", "1", lambda: ["fourth"]) == ["fourth"], "only the last version is kept"
+    assert lists.get("key", version("1"), lambda _: ["first"]) == ["first"]
+    assert lists.get("key", version("1"), lambda _: ["second"]) == ["first"]
+    assert lists.get("key", version("2"), lambda _: ["third"]) == ["third"]
+    assert lists.get("key", version("1"), lambda _: ["fourth"]) == ["fourth"], "only the last version is kept"
 
 
 def test_nothing_is_kept_without_a_version() -> None:
     lists = KeptLists[int](most=2)
     numbers = count(1)
-    assert [lists.get("key", "", lambda: next(numbers)) for _ in range(2)] == [1, 2]
+    assert [lists.get("key", FiguresVersion(), lambda _: next(numbers)) for _ in range(2)] == [1, 2]
 
 
 def test_the_lists_that_were_not_used_for_the_longest_time_are_dropped() -> None:
     lists = KeptLists[str](most=2)
     for key in ("a", "b", "a", "c"):
-        lists.get(key, "1", partial(str, f"first {key}"))
-    again = [lists.get(key, "1", lambda: "made again") for key in ("a", "c", "b")]
+        lists.get(key, version("1"), lambda _, key=key: f"first {key}")
+    again = [lists.get(key, version("1"), lambda _: "made again") for key in ("a", "c", "b")]
     assert again == ["first a", "first c", "made again"]
+
+
+def test_readers_at_the_same_time_wait_for_one_list() -> None:
+    lists = KeptLists[int](most=2)
+    numbers = count(1)
+    begun, go_on = Event(), Event()
+
+    def slowly(_: FiguresVersion) -> int:
+        begun.set()
+        go_on.wait(10)
+        return next(numbers)
+
+    with ThreadPoolExecutor() as readers:
+        first = readers.submit(lists.get, "key", version("1"), slowly)
+        assert begun.wait(10)
+        second = readers.submit(lists.get, "key", version("1"), slowly)
+        go_on.set()
+        assert [first.result(10), second.result(10)] == [1, 1]
+
+
+def test_a_list_that_cannot_be_made_is_made_by_the_next_reader() -> None:
+    lists = KeptLists[int](most=2)
+
+    def broken(_: FiguresVersion) -> int:
+        raise OperationalError
+
+    with pytest.raises(OperationalError):
+        lists.get("key", version("1"), broken)
+    assert lists.get("key", version("1"), lambda _: 1) == 1
 
 
 CHANGES: dict[str, Change] = {
@@ -81,6 +115,35 @@ def test_other_changes_leave_the_version_of_a_benchmark(measured: Run, change: C
     before = figures_version(measured.benchmark_id)
     change(measured)
     assert figures_version(measured.benchmark_id) == before
+
+
+QUEUE_CHANGES: dict[str, Change] = {
+    "a run is submitted": OTHER_CHANGES["a run is submitted"],
+    "a run begins": OTHER_CHANGES["a run begins"],
+    "a run is taken back": lambda run: Run.objects.filter(state=Run.State.QUEUED).delete(),
+    "a run finishes": CHANGES["a run finishes"],
+    "a model is described": CHANGES["a model is described"],
+}
+
+
+@pytest.mark.parametrize("change", QUEUE_CHANGES.values(), ids=QUEUE_CHANGES)
+def test_what_changes_the_queue_changes_its_version(measured: Run, change: Change) -> None:
+    before = figures_version(QUEUE)
+    change(measured)
+    assert figures_version(QUEUE) != before
+
+
+def test_a_run_that_is_submitted_leaves_the_version_of_all_figures(measured: Run) -> None:
+    before = figures_version()
+    OTHER_CHANGES["a run is submitted"](measured)
+    assert figures_version() == before
+
+
+def test_the_progress_of_a_run_leaves_the_version_of_the_queue(measured: Run) -> None:
+    going = make.running(make.model("org/going"), measured.benchmark)
+    before = figures_version(QUEUE)
+    assert Run.objects.move(going, Run.State.AGGREGATING)
+    assert figures_version(QUEUE) == before
 
 
 def test_runs_are_read_again_only_after_a_change_of_figures(measured: Run) -> None:

@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from leaderboard.lists import progress
-from leaderboard.lists.progress import Progress, QueuedRun, Span
+from leaderboard.lists.progress import Progress, QueuedRun
+from leaderboard.lists.queued_runs import Span
 from leaderboard.models import Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 
