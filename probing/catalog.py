@@ -9,6 +9,7 @@ from typing import Any
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
 from probing.files.archives import fetch_archive, fetch_file
+from probing.files.data_sets import HubFolder
 from probing.files.folders import new_folder
 from probing.files.known_digests import compare_or_record, digests_file
 from probing.formats import FORMATS, format_of
@@ -62,7 +63,7 @@ class KnownBenchmark:
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str = ""
     commit: str = ""
-    downloads: tuple[Download, ...] = ()
+    downloads: tuple[Download | HubFolder, ...] = ()
     digest: str = ""
     citation: str = ""
     lacks_templates: bool = False
@@ -73,7 +74,7 @@ class KnownBenchmark:
 
 
 BEAR_SOURCE = "https://github.com/lm-pub-quiz/BEAR"
-# The card of the data set on the Hub: https://huggingface.co/datasets/lm-pub-quiz/BEAR
+BEAR_DATA_SET = "https://huggingface.co/datasets/lm-pub-quiz/BEAR"  # its card states the licence
 BEAR_LICENCE = "CC BY-SA 4.0 (the card of lm-pub-quiz/BEAR on the Hugging Face Hub; its repository states none)"
 BEAR_COMMIT = "3818fdc029d335b603631255c135d2a87b0bd24d"
 BEAR_CITATION = """\
@@ -182,6 +183,28 @@ CATALOG: dict[str, KnownBenchmark] = {
         commit=BEAR_COMMIT,
         downloads=(Download(f"{BEAR_SOURCE}/archive/{BEAR_COMMIT}.tar.gz", ("BEAR-big", "relation_info.json")),),
         digest="1cdecec5f6ecbd6dccfed18a213461fc9db64397177d12afe5cfb5857959ca98",
+        citation=BEAR_CITATION,
+    ),
+    "bear-hub": KnownBenchmark(
+        slug="bear-hub",
+        title="BEAR (Hub)",
+        format="bear_hub",
+        description="BEAR as its data set on the Hugging Face Hub has it: without Wikidata ids and domains.",
+        licence="CC BY-SA 4.0",
+        settings={"templates": (0, 1, 2)},
+        source=BEAR_DATA_SET,
+        downloads=(HubFolder("lm-pub-quiz/BEAR", "BEAR"),),
+        citation=BEAR_CITATION,
+    ),
+    "bear-big-hub": KnownBenchmark(
+        slug="bear-big-hub",
+        title="BEAR-big (Hub)",
+        format="bear_hub",
+        description="BEAR-big as its data set on the Hugging Face Hub has it: without Wikidata ids and domains.",
+        licence="CC BY-SA 4.0",
+        settings={"templates": (0, 1, 2)},
+        source=BEAR_DATA_SET,
+        downloads=(HubFolder("lm-pub-quiz/BEAR", "BEAR_big"),),
         citation=BEAR_CITATION,
     ),
     "dlama": KnownBenchmark(
@@ -341,7 +364,7 @@ def how_checked(slug: str, target: Path) -> str:
     benchmark = known_benchmark(slug)
     if benchmark.digest:
         return f"Its files have the digest that this project knows ({benchmark.digest[:12]})."
-    pinned = all(benchmark.commit in part.address for part in benchmark.downloads)
+    pinned = benchmark.commit and all(benchmark.commit in part.address for part in benchmark.downloads)
     which = f"for commit {benchmark.commit[:12]}" if pinned else "at present"
     return (
         f"This project knows no digest of {benchmark.title} to compare with: these files are what its source gives "

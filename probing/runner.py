@@ -31,7 +31,7 @@ from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, asked_relation, narrowed, parts, skipped
 from probing.results.checkpoint import Partial
 from probing.results.finished import finished_run, refuse_other_run
-from probing.results.joining import PartResult, joined
+from probing.results.joining import PartResult, joined, without_rows
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, no_rows, too_long_items
 from probing.results.tokens import write_tokens
@@ -45,7 +45,7 @@ PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pand
 class Preparation:
     """What a run needs beside its model, so that several models can be measured with one preparation.
 
-    `chosen`: the settings and options that the caller has named.
+    `chosen`: the settings and options that the caller has named. `keep_rows`: whether the result has its rows.
     """
 
     benchmark: Benchmark
@@ -53,13 +53,16 @@ class Preparation:
     chosen: Mapping[str, Any]
     keep_tokens: bool
     estimates: Estimates
+    keep_rows: bool = True
 
     @classmethod
-    def of(cls, benchmark: str | Path | Benchmark, keep_tokens: bool, chosen: Mapping[str, Any]) -> "Preparation":
+    def of(
+        cls, benchmark: str | Path | Benchmark, keep_tokens: bool, chosen: Mapping[str, Any], *, keep_rows: bool = True
+    ) -> "Preparation":
         """Read the benchmark and check the settings; raise `BadInput` where they do not fit."""
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
         settings = chosen_settings(content, chosen)
-        return cls(content, settings, chosen, keep_tokens, Estimates(content, settings))
+        return cls(content, settings, chosen, keep_tokens, Estimates(content, settings), keep_rows)
 
 
 class Start(NamedTuple):
@@ -88,6 +91,7 @@ def run(
     batch_tokens: int | None = None,
     progress: bool = True,
     keep_tokens: bool = False,
+    keep_rows: bool = True,
     **settings_and_options: Any,
 ) -> Result:
     """Probe a model on a benchmark (slug, folder or loaded).
@@ -102,6 +106,7 @@ def run(
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
     same call goes on from there. A folder that holds this very run already is not measured again: its result is
     returned. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
+    `keep_rows=False`: return and store the scores alone; whatever needs rows then says so.
     `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the probe's own options, such as
     `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     Raises `BadInput` for bad arguments before torch is imported, and what `probing.load` or `probing.wrap` raises.
@@ -115,7 +120,7 @@ def run(
         >>> result.by("template").index.tolist()
         ['0', '1']
     """
-    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options)
+    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options, keep_rows=keep_rows)
     source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
     source.refuse_bad()
     refuse_bad_out(out, prepared)
@@ -132,7 +137,7 @@ def run_prepared(
     content, settings = prepared.benchmark, prepared.settings
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
-        refuse_other_run(target, content, settings, with_tokens=prepared.keep_tokens)
+        refuse_other_run(target, content, settings, with_tokens=prepared.keep_tokens, with_rows=prepared.keep_rows)
         with alone(target, may_exist=True):
             model, start = open_model(source, settings, prepared.chosen)
             settings = replace(settings, dtype=cast(DType, model.dtype))
@@ -145,6 +150,8 @@ def run_prepared(
             covered = parts(content, settings)
             finished = [PartResult(partial.rows(part), partial.record(part)) for part in covered]
             result = joined(finished, content, settings)
+            if not prepared.keep_rows:
+                result = without_rows(result)
             if out is not None:
                 result.save(target, [path for part in covered if (path := partial.tokens(part))])
                 partial.remove()
@@ -208,6 +215,8 @@ def refuse_bad_out(out: Any, prepared: Preparation) -> None:
         raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
     if not prepared.keep_tokens:
         return
+    if not prepared.keep_rows:
+        raise BadInput("The scores of tokens belong to rows, which are not kept.", "Leave out one of the two.")
     if out is None:
         raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
     if not isinstance(probe_of(settings), MultipleChoice):

@@ -1,6 +1,9 @@
 """Peak memory above the loaded model, measured for each system in a new process."""
 
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -29,10 +32,25 @@ def _peak_of_this_process(kind: NetworkKind, name: str, workload: Workload, batc
         system = Peer(name, loaded.peer(), batch)
     else:
         system = Ours(name, loaded.ours(batch or ceiling(loaded.network)), decide=int(name == "decide"))
+    with high_water_mark() as peak:
+        system(workload)
+    return peak.bytes
+
+
+@dataclass
+class Peak:
+    """The bytes that this process has held at most above what it held before."""
+
+    bytes: int = 0
+
+
+@contextmanager
+def high_water_mark() -> Iterator[Peak]:
+    """Measure the memory that this process takes in the block; the yielded object has it at the block's end."""
     (PROCESS / "clear_refs").write_text("5")  # resets the high-water mark to what is held now
-    before = _status_bytes("VmRSS")
-    system(workload)
-    return _status_bytes("VmHWM") - before
+    before, peak = _status_bytes("VmRSS"), Peak()
+    yield peak
+    peak.bytes = _status_bytes("VmHWM") - before
 
 
 def _status_bytes(field: str) -> int:

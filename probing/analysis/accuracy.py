@@ -71,6 +71,14 @@ def _scored(
     return pd.DataFrame(scores | dict(table.items()), columns=SCORE_COLUMNS)
 
 
+def precision_at(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return the overall share of items with a right option among the k best, as `precision_at_<k>`.
+
+    Every row must have a rank.
+    """
+    return proportion(rows, f"precision_at_{k}", rows["rank"].astype(int) <= k, OVERALL)
+
+
 def _rank_scores(rows: pd.DataFrame) -> list[pd.DataFrame]:
     """Return precision at 5 and the mean reciprocal rank, or nothing if a rank is unknown.
 
@@ -78,10 +86,9 @@ def _rank_scores(rows: pd.DataFrame) -> list[pd.DataFrame]:
     """
     if rows["rank"].isna().any():
         return []
-    ranks = rows["rank"].astype(int)
     return [
-        proportion(rows, "precision_at_5", ranks <= 5, OVERALL),
-        mean(rows, "mean_reciprocal_rank", 1 / ranks, OVERALL),
+        precision_at(rows, 5),
+        mean(rows, "mean_reciprocal_rank", 1 / rows["rank"].astype(int), OVERALL),
     ]
 
 

@@ -49,16 +49,19 @@ def without_details(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]:
-    """Return the tables of a result's details, for its rows and its tidy scores; none for a probe without options."""
+    """Return the tables of a result's details, for its rows and its tidy scores; none for a probe without options.
+
+    Tables that are computed from rows are left out where there are none.
+    """
     overall = scores[scores["dimension"] == OVERALL]
     tables = [
         DetailTable(title, overall.loc[overall["metric"].isin(metrics), ["metric", "value", "n", "low", "high"]])
         for title, metrics in OVERALL_TABLES.items()
     ]
     metrics = set(overall["metric"])
-    if FLIPS in metrics:
+    if FLIPS in metrics and len(rows):
         tables.append(DetailTable("accuracy by relation and template", wordings(rows), whole=True))
-    if GOLD_DISTANCE in metrics:
+    if GOLD_DISTANCE in metrics and len(rows):
         options = answer_bias(rows)
         summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()
         tables += [DetailTable("answer bias by relation", summary, True), DetailTable("options", options, True)]

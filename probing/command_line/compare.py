@@ -19,6 +19,7 @@ from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
 from probing.results.differences import differences
+from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
 
 MOST_DISPUTED = 10  # sentences that are printed
@@ -40,6 +41,8 @@ def compare_results(arguments: argparse.Namespace) -> None:
     folders = dict.fromkeys(str(Path(folder)) for folder in arguments.folders)
     _check_number(len(folders), arguments.unified)
     results = {folder: Result.load(folder) for folder in folders}
+    for result in results.values():
+        refuse_without_rows(result.record, "A comparison")
     _check_benchmarks(results)
     if arguments.unified:
         _compare_unified(results, arguments.csv)

@@ -12,7 +12,7 @@ from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.command_line.program import add_model, print_by_dimension, print_lines, print_table, program
-from probing.command_line.settings_flags import add_settings, given_settings
+from probing.command_line.settings_flags import KEPT, add_settings, given_settings
 from probing.command_line.study import run_study
 from probing.dry_run import SECONDS, Forecast
 from probing.errors import BadInput, Incomplete
@@ -26,8 +26,6 @@ from probing.settings import Settings
 from probing.start_token import AUTO, normalised_start
 from probing.studies.arguments import LOADING
 from probing.sweeps.sweep import CHART, TABLE, Sweep
-
-KEPT = ["tokens"]  # what may be stored beyond rows and scores
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +49,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attn-implementation", choices=ATTENTION, default="", help="default: as transformers chooses")
     add_settings(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
-    parser.add_argument("--keep", choices=KEPT, help="store the log-probability of every token as well")
+    parser.add_argument(
+        "--keep",
+        choices=KEPT,
+        default="rows",
+        help="what to store beside scores: rows (default), tokens: their log-probabilities as well, or none",
+    )
     parser.add_argument(
         "--dry-run",
         action="store_true",
@@ -105,7 +108,7 @@ def run_starts(
 ) -> None:
     """Probe the model with each start token, and print the overall scores."""
     folders = {start: arguments.out / f"start-{start}" if len(starts) > 1 else arguments.out for start in starts}
-    model, options, keep_tokens = arguments.model, _loading(arguments), arguments.keep == "tokens"
+    model, options, kept = arguments.model, _loading(arguments), KEPT[arguments.keep]
     if len(starts) > 1:
         chosen_settings(benchmark, settings)  # refuses bad values before the model is loaded
         options["tokenizer"] = options["tokenizer"] or ""
@@ -114,9 +117,7 @@ def run_starts(
     for start, folder in folders.items():
         finished = (folder / RECORD).is_file()
         # By way of the package, so that the other commands do not wait for torch.
-        result: Result = probing.run(
-            model, benchmark, out=folder, keep_tokens=keep_tokens, **options, **settings, start=start
-        )
+        result: Result = probing.run(model, benchmark, out=folder, **kept, **options, **settings, start=start)
         if len(starts) > 1:
             print(f"\nStart token {start}:")
         if finished:
@@ -141,7 +142,7 @@ def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: dic
         benchmark,
         revisions=arguments.revisions,
         out=arguments.out,
-        keep_tokens=arguments.keep == "tokens",
+        **KEPT[arguments.keep],
         start=starts[0],
         **options,
     )

@@ -3,6 +3,9 @@
 import argparse
 from pathlib import Path
 
+import pandas as pd
+
+from probing.analysis.accuracy import precision_at
 from probing.analysis.answer_spaces import FULL_RUN_NEEDED
 from probing.analysis.conditional import conditional_accuracy
 from probing.analysis.details import detail_tables, needs_full_run, without_details
@@ -10,7 +13,9 @@ from probing.analysis.harness import harness_words
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
 from probing.command_line.program import print_lines, print_scores, print_table
+from probing.errors import BadInput
 from probing.probes import probe_named, probe_of
+from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
 from probing.results.skipped_items import skipped_in_words
 from probing.results.tokens import TOKENS_FILE, read_tokens
@@ -22,11 +27,15 @@ def add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--details", action="store_true", help="also print the long tables: by template, by option, by confidence"
     )
+    parser.add_argument(
+        "--k", metavar="1,5,10", help="also print precision at each k: how often a right option is among the k best"
+    )
     parser.set_defaults(command=show)
 
 
 def show(arguments: argparse.Namespace) -> None:
     result = Result.load(arguments.folder)
+    precision = precision_table(result, arguments.k) if arguments.k is not None else None
     benchmark = result.record["benchmark"]
     print(f"{result.record['model']['id']} on {benchmark['slug']} {benchmark['version']}")
     for remark in [*probe_named(result.record["probe"]).remarks, *result.notes, *skipped_in_words(result.record)]:
@@ -40,8 +49,28 @@ def show(arguments: argparse.Namespace) -> None:
     print(
         "\n95 % intervals: low and high on these relations, cluster_low and cluster_high on other relations like these"
     )
+    if precision is not None:
+        print("\nprecision at k")
+        print_table(precision)
     print_details(result, arguments.details)
     print_alternatives(result, Path(arguments.folder) / TOKENS_FILE)
+
+
+def precision_table(result: Result, text: str) -> pd.DataFrame:
+    """Return precision at each k of a text such as "1,5,10"; raise `BadInput` where the result cannot tell it."""
+    try:
+        numbers = sorted({int(number) for number in text.split(",")})
+    except ValueError:
+        numbers = []
+    if not numbers or numbers[0] < 1:
+        raise BadInput(f"--k {text!r:.80} is no list of numbers from 1 on.", "Write it like --k 1,5,10.")
+    refuse_without_rows(result.record, "Precision at k")
+    if "rank" not in result.items:
+        raise BadInput(f"The probe {result.record['probe']} ranks no options.", "Leave out --k.")
+    if result.items["rank"].isna().any():
+        raise BadInput("This run decided early, so that ranks are not known.", "Measure it again without --decide.")
+    tables = [precision_at(result.items, k) for k in numbers]
+    return pd.concat(tables)[["metric", "value", "n", "low", "high"]]
 
 
 def print_details(result: Result, whole: bool) -> None:

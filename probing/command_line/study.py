@@ -7,6 +7,7 @@ from typing import Any
 
 import probing
 from probing.command_line.program import print_table
+from probing.command_line.settings_flags import KEPT
 from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.options import Option
@@ -25,8 +26,7 @@ def run_study(arguments: argparse.Namespace, settings: Mapping[str, Any], loadin
     if "," in settings.get("start", ""):
         raise BadInput("Several models or benchmarks take one start token.", "Name one, or probe one model at a time.")
     flags = {**settings, **loading, **parse(_all_options(), arguments.set, "A probe of this study")}
-    if arguments.keep:
-        flags["keep_tokens"] = True
+    flags |= KEPT[arguments.keep]
     if arguments.out:
         flags["out"] = arguments.out
     chosen = study_arguments(arguments.model, arguments.benchmark, arguments.config, flags)

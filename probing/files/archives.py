@@ -1,6 +1,7 @@
 """Downloading files and archives from an official source and unpacking them, never outside their folder."""
 
 import http.client
+import json
 import shutil
 import tarfile
 import urllib.request
@@ -10,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
-from typing import IO
+from typing import IO, Any
 
 from probing.errors import SourceUnavailable
 from probing.files.folders import space
 
 LARGEST_ARCHIVE = 500_000_000  # bytes, as they are sent and when unpacked
+LARGEST_JSON = 5_000_000  # bytes
 READ_TIMEOUT = 60  # seconds without a byte
 CHUNK = 1_000_000  # bytes
 
@@ -38,6 +40,19 @@ def fetch_file(address: str, folder: Path, by_hand: str) -> None:
     """Download the file at `address` into the folder, under the last part of its address."""
     with _answer(address, folder, by_hand) as answer, (folder / PurePosixPath(address).name).open("wb") as file:
         _copy(answer, file)
+
+
+def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
+    """Return what the JSON at `address` says; raise `SourceUnavailable` if it is none or too long.
+
+    `folder`: where the files that it is about will be written.
+    """
+    with _answer(address, folder, by_hand) as answer:
+        content = answer.read(LARGEST_JSON)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise SourceUnavailable(f"{address} does not answer with JSON.", by_hand) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from probing.benchmark import Benchmark
-from probing.formats import bear, dlama, geography, knowledge_graph, lama, mlama, stest
+from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, stest
 from probing.formats.verbatim import with_upper_case
 
 
@@ -29,6 +29,7 @@ READERS: dict[str, Reader] = {
     "mlama": mlama,
     "geography": geography,
     "knowledge_graph": knowledge_graph,
+    "bear_hub": bear_hub,
     "bear": bear,
 }
 

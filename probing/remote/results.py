@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from probing.errors import BadInput
 from probing.remote.connection import Connection
+from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import ITEMS, RECORD
 from probing.revisions import position
 
@@ -36,6 +37,7 @@ class ResultSite(Connection):
         Raises `BadInput` if the folder is no result, and what `Connection` raises.
         """
         record = read_record(folder)
+        refuse_without_rows(record, "A site")
         if not model and record["model"].get("source") != "hub":
             raise BadInput(
                 f"The result in {folder} does not say which model of the hub it is of.", "Name it: --model org/name."

@@ -47,7 +47,7 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "log_prob": "the log-probability of the sentence",
     "words": "the number of words of the sentence",
     "perplexity": "the perplexity of the sentence",
-    "prompting": "how the question is put: vanilla, few-shot or cascade",
+    "prompting": "how the question is put: vanilla, few-shot, shared-few-shot or cascade",
     "specific": "whether the finer answer is more probable; empty if one of the two is not a single token",
     "best": "the most probable words at the blank",
     "demonstrations": "the indices of the items that stand before this one with their answers",

@@ -8,6 +8,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.results.differences import BENCHMARK, MODEL, SETTINGS, differences
+from probing.results.kept_rows import keeps_rows
 from probing.results.result import RECORD, Result
 from probing.results.tokens import TOKENS_FILE
 from probing.settings import Settings
@@ -17,11 +18,13 @@ NEXT_STEP = "Choose another place or remove it first."
 IDENTITY = (MODEL, BENCHMARK, SETTINGS)
 
 
-def refuse_other_run(folder: Path, benchmark: Benchmark, settings: Settings, *, with_tokens: bool) -> None:
+def refuse_other_run(
+    folder: Path, benchmark: Benchmark, settings: Settings, *, with_tokens: bool, with_rows: bool = True
+) -> None:
     """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
 
     `with_tokens`: the scores of single tokens are wanted as well. Raises `BadInput` as well if the result there has
-    none.
+    none. `with_rows`: rows are wanted, likewise.
     """
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)
@@ -33,6 +36,8 @@ def refuse_other_run(folder: Path, benchmark: Benchmark, settings: Settings, *, 
         "settings": settings.to_json() | dtype,
     }
     _refuse_differences(folder, stored, wanted)
+    if with_rows and not keeps_rows(stored):
+        raise BadInput(f"{folder} exists already, without its rows.", NEXT_STEP)
     if with_tokens and not (folder / TOKENS_FILE).is_file():
         raise BadInput(f"{folder} exists already, without the scores of single tokens.", NEXT_STEP)
 

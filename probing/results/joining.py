@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import or_
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import pandas as pd
 
 from probing.benchmark import Benchmark
 from probing.probes import probe_of
+from probing.results.kept_rows import ROWS_KEPT
 from probing.results.option_labels import option_ranges
 from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
 from probing.results.result import Result, check_complete, join
@@ -34,6 +36,11 @@ def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Setti
     record = merged(part.record for part in finished) | skipped | digests(benchmark, settings)
     scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
     return Result(rows, scores, record, option_ranges(benchmark, settings))
+
+
+def without_rows(result: Result) -> Result:
+    """Return the same result with its scores and the names of its columns, but no rows."""
+    return replace(result, items=result.items.iloc[:0], record={**result.record, ROWS_KEPT: False})
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

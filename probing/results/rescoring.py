@@ -20,6 +20,7 @@ from probing.errors import Incomplete, OtherQuestions
 from probing.probes import probe_of
 from probing.probes.parts import narrowed
 from probing.probes.probe import Probe
+from probing.results.kept_rows import refuse_without_rows
 from probing.results.option_labels import option_ranges
 from probing.results.result import Result, check_complete
 from probing.settings import Settings
@@ -39,10 +40,10 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
     """
     items = benchmark.items_by_key()
-    cells = [
-        probe.tag_cells(*items[row["relation"], row["index"]], {str(name): cell for name, cell in row.items()})
-        for row in rows.to_dict("records")
-    ]
+    names = [str(name) for name in rows.columns]
+    # One row at a time: all of them as mappings would take more memory than the rows themselves.
+    as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
+    cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
     tags = pd.DataFrame(cells, index=rows.index)
     former = [name for name in rows.columns if name in tags.columns or name not in probe.columns]
     place = list(rows.columns).index(former[0]) if former else len(rows.columns)
@@ -98,7 +99,7 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     """Return the result that today's tags and metrics make of stored rows; no model is needed.
 
     The same object is returned if nothing has changed. Raises `OtherQuestions` unless the rows answer what the
-    benchmark asks now.
+    benchmark asks now, and `BadInput` where there are none.
     """
     settings = Settings.from_json(result.record["settings"])
     refuse_other_questions(result, benchmark, settings)
@@ -120,6 +121,7 @@ def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Setti
 
     A result that does not record the digest of its questions must be of these very files.
     """
+    refuse_without_rows(result.record, "Computing scores again")
     measured = result.record["benchmark"]
 
     def other(difference: str) -> OtherQuestions:

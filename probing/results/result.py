@@ -23,6 +23,7 @@ from probing.probes import probe_named
 from probing.probes.parts import narrowed, parts
 from probing.results.column_descriptions import item_column
 from probing.results.comparison import Comparison
+from probing.results.kept_rows import NO_ROWS, keeps_rows, refuse_without_rows
 from probing.results.option_labels import (
     NO_LABELS,
     OptionRanges,
@@ -85,6 +86,8 @@ class Result:
     def notes(self) -> list[str]:
         """Remarks for readers: which items were asked, what happened on the way, and whether scores say anything."""
         notes = [*self.record.get("benchmark_notes", []), *self.record.get("batch", {}).get("notes", [])]
+        if not keeps_rows(self.record):
+            notes.append(NO_ROWS)
         if not self.options and "scores" in self.items and self.items["scores"].map(len).gt(1).any():
             notes.append(NO_LABELS)
         return [*notes, *tie_warnings(self.scores)]
@@ -115,6 +118,8 @@ class Result:
                 "These results cannot be compared.",
                 f"Give one to {len(RESULT_NAMES) - 1} others on the same version of the benchmark.",
             )
+        for result in results.values():
+            refuse_without_rows(result.record, "A comparison")
         rows = {name: result.items for name, result in results.items()}
         return Comparison.of(rows, {name: result.record for name, result in results.items()})
 
@@ -189,7 +194,9 @@ class Result:
             result = cls(items, scores.reindex(columns=SCORE_COLUMNS), record, options)
         except (ValueError, TypeError, pa.ArrowException) as error:
             raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
-        return result if benchmark is None or options else result._with_labels(benchmark)
+        if benchmark is None or options or not keeps_rows(record):
+            return result
+        return result._with_labels(benchmark)
 
     def _with_labels(self, benchmark: str | Path | Benchmark) -> "Result":
         benchmark = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)

@@ -7,7 +7,6 @@ values of earlier rounds in a cache. docs/performance.md has a picture.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -21,6 +20,7 @@ from probing.scoring import reference
 from probing.scoring.batching import most_cached_nodes, out_of_memory_explained
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
 from probing.scoring.kv_cache import KVCache
+from probing.scoring.packing import PackedBatch, PackedRow, often_repeated, pack, within_capacity
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.tokens import Encoded, Window
@@ -28,8 +28,6 @@ from probing.scoring.verbs import AnsweringModel
 
 ResultT = TypeVar("ResultT")
 
-# Long rows repeat fewer ancestors; short rows spend less on attention between unrelated statements.
-NODES_PER_ROW = 256
 # For an early decision, prefixes that so many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
 
@@ -39,37 +37,6 @@ class ContinuationScore(NamedTuple):
 
     log_prob: float
     likeliest: bool
-
-
-class PackedRow(NamedTuple):
-    """Nodes to compute in one row of a batch.
-
-    `repeated`: how many of the first nodes belong to another row; `past`: ancestors of the nodes in the KV cache.
-    """
-
-    nodes: Ints
-    repeated: int
-    past: Ints
-
-
-@dataclass(frozen=True)
-class PackedBatch:
-    """Rows in one table: `table` has their nodes, `past` their cached ancestors; shape (rows, longest), padded by -1.
-
-    `place`: each node's place in the flattened table, shape (nodes,); -1 if it is not in the batch or only repeated.
-    """
-
-    table: Ints
-    past: Ints
-    place: Ints
-
-    @classmethod
-    def of(cls, tree: PrefixTree, rows: Sequence[PackedRow]) -> "PackedBatch":
-        table, past = _padded([row.nodes for row in rows]), _padded([row.past for row in rows])
-        place = np.full(len(tree.token), -1)
-        for index, row in enumerate(rows):
-            place[row.nodes[row.repeated :]] = index * table.shape[1] + np.arange(row.repeated, len(row.nodes))
-        return cls(table, past, place)
 
 
 class CausalModel(AnsweringModel):
@@ -123,7 +90,7 @@ class CausalModel(AnsweringModel):
         `statements`: how many scored statements to record as work.
         """
 
-        def work(rows: Sequence[PackedRow]) -> tuple[Ints, torch.Tensor]:
+        def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor]:
             return self._forward(tree, rows, cache)
 
         for children, log_probs in list(self._passes("score", work, tree, nodes, statements, cache)):
@@ -141,8 +108,8 @@ class CausalModel(AnsweringModel):
         tree = PrefixTree.of(sequences, scored)
         values, likeliest = np.full(len(tree.token), np.nan), np.zeros(len(tree.token), bool)
 
-        def work(rows: Sequence[PackedRow]) -> tuple[Ints, torch.Tensor, torch.Tensor]:
-            children, parent, logits = self._children_logits(tree, rows)
+        def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor, torch.Tensor]:
+            children, parent, logits = self._children_logits(tree, rows, cache)
             tokens = self.to_device(tree.token[children])
             return children, _token_log_probs(logits, parent, tokens), logits.argmax(dim=-1)[parent] == tokens
 
@@ -155,24 +122,44 @@ class CausalModel(AnsweringModel):
     def _passes(
         self,
         verb: Verb,
-        work: Callable[[Sequence[PackedRow]], ResultT],
+        work: Callable[[Sequence[PackedRow], KVCache | None], ResultT],
         tree: PrefixTree,
         nodes: Ints,
         statements: float,
         cache: KVCache | None = None,
     ) -> Iterator[ResultT]:
-        """Pack the nodes (ascending) into rows, and do the verb's work on a batch of rows at a time."""
+        """Pack the nodes (ascending) into rows, and do the verb's work on a batch of rows at a time.
+
+        Nodes that many rows would repeat, such as those of examples, are computed first and then found in the cache.
+        """
         if not len(nodes):
             self.usage.add(verb, statements)
             return
-        rows = _pack(tree, nodes, cache)
+        rows = pack(tree, nodes, cache)
+        stem = often_repeated(rows)
+        if len(stem) and len(stem) <= (cache.room if cache else self.cache_capacity):
+            cache = cache or KVCache(tree, self.cache_capacity, stem)
+            share = statements * len(stem) / sum(len(row.nodes) - row.repeated for row in rows)
+            yield from self._batches(verb, work, pack(tree, stem, cache), share, cache)
+            rows, statements = pack(tree, np.setdiff1d(nodes, stem), cache), statements - share
+        yield from self._batches(verb, work, rows, statements, cache)
+
+    def _batches(
+        self,
+        verb: Verb,
+        work: Callable[[Sequence[PackedRow], KVCache | None], ResultT],
+        rows: list[PackedRow],
+        statements: float,
+        cache: KVCache | None,
+    ) -> Iterator[ResultT]:
+        """Do the verb's work on the rows, which are sorted by their length, a batch at a time."""
         own = sum(len(row.nodes) - row.repeated for row in rows)
         while rows:
             batch = rows[: max(self.budget.tokens // len(rows[0].nodes), 1)]
-            batch = _within_capacity(batch, cache.capacity) if cache else batch
+            batch = within_capacity(batch, cache.capacity) if cache else batch
             rows = rows[len(batch) :]
             positions = len(batch) * len(batch[0].nodes)
-            yield from self.budget.run(work, batch, positions)
+            yield from self.budget.run(lambda part: work(part, cache), batch, positions)
             filled = sum(len(row.nodes) for row in batch)
             computed = filled - sum(row.repeated for row in batch)
             self.usage.add(verb, statements * computed / own, positions, positions - filled)
@@ -236,10 +223,10 @@ class CausalModel(AnsweringModel):
         tree = PrefixTree.of(sequences, np.zeros((len(sequences), max(map(len, sequences))), bool))
         ends = np.array([path[len(ids) - 1] for path, ids in zip(tree.paths, sequences, strict=True)])
 
-        def work(rows: Sequence[PackedRow]) -> tuple[Sequence[BlankInput], torch.Tensor]:
+        def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Sequence[BlankInput], torch.Tensor]:
             batch = PackedBatch.of(tree, rows)
             ending = np.flatnonzero(batch.place[ends] >= 0)
-            logits = self._tree_logits(tree, batch, batch.place[ends[ending]])
+            logits = self._tree_logits(tree, batch, batch.place[ends[ending]], cache)
             return [inputs[index] for index in ending.tolist()], logits
 
         return self._passes("fill", work, tree, np.arange(len(tree.token)), statements)
@@ -347,33 +334,9 @@ class TreeRounds:
         self._computed[nodes] = True
 
 
-def _pack(tree: PrefixTree, nodes: Ints, cache: KVCache | None) -> list[PackedRow]:
-    """Pack the nodes and their missing ancestors into rows of about the same length, the longest first."""
-    longest, nothing = max(NODES_PER_ROW, 2 * int(tree.depth.max())), np.zeros(0, np.int64)
-    if not cache:
-        return [PackedRow(row, repeated, nothing) for row, repeated in tree.even_rows(nodes, longest)]
-    rows = tree.even_rows(cache.missing(nodes), longest, cache.cached)
-    return [PackedRow(row, repeated, cache.cached_ancestors(row)) for row, repeated in rows]
-
-
-def _within_capacity(rows: list[PackedRow], capacity: int) -> list[PackedRow]:
-    """Return the first rows, as many as have keys and values for at most `capacity` positions, but at least one."""
-    past = np.maximum.accumulate([len(row.past) for row in rows])
-    positions = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
-    return rows[: max(int((positions <= capacity).sum()), 1)]
-
-
 def _token_log_probs(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """Return the log-probability of each token by its row of the logits, in float32."""
     return (logits[rows, tokens].float() - log_sum_exp(logits)[rows]).clamp(max=0.0)
-
-
-def _padded(rows: Sequence[Ints]) -> Ints:
-    """Arrange rows as a table of shape (rows, longest), padded by -1."""
-    table = np.full((len(rows), max(map(len, rows))), -1)
-    for index, row in enumerate(rows):
-        table[index, : len(row)] = row
-    return table
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

@@ -14,14 +14,15 @@ from probing.scoring.prefix_tree import PrefixTree
 class KVCache:
     """Keys and values of each layer for nodes with a child that is computed too; shape (places, heads, size).
 
-    It holds the first `capacity` such nodes; later ones are computed again whenever they are needed.
+    It holds the first `capacity` such nodes; later ones are computed again whenever they are needed. `nodes`: hold only
+    these.
     """
 
-    def __init__(self, tree: PrefixTree, capacity: int) -> None:
+    def __init__(self, tree: PrefixTree, capacity: int, nodes: Ints | None = None) -> None:
         self._tree = tree
         self.capacity = capacity
-        self._followed = np.zeros(len(tree.token), bool)
-        self._followed[tree.parent[tree.inner & (tree.parent >= 0)]] = True
+        self._held = np.zeros(len(tree.token), bool)
+        self._held[tree.parent[tree.inner & (tree.parent >= 0)] if nodes is None else nodes] = True
         self._place = np.full(len(tree.token), -1)
         self._count = 0
         self._layers: list[list[torch.Tensor]] = []
@@ -30,6 +31,11 @@ class KVCache:
     def cached(self) -> Bools:
         """Tell which nodes are in the cache, shape (nodes,)."""
         return self._place >= 0
+
+    @property
+    def room(self) -> int:
+        """The number of nodes that can be added."""
+        return self.capacity - self._count
 
     def missing(self, nodes: Ints) -> Ints:
         """Return what must be computed for these nodes: they and their ancestors that are not cached, ascending."""
@@ -61,7 +67,7 @@ class KVCache:
         `place`: the place of each node in the flattened batch, -1 if it has none. If memory runs out here, only nodes
         that are complete in every layer count as cached.
         """
-        new = np.flatnonzero(self._followed & ~self.cached & (place >= 0))[: self.capacity - self._count]
+        new = np.flatnonzero(self._held & ~self.cached & (place >= 0))[: self.capacity - self._count]
         end = self._count + len(new)
         room = min(max(end, self._count + self._count // 4), self.capacity)
         computed = [(layer.keys, layer.values) for layer in network_cache.layers]

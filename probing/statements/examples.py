@@ -1,7 +1,7 @@
-"""Examples of few-shot prompts for multiple choice, and the messages of a chat (docs/methods.md)."""
+"""Examples of few-shot prompts that the items of a relation share, and the messages of a chat (docs/methods.md)."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 from probing.benchmark import Item, Relation
@@ -31,13 +31,15 @@ class Examples:
         if not self.are_enough(item):
             raise BadInput(
                 f"Relation {self._relation.id} has too few items to show {self._count} others before each.",
-                "Show fewer examples (few_shot), or choose other relations.",
+                "Show fewer examples (few_shot or shots), or choose other relations.",
             )
-        others = list(self._others(item))
-        places = [place for place, other in enumerate(others) if self._may_be_last(other, item)]
-        last = next((place for place in places if place >= self._count - 1), places[-1])
-        first = (other for place, other in enumerate(others) if place != last)
-        return (*islice(first, self._count - 1), others[last])
+        others = self._others(item)
+        shown = tuple(islice(others, self._count))
+        last = next((other for other in chain(shown[-1:], others) if self._may_be_last(other, item)), None)
+        if last:
+            return (*shown[:-1], last)
+        place = max(place for place, other in enumerate(shown) if self._may_be_last(other, item))
+        return (*shown[:place], *shown[place + 1 :], shown[place])
 
     def are_enough(self, item: Item) -> bool:
         """Tell whether the relation has so many examples for an item, in whatever order."""

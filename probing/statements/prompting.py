@@ -1,12 +1,13 @@
-"""Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, cascade."""
+"""Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, shared-few-shot, cascade."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal
 
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
+from probing.statements.examples import Examples
 from probing.template import Prompt, prompt, without_subject
 
 
@@ -24,7 +25,7 @@ class Question:
     demonstrations: tuple[int, ...] = ()
 
 
-PromptingName = Literal["vanilla", "few-shot", "cascade"]
+PromptingName = Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]
 # From a relation, the number of the template, the number of demonstrations and a seed to one question for each item.
 Prompting = Callable[[Relation, int, int, int], Iterator[Question]]
 
@@ -59,17 +60,32 @@ def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterat
             f"Relation {relation.id} has {len(relation.items)} items, too few to show {shots} others before each.",
             "Ask more items, or show fewer (--set shots=N).",
         )
-    generator, text = Random(seed), relation.templates[template]
+    generator = Random(seed)
     for place, question in enumerate(vanilla(relation, template, shots, seed)):
         places = generator.sample(range(len(relation.items) - 1), shots)
         others = [relation.items[other + (other >= place)] for other in places]
-        prefix = "".join(f"{_demonstration(relation, text, other)}, " for other in others)
-        yield Question(
-            question.item,
-            _with_prefix(prefix, question.prompt),
-            _with_prefix(prefix, question.bare),
-            tuple(other.index for other in others),
-        )
+        yield _behind(relation, template, question, others)
+
+
+def shared_few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
+    """Yield the template behind `shots` items that nearly all items of the relation are shown, in one order.
+
+    `Examples` says which these are. A causal model reads them once for the whole relation.
+    """
+    examples = Examples(relation, shots, seed)
+    for question in vanilla(relation, template, shots, seed):
+        yield _behind(relation, template, question, examples.before(question.item))
+
+
+def _behind(relation: Relation, template: int, question: Question, others: Sequence[Item]) -> Question:
+    """Return the question behind other items with their answers."""
+    prefix = "".join(f"{_demonstration(relation, relation.templates[template], other)}, " for other in others)
+    return Question(
+        question.item,
+        _with_prefix(prefix, question.prompt),
+        _with_prefix(prefix, question.bare),
+        tuple(other.index for other in others),
+    )
 
 
 def _demonstration(relation: Relation, template: str, item: Item) -> str:
@@ -82,4 +98,9 @@ def _with_prefix(prefix: str, prompt: Prompt) -> Prompt:
     return replace(prompt, pieces=(prefix + prompt.pieces[0], *prompt.pieces[1:]))
 
 
-PROMPTINGS: dict[PromptingName, Prompting] = {"vanilla": vanilla, "few-shot": few_shot, "cascade": cascade}
+PROMPTINGS: dict[PromptingName, Prompting] = {
+    "vanilla": vanilla,
+    "few-shot": few_shot,
+    "shared-few-shot": shared_few_shot,
+    "cascade": cascade,
+}

@@ -24,7 +24,8 @@ LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and
 OPTIONS = frozenset(name for probe in PROBES.values() for name in declared_options(probe))
 MODEL, BENCHMARK, NAME = "model", "benchmark", "name"
 # The keys beside settings and options: of the whole study, of one of its models, and of one of its benchmarks.
-STUDY_KEYS = ("models", "benchmarks", "out", "keep_tokens", *LOADING)
+KEPT = ("keep_tokens", "keep_rows")  # what results have beside their scores
+STUDY_KEYS = ("models", "benchmarks", "out", *KEPT, *LOADING)
 ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
 NEARNESS = 0.6  # from 0 to 1: how alike a wrong key and a right one must be for the latter to be suggested
 LARGEST_FILE = 1_000_000  # bytes of a configuration file
@@ -58,8 +59,9 @@ class StudyArguments:
         for kind, entries in ((MODEL, models), (BENCHMARK, benchmarks)):
             if not entries:
                 raise BadInput(f"The study names no {kind}.", f"Name one or more {kind}s.")
-        if type(values.get("keep_tokens", False)) is not bool:
-            raise BadInput(f"keep_tokens cannot be {values['keep_tokens']!r:.80}.", "Give true or false.")
+        for name in KEPT:
+            if type(values.get(name, False)) is not bool:
+                raise BadInput(f"{name} cannot be {values[name]!r:.80}.", "Give true or false.")
         rest = {name: value for name, value in values.items() if name not in ("models", "benchmarks")}
         return cls(models, benchmarks, rest)
 

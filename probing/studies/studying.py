@@ -14,7 +14,7 @@ from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 from probing.runner import Preparation, refuse_bad_out
-from probing.studies.arguments import LOADING, OPTIONS, Entry, StudyArguments, read_config
+from probing.studies.arguments import KEPT, LOADING, OPTIONS, Entry, StudyArguments, read_config
 from probing.studies.study import CONFIG, Pair, Study, joined_pairs, with_pair
 from probing.studies.turns import Reporter, Turn, take_turns
 
@@ -117,8 +117,9 @@ class _Preparations:
     """What the runs of a study need beside their models, prepared once for all models with equal settings."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
-        self._keep_tokens = values.get("keep_tokens", False)
-        self._values = {name: value for name, value in values.items() if name not in ("out", "keep_tokens", *LOADING)}
+        self._keep_tokens, self._keep_rows = values.get("keep_tokens", False), values.get("keep_rows", True)
+        others = ("out", *KEPT, *LOADING)
+        self._values = {name: value for name, value in values.items() if name not in others}
         self._unused = self._values.keys() & OPTIONS
         self._prepared: dict[tuple[int, str], Preparation] = {}
 
@@ -131,7 +132,7 @@ class _Preparations:
         chosen = {name: value for name, value in self._values.items() if name in usable} | own
         key = (id(benchmark), json.dumps(chosen, sort_keys=True, default=str))
         if key not in self._prepared:
-            self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen)
+            self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen, keep_rows=self._keep_rows)
         return self._prepared[key]
 
     def refuse_unused(self) -> None:

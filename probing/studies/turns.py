@@ -49,7 +49,11 @@ class Turn:
         if not (self.folder / RECORD).is_file():
             return None
         refuse_other_run(
-            self.folder, self.prepared.benchmark, self.prepared.settings, with_tokens=self.prepared.keep_tokens
+            self.folder,
+            self.prepared.benchmark,
+            self.prepared.settings,
+            with_tokens=self.prepared.keep_tokens,
+            with_rows=self.prepared.keep_rows,
         )
         result = Result.load(self.folder)
         card, stored_dtype = result.record["model"], result.record.get("dtype")

@@ -14,6 +14,7 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.probe import shared_tags
+from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
 from probing.revisions import position
 from probing.sweeps.chart import trajectory_chart
@@ -72,7 +73,10 @@ class Sweep:
 
     def changes(self, first: str, second: str) -> Changes:
         """Return which items were learned and forgotten between two revisions, with shares by every tag."""
-        before, after = (self.result(revision).items for revision in (first, second))
+        results = [self.result(revision) for revision in (first, second)]
+        for result in results:
+            refuse_without_rows(result.record, "A comparison")
+        before, after = (result.items for result in results)
         probe = probe_named(self.probe)
         return changes(before, after, shared_tags(probe, {"before": before, "after": after}), probe.correctness)
 

@@ -29,6 +29,7 @@ def sweep(
     attn_implementation: str = "",
     batch_tokens: int | None = None,
     keep_tokens: bool = False,
+    keep_rows: bool = True,
     progress: bool = True,
     **settings_and_options: Any,
 ) -> Sweep:
@@ -54,7 +55,7 @@ def sweep(
         ['checkpoint-0', 'checkpoint-500']
     """
     graph_objects(TASK)  # refuses a missing package before anything is measured
-    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options)
+    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options, keep_rows=keep_rows)
     refuse_bad_out(out, prepared)
     source = ModelSource(model, tokenizer, "", device, batch_tokens, device_map, attn_implementation, shared={})
     _refuse_in_memory(source)

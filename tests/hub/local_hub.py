@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 INFO = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>[^/]+))?")
 REFS = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/refs(?P<commit>)")
-TREE = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>[^/]+)(?P<folder>/.+)?")
-FILE = re.compile(r"/(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)")
+TREE = re.compile(r"/api/(?:models|datasets)/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>[^/]+)(?P<folder>/.+)?")
+FILE = re.compile(r"/(?:datasets/)?(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)")
 
 
 @dataclass
@@ -51,7 +51,8 @@ class Repository:
 
     @property
     def files(self) -> dict[str, Path]:
-        return {path.name: path for path in sorted(self.folder.iterdir())}
+        paths = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {path.relative_to(self.folder).as_posix(): path for path in paths}
 
     @property
     def commit(self) -> str:
@@ -153,12 +154,14 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(200, json.dumps(answer).encode(), {"Content-Type": "application/json"})
 
     def tree(self, repository: Repository, match: re.Match[str]) -> None:
-        if match["folder"]:
-            return self.refuse(404, "EntryNotFound")  # no repository here has folders
+        below = f"{match['folder'] or ''}/".removeprefix("/")
         files = [
             {"type": "file", "path": name, "size": repository.size(name), "oid": digest(path)}
             for name, path in repository.files.items()
+            if name.startswith(below)
         ]
+        if match["folder"] and not files:
+            return self.refuse(404, "EntryNotFound")
         self.reply(200, json.dumps(files).encode(), {"Content-Type": "application/json"})
 
     def file(self, repository: Repository, match: re.Match[str]) -> None:

@@ -169,7 +169,7 @@ def test_a_bad_setting_is_bad_input(small: Benchmark, options: dict[str, object]
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"prompting": "loud"}, "Choose from: vanilla, few-shot, cascade"),
+        ({"prompting": "loud"}, "Choose from: vanilla, few-shot, shared-few-shot, cascade"),
         ({"prompting": 3}, "prompting cannot be 3"),
         ({"shots": "3"}, "shots cannot be '3'"),
         ({"shots": 0}, "0 demonstrations show nothing"),

@@ -61,7 +61,7 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
     dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"], "set-start": [], "set-sample": []}
     protocol = {"set-protocol": ["usual", "lm-eval"]}
-    prompting = {"set-prompting": ["vanilla", "few-shot", "cascade"], "set-shots": []}
+    prompting = {"set-prompting": ["vanilla", "few-shot", "shared-few-shot", "cascade"], "set-shots": []}
     own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
     own |= {"set-few_shot": [], "set-chat": ["False", "True"]}
     assert shown(client, benchmark="small") == {

@@ -83,7 +83,7 @@ def test_the_seed_enters_the_demonstrations(ask) -> None:
 def test_an_unknown_prompting_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     given = ["--benchmark", "pairs", "--probe", "specificity", "--set", "prompting=loud"]
     assert main(["run", "fake", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "Choose from: vanilla, few-shot, cascade" in complaint(capsys)
+    assert "Choose from: vanilla, few-shot, shared-few-shot, cascade" in complaint(capsys)
 
 
 def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side(

@@ -10,10 +10,10 @@ import torch
 from probing.catalog import open_benchmark
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, Request
-from probing.scoring import causal as causal_module
 from probing.scoring import hf_model
 from probing.scoring.causal import CausalModel
 from probing.scoring.filling import blanks
+from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.verbs import AnsweringModel
 from probing.statements.prompting import few_shot
 from probing.template import Prompt, prompt
@@ -143,8 +143,7 @@ def test_distributions_do_not_depend_on_the_size_of_the_softmax_chunks(
 
 def test_a_row_in_which_no_prompt_ends_is_accepted(requests: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
     model = causal(byte_level(texts(requests)), batch_tokens=1)
-    monkeypatch.setattr(causal_module, "NODES_PER_ROW", 1)
-    monkeypatch.setattr(causal_module.PrefixTree, "even_rows", lambda tree, nodes, length: [(nodes[:5], 0), (nodes, 5)])
+    monkeypatch.setattr(PrefixTree, "even_rows", lambda tree, nodes, length, computed: [(nodes[:5], 0), (nodes, 5)])
     reference = causal(byte_level(texts(requests)))
     reference.use_fast_path = False
     model.use_fast_path = True

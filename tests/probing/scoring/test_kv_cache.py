@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from probing.language_model import Request, Scoring
-from probing.scoring import causal, kv_cache
+from probing.scoring import kv_cache, packing
 from probing.scoring.causal import CausalModel
 from probing.scoring.kv_cache import KVCache
 from probing.template import prompt
@@ -34,7 +34,7 @@ def model(**settings: Any) -> CausalModel:
 @pytest.fixture(autouse=True)
 def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use short rows, so that a batch has several of them and can be halved."""
-    monkeypatch.setattr(causal, "NODES_PER_ROW", 1)
+    monkeypatch.setattr(packing, "NODES_PER_ROW", 1)
 
 
 @pytest.fixture(scope="module")

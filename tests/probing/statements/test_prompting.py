@@ -6,7 +6,7 @@ import pytest
 
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
-from probing.statements.prompting import cascade, few_shot, vanilla
+from probing.statements.prompting import cascade, few_shot, shared_few_shot, vanilla
 
 ITEMS = tuple(Item(i, f"Place {i}", (1,), options=(f"Land {i}", f"Town {i}")) for i in range(14))
 RELATION = Relation(
@@ -64,3 +64,24 @@ def test_the_seed_decides_what_is_shown() -> None:
 def test_too_few_items_for_the_demonstrations_are_refused() -> None:
     with pytest.raises(BadInput, match="14 items, too few to show 14 others"):
         next(few_shot(RELATION, 0, 14, 0))
+
+
+def test_shared_few_shot_shows_nearly_all_items_the_same_others() -> None:
+    questions = list(shared_few_shot(RELATION, 0, 4, 0))
+    usual = questions[0].demonstrations
+    different = [question for question in questions if question.demonstrations != usual]
+    assert {question.item.index for question in different} <= {0, *usual}
+    assert all(question.item.index not in question.demonstrations for question in questions)
+    assert all(len(set(question.demonstrations)) == 4 for question in questions)
+
+
+def test_shared_few_shot_shows_fine_answers_and_then_asks() -> None:
+    question = next(shared_few_shot(RELATION, 0, 2, 0))
+    before, after = (f"Place {i} lies in Town {i}" for i in question.demonstrations)
+    assert question.prompt.fill("Town 0").text == f"{before}, {after}, Place 0 lies in Town 0."
+    assert question.bare.fill("Town 0", "_").text == f"{before}, {after}, _ lies in Town 0."
+
+
+def test_too_few_items_for_shared_demonstrations_are_refused() -> None:
+    with pytest.raises(BadInput, match="too few items to show 14 others"):
+        next(shared_few_shot(RELATION, 0, 14, 0))
