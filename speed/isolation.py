@@ -26,8 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from probing.catalog import EMBEDDED
 from probing.formats import FORMATS
+from probing.known_benchmarks import EMBEDDED
 from probing.measuring import sandbox
 from probing.measuring.failures import Reported
 from probing.measuring.process import MeasuringProcess

@@ -27,7 +27,7 @@ from typing import Literal
 import numpy as np
 import psutil
 
-from probing.catalog import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG, EMBEDDED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("/", "/benchmarks/bear/", "/benchmarks/", "/benchmarks/starter/", "/queue/", "/submit/", "/api/v1/leaderboard")

@@ -16,7 +16,7 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.ranks import refresh_standings
 from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
-from probing.catalog import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.language_model import LanguageModel
 from probing.probes.normalise import normalised
 from probing.probes.parts import parts

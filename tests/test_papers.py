@@ -8,7 +8,7 @@ import pytest
 from django.urls import resolve
 
 from probing.__main__ import parser
-from probing.catalog import CATALOG
+from probing.known_benchmarks import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.results.result import Result

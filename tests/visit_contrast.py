@@ -13,7 +13,7 @@ from django.test import Client
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Run, Submission
 from leaderboard.worker.jobs import probe_run
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 
 settings.ALLOWED_HOSTS = ["testserver"]
 SLUG = "starter-contrast"

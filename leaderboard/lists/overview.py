@@ -7,10 +7,9 @@ whose published figures are in other metrics, or that still wait to be measured,
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import NamedTuple
 
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -21,6 +20,7 @@ from leaderboard.data_version import figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_row
 from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
+from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, Measure, Mention, ModelRow, OpenRun, Overview
 from leaderboard.lists.progress import percent_done
 from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.lists.scores import Slice
@@ -32,131 +32,11 @@ Provenance = Run.Provenance
 PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What the overview shows of one benchmark.
-
-    `versions`: those that figures may be about, the current one first. `metrics`: the first of them that any run has is
-    shown. `part`: the group of items that the figures are about. `narrowed_by`: options of a run that choose such a
-    group, so that a run with them is still comparable.
-    """
-
-    title: str
-    topic: str
-    versions: Sequence[Benchmark]
-    metrics: Sequence[str]
-    part: Slice
-    narrowed_by: Collection[str] = ()
-
-    @property
-    def slug(self) -> str:
-        return self.versions[0].slug
-
-
-class Figure(NamedTuple):
-    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it."""
-
-    run: int
-    benchmark: int
-    provenance: str
-    settings: str
-    finished: str | None
-    model: ListedModel
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    n: float
-
-    @property
-    def is_measured(self) -> bool:
-        return self.provenance == Provenance.MEASURED
-
-
 # The fields of a score that a figure consists of, in its order; the model is its number.
 FIELDS = (
     *("run_id", "run__benchmark_id", "run__provenance", "settings", "finished"),
     *("run__model_id", "metric", "value", "low", "high", "n"),
 )
-
-
-class OpenRun(NamedTuple):
-    """A run that waits or is being measured; `percent` of its work is done."""
-
-    run: int
-    state: str
-    percent: int
-
-
-class Mention(NamedTuple):
-    """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
-
-    model: ListedModel
-    is_open: bool
-
-
-@dataclass(frozen=True)
-class BenchmarkColumn:
-    """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
-
-    `human`: the figure of people, where authors have published one.
-    `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
-    they are in other metrics, about other settings, or about another group of items.
-    """
-
-    measure: Measure
-    metric: str
-    version: Benchmark
-    chance: float | None
-    figures: Mapping[ModelKey, Figure]
-    without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
-    human: Figure | None = None
-
-    @property
-    def slug(self) -> str:
-        return self.measure.slug
-
-    def is_about_other_items(self, figure: Figure) -> bool:
-        """Tell whether a figure is about other items than the rest of the column."""
-        return figure.benchmark != self.version.pk
-
-
-@dataclass(frozen=True)
-class ModelRow:
-    """A model with its figures by the slug of the benchmark, and its open runs where it has no figure.
-
-    `published_apart`: the benchmarks whose column its published figures cannot stand in.
-    """
-
-    key: ModelKey
-    kind: str
-    parameters: int | None
-    figures: Mapping[str, Figure]
-    published_apart: Collection[str] = ()
-    open_runs: Mapping[str, OpenRun] = field(default_factory=dict)
-
-    @property
-    def hub_id(self) -> str:
-        return self.key.hub_id
-
-    @property
-    def coverage(self) -> int:
-        """The number of benchmarks on which it has a figure."""
-        return len(self.figures)
-
-    @property
-    def measured(self) -> int:
-        """The number of benchmarks on which it was measured here."""
-        return sum(figure.is_measured for figure in self.figures.values())
-
-
-@dataclass(frozen=True)
-class Overview:
-    """The columns by topic, the rows in their default order, and the time at which the last run finished."""
-
-    columns: Sequence[BenchmarkColumn]
-    rows: Sequence[ModelRow]
-    updated: datetime | None = None
 
 
 def versions() -> dict[str, list[Benchmark]]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from django.http import QueryDict
 
 from leaderboard.lists.facets import SIZES
-from leaderboard.lists.overview import ModelRow, Provenance
+from leaderboard.lists.overview import Provenance
+from leaderboard.lists.overview_rows import ModelRow
 from probing.kinds import KINDS
 
 ADAPTER = "adapter"  # a choice among the kinds of models

@@ -4,7 +4,7 @@ from leaderboard.display import labels
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
 from probing.benchmark import Relation
-from probing.catalog import CATALOG
+from probing.known_benchmarks import CATALOG
 
 PUBLISHED_ONLY = {
     "dlama": "Facts of Wikidata about the countries of three pairs of cultures, in English and each pair's language.",

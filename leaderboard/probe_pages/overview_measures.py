@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.display import labels
-from leaderboard.lists.overview import Measure, groups
+from leaderboard.lists.overview import groups
+from leaderboard.lists.overview_rows import Measure
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of

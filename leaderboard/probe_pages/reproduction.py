@@ -8,8 +8,8 @@ from typing import Any
 from leaderboard.changed_settings import plan
 from leaderboard.display import cells
 from leaderboard.models import Model, Run
-from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
+from probing.known_benchmarks import CATALOG
 from probing.settings import Settings
 
 REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)

@@ -13,12 +13,12 @@ from django.db import transaction
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.stored import chance, changes
-from probing import catalog
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
 from probing.estimate.work import estimate_work
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
+from probing.known_benchmarks import CATALOG
 from probing.probes import probe_named
 from probing.probes.normalise import all_templates, normalised
 from probing.probes.parts import parts, template_counts
@@ -42,7 +42,7 @@ def is_main(slug: str, probe: str) -> bool:
     main = Benchmark.objects.filter(slug=slug, main=True).order_by("-current").first()
     if main:
         return main.probe == probe
-    return slug not in catalog.CATALOG or catalog.CATALOG[slug].probe == probe
+    return slug not in CATALOG or CATALOG[slug].probe == probe
 
 
 def title_with_probe(title: str, probe: str) -> str:
@@ -159,11 +159,11 @@ def _store_work(benchmark: Benchmark, content: Content) -> None:
 
 
 def _usual_probe(content: Content, slug: str) -> str:
-    return catalog.CATALOG[slug].probe if slug in catalog.CATALOG else content.probe
+    return CATALOG[slug].probe if slug in CATALOG else content.probe
 
 
 def _facts(format: str, content: Content, slug: str) -> dict[str, object]:
-    entry = catalog.CATALOG.get(slug)
+    entry = CATALOG.get(slug)
     facts = {
         "digest": content.digest,
         "format": format,
@@ -176,7 +176,7 @@ def _plans(
     folder: Path, content: Content, slug: str, title: str, probes: Sequence[str]
 ) -> dict[str, dict[str, object]]:
     """Return the title and the usual settings with each probe; the first is the main one, which plans are about."""
-    entry, main = catalog.CATALOG.get(slug), probes[0]
+    entry, main = CATALOG.get(slug), probes[0]
     plan = read_plan(folder, content, probe_named(main))
     title = title or plan.title or (entry.title if entry else slug)
     usual = {probe: {"templates": all_templates(content, Settings(probe=probe))} for probe in probes}

@@ -37,8 +37,8 @@ from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.smallest_differences import shown_difference
 from leaderboard.views.citing import page_address
 from leaderboard.views.page import show, switch_links
-from probing import catalog
 from probing.benchmark import Relation
+from probing.known_benchmarks import CATALOG
 
 
 def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -100,7 +100,7 @@ def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Ancho
 
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
-    entry = catalog.CATALOG.get(benchmark.slug)
+    entry = CATALOG.get(benchmark.slug)
     same = Benchmark.objects.filter(slug=benchmark.slug, probe=benchmark.probe)
     versions = same.exclude(version=ANY_VERSION).order_by("-created")
     return {

@@ -13,20 +13,9 @@ from leaderboard.display.charts import Chart, SizedScore
 from leaderboard.display.columns import source
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, select
 from leaderboard.lists.families import family_of
-from leaderboard.lists.overview import (
-    BenchmarkColumn,
-    Figure,
-    ModelRow,
-    Overview,
-    Provenance,
-    citations,
-    model_rows,
-    overview,
-    running,
-    versions,
-    with_open_runs,
-)
+from leaderboard.lists.overview import Provenance, citations, model_rows, overview, running, versions, with_open_runs
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
+from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, ModelRow, Overview
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
 from leaderboard.models.run import run_url

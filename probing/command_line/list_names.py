@@ -3,8 +3,9 @@
 import argparse
 
 from probing.benchmark import Benchmark
-from probing.catalog import CATALOG, open_benchmark
+from probing.catalog import open_benchmark
 from probing.command_line.program import print_lines, program
+from probing.known_benchmarks import CATALOG
 from probing.options import IN_WORDS, Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options

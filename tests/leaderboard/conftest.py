@@ -20,7 +20,7 @@ from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks, chance
 from leaderboard.stored.highlights import stored_highlights
 from leaderboard.stored.item_rows import matching
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.leaderboard import factories as make

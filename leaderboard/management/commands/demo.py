@@ -26,7 +26,7 @@ from leaderboard.management.commands.submit import MARKS
 from leaderboard.management.follow import follow
 from leaderboard.models import Run
 from leaderboard.stored import benchmarks
-from probing.catalog import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
 BENCHMARK = "starter"

@@ -8,7 +8,8 @@ from django.conf import settings
 
 from leaderboard.management.base import PlainCommand
 from leaderboard.stored import benchmarks
-from probing.catalog import download, how_checked, known_benchmark
+from probing.catalog import download, how_checked
+from probing.known_benchmarks import known_benchmark
 
 
 class Command(PlainCommand):

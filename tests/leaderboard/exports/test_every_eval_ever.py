@@ -20,8 +20,9 @@ from leaderboard.exports.evaluation_imports import import_evaluation
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks
 from leaderboard.worker.third_party import import_result
-from probing.catalog import CATALOG, EMBEDDED, open_benchmark
+from probing.catalog import open_benchmark
 from probing.errors import BadInput
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make

@@ -16,8 +16,8 @@ from leaderboard.intake.requests import receive, retry, withdraw
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
 from probing.errors import BadInput
+from probing.known_benchmarks import EMBEDDED
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 

@@ -8,7 +8,7 @@ from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 
 
 def relation(name: str, subjects: list[str], options: tuple[str, ...]) -> Relation:

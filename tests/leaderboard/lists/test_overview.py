@@ -3,7 +3,8 @@
 import pytest
 
 from leaderboard.lists.listed_models import ModelKey
-from leaderboard.lists.overview import Measure, Overview, groups, overview, versions, with_open_runs
+from leaderboard.lists.overview import groups, overview, versions, with_open_runs
+from leaderboard.lists.overview_rows import Measure, Overview
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make

@@ -3,8 +3,8 @@
 from django.http import QueryDict
 
 from leaderboard.lists.listed_models import ListedModel, ModelKey
-from leaderboard.lists.overview import Figure, ModelRow
 from leaderboard.lists.overview_filter import OverviewFilter, read_overview_filter
+from leaderboard.lists.overview_rows import Figure, ModelRow
 
 
 def row(hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8) -> ModelRow:

@@ -6,7 +6,7 @@ from django.test import Client
 from leaderboard.lists.quiz import QuizScore, drawn_questions, mark, place_in_words
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 
 MODELS = [QuizScore(1, "org/best", 9), QuizScore(2, "org/middle", 6), QuizScore(3, "org/last", 2)]
 

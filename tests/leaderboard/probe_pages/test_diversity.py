@@ -9,7 +9,7 @@ from leaderboard.lists.country_shares import countries_of
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from probing.analysis.diversity import facts_of
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard.csv_rows import csv_rows
 
 

@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, item_rows
 from probing.analysis.comparison import DIFFERENCE_COLUMNS
 from probing.benchmark import ROW_KEY
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make

@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of, published
 from leaderboard.probe_pages.published_sections import published_sections, published_slice
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make

@@ -14,7 +14,7 @@ from leaderboard.probe_pages.questions_in_words import (
 )
 from leaderboard.stored import benchmarks
 from probing.benchmark import Item, Relation
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 
 pytestmark = pytest.mark.django_db
 

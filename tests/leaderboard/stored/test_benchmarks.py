@@ -5,10 +5,10 @@ import pytest
 
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
 from probing.errors import BadBenchmark, BadInput
 from probing.formats import FORMATS
 from probing.formats.verbatim import with_upper_case
+from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
 from tests.leaderboard import factories as make
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, chance
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 
 pytestmark = pytest.mark.django_db
 

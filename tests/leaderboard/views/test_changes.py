@@ -12,7 +12,7 @@ from leaderboard.stored import benchmarks
 from leaderboard.stored.changes import record, withdraw
 from leaderboard.stored.rescoring import stored_result
 from leaderboard.worker.finishing import finish
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, item_rows
 from probing.__main__ import main
 from probing.analysis.comparison import DIFFERENCE_COLUMNS
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from probing.results.result import Result
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make

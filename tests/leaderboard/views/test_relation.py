@@ -7,7 +7,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

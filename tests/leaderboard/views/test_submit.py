@@ -10,7 +10,7 @@ from pytest_django.fixtures import Settings
 from leaderboard.intake import check_job
 from leaderboard.models import Benchmark, Run, RunPart, Submission
 from leaderboard.stored import benchmarks
-from probing.catalog import EMBEDDED
+from probing.known_benchmarks import EMBEDDED
 from probing.language_model import PLL
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make

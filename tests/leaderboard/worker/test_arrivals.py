@@ -12,7 +12,7 @@ import pytest
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.stored import benchmarks
 from leaderboard.worker.arrivals import RowsRefused, checked, covered
-from probing.catalog import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult

@@ -15,8 +15,9 @@ from django.test import Client
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.stored import benchmarks
 from leaderboard.worker.third_party import import_result
-from probing.catalog import CATALOG, EMBEDDED, open_benchmark
+from probing.catalog import open_benchmark
 from probing.errors import ProbingError
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.results.result import ITEMS, RECORD, SCORES, Result
 from probing.runner import run as measure
 from tests.conftest import BearFolder

@@ -3,7 +3,8 @@
 import pytest
 
 from probing.__main__ import main
-from probing.catalog import CATALOG, open_benchmark
+from probing.catalog import open_benchmark
+from probing.known_benchmarks import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from tests.probing.command_line.helpers import complaint

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from probing.catalog import CATALOG, EMBEDDED
 from probing.formats import FORMATS, READERS, format_of
+from probing.known_benchmarks import CATALOG, EMBEDDED
 
 SHIPPED = [slug for slug, benchmark in CATALOG.items() if not benchmark.downloads]
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from probing.catalog import CATALOG, open_benchmark
+from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import format_of, stest
+from probing.known_benchmarks import CATALOG
 
 TEMPLATES = [
     {"relation": "P19", "template": "[X] was born in [Y].", "label": "place of birth"},
