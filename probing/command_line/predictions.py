@@ -8,6 +8,7 @@ import pandas as pd
 
 from probing.analysis.predictions import prediction_shares
 from probing.catalog import open_benchmark
+from probing.command_line.prediction_chart import prediction_chart
 from probing.command_line.program import print_table
 from probing.errors import BadInput
 from probing.files.folders import new_file
@@ -25,6 +26,7 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     add("--merge", type=Path, metavar="FILE", help='answers that count as one, in TOML: Islam = ["Q432", "Muslim"]')
     add("--most", type=int, default=5, metavar="N", help="answers that are printed for each language; default: 5")
     add("--csv", type=Path, metavar="FILE", help="write all answers to a CSV file as well")
+    add("--plot", type=Path, metavar="FILE", help="draw the shares as a chart, in an HTML file")
     parser.set_defaults(command=print_predictions)
 
 
@@ -48,6 +50,10 @@ def print_predictions(arguments: argparse.Namespace) -> None:
     if arguments.csv:
         with new_file(arguments.csv) as temporary:
             table.to_csv(temporary, index=False)
+    if arguments.plot:
+        chart = prediction_chart(table, arguments.most)
+        with new_file(arguments.plot) as temporary:
+            chart.write_html(temporary, include_plotlyjs=True)
 
 
 def _of_relations(rows: pd.DataFrame, relations: list[str]) -> pd.DataFrame:

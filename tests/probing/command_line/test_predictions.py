@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 from probing.__main__ import main
+from probing.analysis.predictions import COLUMNS
+from probing.command_line.prediction_chart import prediction_chart
 from probing.formats import dlama
 from probing.runner import run
 from probing.uniform_model import UniformModel
@@ -39,6 +41,33 @@ def test_shares_by_language_are_printed_and_written(
     assert shares["predictions"].groupby("language").sum().to_dict() == {"ar": 5, "en": 5}
     assert shares.loc[("en", "Semitic"), "share"] == 1.0
     assert right["ar", "Semitic"] == right["en", "Semitic"] == 0.3
+
+
+def test_the_chart_has_a_bar_of_predictions_and_one_of_right_answers_for_each_language(
+    results: list[str], tmp_path: Path
+) -> None:
+    arabic, english, benchmark = results
+    page = tmp_path / "chart.html"
+    assert main(["predictions", arabic, english, "--benchmark", benchmark, "--plot", str(page)]) == 0
+    assert "<html>" in page.read_text(encoding="utf-8")[:100]
+
+
+def test_bars_add_up_to_one_and_rare_answers_share_a_colour() -> None:
+    rows = [
+        ("P140", "en", "Islam", 6, 0.6, 0.3),
+        ("P140", "en", "<b>Judaism</b>", 3, 0.3, 0.5),
+        ("P140", "en", "Sikhism", 1, 0.1, 0.2),
+        ("P140", "ar", "Islam", 10, 1.0, 1.0),
+        ("P30", "en", "Asia", 1, 1.0, 1.0),
+    ]
+    chart = prediction_chart(pd.DataFrame(rows, columns=COLUMNS), most=2)
+    first = [trace for trace in chart.data if trace.visible]
+    assert [trace.name for trace in first] == ["Islam", "&lt;b&gt;Judaism&lt;/b&gt;", "all other answers"]
+    bars = ["en predicted", "en right", "ar predicted", "ar right"]
+    assert [list(trace.y) for trace in first] == [bars] * 3
+    assert [list(trace.x) for trace in first] == [[0.6, 0.3, 1.0, 1.0], [0.3, 0.5, 0, 0], [0.1, 0.2, 0, 0]]
+    (menu,) = chart.layout.updatemenus
+    assert [button.label for button in menu.buttons] == ["P140", "P30"]
 
 
 def test_results_that_do_not_fit_together_are_refused(
