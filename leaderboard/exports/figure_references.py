@@ -8,7 +8,7 @@ from django.utils.text import slugify
 from leaderboard.display import cells, labels
 from leaderboard.display.labels import within
 from leaderboard.exports.references import Reference
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run, Score, Snapshot
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import variant_in_words
 from leaderboard.probe_pages.pages import ProbePages
@@ -59,6 +59,19 @@ def benchmark_reference(benchmark: Benchmark, models: int, address: str, accesse
         address=address,
         version=benchmark.version,
         accessed=accessed,
+    )
+
+
+def snapshot_reference(snapshot: Snapshot, address: str) -> Reference:
+    """Return how frozen tables are cited."""
+    return Reference(
+        key=f"clozeboard-snapshot-{snapshot.digest[:12]}",
+        title=snapshot.title,
+        details=f"tables as they were on {snapshot.created:%Y-%m-%d}",
+        address=address,
+        part="snapshot",
+        version=snapshot.digest,
+        issued=snapshot.created.date(),
     )
 
 

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, Table
-from leaderboard.display.visible import visible
+from leaderboard.exports.figure_references import snapshot_reference
 from leaderboard.models import Snapshot
 from leaderboard.models.run import run_url
 from leaderboard.operations.dump import dumps, folder
@@ -57,13 +57,12 @@ def snapshot_view(request: HttpRequest, digest: str) -> HttpResponseBase:
     snapshot = get_object_or_404(Snapshot, digest=digest)
     frozen = read_tables(snapshot)
     tables = [_shown(table, number) for number, table in enumerate(frozen)]
-    address = request.build_absolute_uri(snapshot.get_absolute_url())
     context = {
         "snapshot": snapshot,
         "frozen": [(table.title, table.address, shown.name) for table, shown in zip(frozen, tables, strict=True)],
-        "citation": visible(f"{snapshot.title}. Clozeboard, frozen on {snapshot.created:%Y-%m-%d}, {address}"),
     }
-    return show(request, "snapshot.html", context, tables)
+    address = request.build_absolute_uri(snapshot.get_absolute_url())
+    return show(request, "snapshot.html", context, tables, reference=snapshot_reference(snapshot, address))
 
 
 @require_safe

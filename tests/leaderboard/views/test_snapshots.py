@@ -152,3 +152,11 @@ def test_formulas_stay_harmless_after_they_were_frozen(client: Client, small: ob
     make.finished(small, of=make.model("org/=1+1"))
     assert "=1+1" in csv(client, BOARD)
     assert csv(client, frozen_page(client, BOARD)) == csv(client, BOARD)
+
+
+def test_a_snapshot_is_cited_by_its_address_and_its_day(client: Client, site: Site) -> None:
+    frozen = frozen_page(client, BOARD)
+    entry = client.get(f"{frozen}?format=bibtex").content.decode()
+    assert f"url = {{http://testserver{frozen}}}" in entry
+    assert "Leaderboard of small" in entry
+    assert "urldate" not in entry, "what is frozen needs no day of access"
