@@ -60,7 +60,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
             request.GET, places.places(pages, offered), place, everything="All, in groups"
         ),
         "switches": switch_links(pages, request.GET),
-        "probes": _probe_links(benchmark),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
@@ -85,9 +84,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
 
 
-def _probe_links(benchmark: Benchmark) -> list[PageLink]:
+def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[PageLink]:
     """Return links to the boards of all probes by which the benchmark is asked; none where there is one probe."""
-    boards = Benchmark.objects.filter(slug=benchmark.slug, current=True).order_by("-main", "probe")
+    boards = sorted((row for row in versions if row.current), key=lambda row: (not row.main, row.probe))
     links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
     return links if len(links) > 1 else []
 
@@ -101,13 +100,13 @@ def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Ancho
 def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
     entry = CATALOG.get(benchmark.slug)
-    same = Benchmark.objects.filter(slug=benchmark.slug, probe=benchmark.probe)
-    versions = same.exclude(version=ANY_VERSION).order_by("-created")
+    versions = list(Benchmark.objects.filter(slug=benchmark.slug).order_by("-created"))
     return {
         "benchmark": benchmark,
         "description": description(benchmark),
         "citation": benchmark.citation or (entry.citation if entry else ""),
-        "versions": versions,
+        "versions": [row for row in versions if row.probe == benchmark.probe and row.version != ANY_VERSION],
+        "probes": _probe_links(benchmark, versions),
         "smallest": shown_difference(benchmark),
     }
 

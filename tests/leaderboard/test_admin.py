@@ -97,7 +97,7 @@ def test_a_maintainer_draws_another_sample_of_a_graph(admin_client: Client, grap
     assert "is the current version" in draw(admin_client, graph, **HARD)
     new = Benchmark.objects.get(slug="graph", current=True)
     assert new.pk != graph.pk
-    assert "2 repetitions of 10 true and as many false" in benchmarks.read(new).notes[-1]
+    assert "2 repetitions, each of 10 true and as many false" in benchmarks.read(new).notes[-1]
     assert "1 of 3 parts within their categories" in benchmarks.read(new).notes[-1]
 
 

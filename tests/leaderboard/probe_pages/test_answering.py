@@ -51,7 +51,7 @@ def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: 
     item = next(row for row in csv_rows(client, f"/runs/{run.pk}/items/") if row["subject"] == "France")
     address = f"/runs/{run.pk}/items/{item['relation']}/0/{item['index']}/"
     assert set(client.get(address).context["tables"]) == {"facts"}
-    facts = {fact["name"]: fact["value"] for fact in csv_rows(client, address, "facts")}
+    facts = {fact["name"]: fact["stored"] for fact in csv_rows(client, address, "facts")}
     assert "What do people of France speak?" in facts.values()
     assert "They speak French." in facts.values()
 

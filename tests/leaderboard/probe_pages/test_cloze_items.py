@@ -78,7 +78,7 @@ def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
 
 def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
     facts = csv_rows(client, f"/runs/{encoder.pk}/items/river_countries/0/0/", "facts")
-    values = {fact["name"]: fact["value"] for fact in facts}
+    values = {fact["name"]: fact["stored"] for fact in facts}
     assert values["One token"] == "true"
     assert not {"", "None", "True"} & set(values.values())
     assert not {"Margin", "Continuation", "Subject id"} & values.keys()

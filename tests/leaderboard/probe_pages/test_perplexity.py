@@ -119,7 +119,7 @@ def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: 
     assert {"correct", "prediction"}.isdisjoint(rows[0])
     one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
     assert rows[0]["subject"].split()[-1] in one.content.decode()
-    facts = {row["name"]: row["value"] for row in csv_rows(client, f"{one.request['PATH_INFO']}")}
+    facts = {row["name"]: row["stored"] for row in csv_rows(client, f"{one.request['PATH_INFO']}")}
     assert facts["True"] in ("true", "false")
     shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
     assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
@@ -159,7 +159,7 @@ def test_published_figures_stand_by_themselves_once_the_files_are_imported(clien
 
 def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph: Benchmark) -> None:
     page = client.get("/benchmarks/graph/").content.decode()
-    assert "5 repetitions of 100 true and as many false statements" in page
+    assert "5 repetitions, each of 100 true and as many false statements" in page
 
 
 def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:

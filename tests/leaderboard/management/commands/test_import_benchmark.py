@@ -96,7 +96,10 @@ def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
     first, sample = Benchmark.objects.filter(slug="graph").order_by("created")
     assert (first.current, sample.current) == (False, True)
     assert first.version != sample.version
-    assert "1 of 3 parts within their categories were drawn anew; seed 0" in benchmarks.read(sample).notes[-1]
+    assert (
+        "1 of 3 parts within their categories were drawn anew at random, with seed 0"
+        in benchmarks.read(sample).notes[-1]
+    )
 
 
 def test_phrasings_of_ones_own_are_all_asked(tmp_path: Path) -> None:
