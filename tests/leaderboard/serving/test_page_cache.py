@@ -129,7 +129,7 @@ def test_the_page_of_a_run_in_progress_is_kept_for_no_longer_than_its_progress_h
     assert anew > queries(client, address) == 1
     later = time.time() + LIVE_SECONDS + 1
     monkeypatch.setattr("django.core.cache.backends.locmem.time.time", lambda: later)
-    assert queries(client, address) == anew
+    assert anew >= queries(client, address) > 1, "it is made anew, from the order of the queue that is kept"
 
 
 def test_hosts_query_strings_and_htmx_have_pages_of_their_own() -> None:
