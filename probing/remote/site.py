@@ -41,7 +41,7 @@ class Site(Connection):
     def board(self) -> pd.DataFrame:
         """Return every score of every finished run: a row for each, with model, benchmark, version and provenance.
 
-        The columns are those of `/board.parquet`, which docs/api.md describes.
+        The columns are those of `/board.parquet`, which docs/citing.md lists.
         """
         return pd.read_parquet(BytesIO(self._send("GET", "board.parquet").content))
 
