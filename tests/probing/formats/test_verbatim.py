@@ -24,7 +24,7 @@ LOWER = "rue Jean-Ferrandi"
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     folder = test_stest.Folder(tmp_path / "pairs")
-    folder.lists["P19"][0]["sub_label"] = LOWER
+    folder.lists["P19"][0] |= {"sub_label": LOWER, "sub_uri": "Q1"}
     return folder.write()
 
 

@@ -138,7 +138,9 @@ def test_generators_can_choose_from_a_closed_answer_space(gpt2: Path) -> None:
 def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
     result = run(str(bert), benchmark(), probe="cloze", progress=False, out=tmp_path / "out")
     overall = result.scores[result.scores["dimension"] == "overall"].set_index("metric")
-    assert set(overall.index) == {"accuracy", "in_top_1", "in_top_5", "in_top_10", "not_one_token"}
+    assert set(overall.index) == {
+        *("accuracy", "in_top_1", "in_top_5", "in_top_10", "not_one_token", "chance", "majority_answer")
+    }
     assert Cloze().scores(pd.read_parquet(tmp_path / "out" / "items.parquet")).equals(result.scores)
 
 

@@ -168,7 +168,7 @@ def test_every_distinct_sentence_is_scored_once(tmp_path: Path) -> None:
     assert sum(map(len, result.items["repetitions"])) == 1000
     assert not result.items.duplicated(["statement", "true"]).any()
     assert result.record["probe"] == "perplexity"
-    assert "5 repetitions of 100 true" in result.record["benchmark_notes"][1]
+    assert "5 repetitions, each of 100 true" in result.record["benchmark_notes"][1]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path: Path) -> None:

@@ -94,7 +94,9 @@ def test_a_plan_does_not_disturb_the_reader_of_any_format(tmp_path: Path, format
 
 
 def test_a_plan_must_fit_the_probe_that_is_used(tmp_path: Path, benchmark: Benchmark) -> None:
-    with pytest.raises(BadBenchmark, match=r"'settings\.pll' is not known\. Choose from: templates, sample, start"):
+    with pytest.raises(
+        BadBenchmark, match=r"'settings\.pll' is not known\. Choose from: templates, sample, language, start"
+    ):
         plan_of(tmp_path, {"settings": {"pll": "original"}}, benchmark, "cloze")
     with pytest.raises(BadBenchmark, match=r"'settings\.options\.k': cloze: k cannot be 'many'"):
         plan_of(tmp_path, {"settings": {"options": {"k": "many"}}}, benchmark, "cloze")

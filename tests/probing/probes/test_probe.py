@@ -67,7 +67,7 @@ def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> No
     own, settings = declared_options(probe), {name for name in offered if name in SETTINGS}
     assert not own.keys() & SETTINGS.keys(), "a name would have two meanings"
     assert offered.keys() == own.keys() | settings
-    every_probe = {"templates", "sample", "dtype", "start"}
+    every_probe = {"templates", "sample", "language", "dtype", "start"}
     assert every_probe <= settings <= {*every_probe, "pll", "reduction", "protocol"} - probe.fixed.keys()
 
 
