@@ -27,7 +27,7 @@ def wn18rr() -> Graph:
 def test_smollm2_tells_50_true_from_50_false_statements_of_wn18rr(smollm2: Path, wn18rr: Graph) -> None:
     sentences = draw(wn18rr, Sampling(samples=50, repetitions=1))
     model = load(str(smollm2), device="cpu")
-    measured = list(Perplexity().measure(model, [sentence.text for sentence in sentences]))
+    measured = list(Perplexity().measure(model, [sentence.texts[0] for sentence in sentences]))
     rows = pd.DataFrame(
         {
             "relation": [sentence.triple.relation for sentence in sentences],
