@@ -31,6 +31,7 @@ def test_smollm2_tells_50_true_from_50_false_statements_of_wn18rr(smollm2: Path,
     rows = pd.DataFrame(
         {
             "relation": [sentence.triple.relation for sentence in sentences],
+            "template": 0,
             "true": [sentence.true for sentence in sentences],
             "repetitions": [list(sentence.repetitions) for sentence in sentences],
             "perplexity": [one.perplexity for one in measured],
