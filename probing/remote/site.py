@@ -1,7 +1,7 @@
 """A site from Python: its scores and runs as tables, submissions, and results of one's own."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -123,14 +123,10 @@ class SiteRun:
 
     def wait(self, seconds: float = 3600) -> dict[str, Any]:
         """Wait until the run has ended, and return its facts; raise `TimeoutError` if it goes on after so long."""
-        end = time.monotonic() + seconds
-        while True:
-            facts = self.facts()
+        for facts in _repeated(self.facts, seconds):
             if facts["state"] in ENDED:
                 return facts
-            if time.monotonic() > end:
-                raise TimeoutError(f"Run {self.number} is still {facts['state']} after {seconds:g} s: {self.address}")
-            time.sleep(min(PAUSE, max(seconds / 100, 0.05)))
+        raise TimeoutError(f"Run {self.number} is still {facts['state']} after {seconds:g} s: {self.address}")
 
 
 @dataclass(frozen=True)
@@ -155,16 +151,22 @@ class Submission:
 
         Raises `BadInput` with the reason if the model was refused, and `TimeoutError` if it waits after so long.
         """
-        end = time.monotonic() + seconds
-        while True:
-            facts = self.facts()
+        for facts in _repeated(self.facts, seconds):
             if facts["run"] is not None:
                 return SiteRun(self.site, facts["run"])
             if facts["state"] in REFUSED:
                 raise BadInput(f"The submission was {facts['state']}. {_reason(facts)}".strip(), f"See {self.address}")
-            if time.monotonic() > end:
-                raise TimeoutError(f"The submission is still {facts['state']} after {seconds:g} s: {self.address}")
-            time.sleep(min(PAUSE, max(seconds / 100, 0.05)))
+        raise TimeoutError(f"The submission is still {facts['state']} after {seconds:g} s: {self.address}")
+
+
+def _repeated(facts: Callable[[], dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+    """Yield the facts at once and then after each pause, until so many seconds have passed."""
+    end = time.monotonic() + seconds
+    while True:
+        yield facts()
+        if time.monotonic() > end:
+            return
+        time.sleep(min(PAUSE, max(seconds / 100, 0.05)))
 
 
 def _reason(facts: Mapping[str, Any]) -> str:
