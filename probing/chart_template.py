@@ -1,5 +1,7 @@
 """The look of charts, which the library and the site share: fonts, colours, grid and margins as Plotly's template."""
 
+import html
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,3 +67,16 @@ def chart_template(palette: Palette) -> dict[str, Any]:
             "colorway": [palette.accent, palette.muted],
         }
     }
+
+
+def trace_menu(groups: Sequence[str], of_trace: Sequence[str]) -> dict[str, Any]:
+    """Return a menu that shows the traces of one group; `of_trace` has the group of each trace of the chart."""
+    buttons = [
+        {
+            "label": html.escape(group),
+            "method": "update",
+            "args": [{"visible": [name == group for name in of_trace]}],
+        }
+        for group in groups
+    ]
+    return {"buttons": buttons, "x": 0, "xanchor": "left"}

@@ -1,12 +1,11 @@
 """The chart of the command `predictions`: shares of answers by the language of the prompts (DLAMA, Figure 1)."""
 
 import html
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from probing.chart_template import LIGHT, chart_template
+from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.extras import graph_objects
 
 TASK = "The chart of predictions"
@@ -51,7 +50,7 @@ def prediction_chart(shares: pd.DataFrame, most: int) -> Any:
         margin={"t": 70},
         xaxis={"title": {"text": "share of the questions"}, "tickformat": ".0%", "range": [0, 1]},
         yaxis={"autorange": "reversed"},
-        updatemenus=[_menu(relations, of_trace)] if len(relations) > 1 else [],
+        updatemenus=[{**trace_menu(relations, of_trace), "y": 1, "yanchor": "bottom"}] if len(relations) > 1 else [],
     )
     return figure
 
@@ -74,16 +73,3 @@ def _stacked(shares: pd.DataFrame, most: int) -> list[tuple[str, pd.Series]]:
 
 def _bar(language: str, kind: str = "predicted") -> str:
     return html.escape(" ".join(filter(None, [language, kind])))
-
-
-def _menu(relations: Sequence[str], of_trace: Sequence[str]) -> dict[str, object]:
-    """Return the menu that shows the bars of one relation; `of_trace` has the relation of each trace."""
-    buttons = [
-        {
-            "label": html.escape(relation),
-            "method": "update",
-            "args": [{"visible": [name == relation for name in of_trace]}],
-        }
-        for relation in relations
-    ]
-    return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"}

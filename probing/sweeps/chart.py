@@ -1,13 +1,13 @@
 """The chart of a sweep: scores over a training with their intervals, and a menu that selects a breakdown."""
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
 
 from probing.analysis.breakdown import OVERALL
-from probing.chart_template import LIGHT, chart_template
+from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.extras import graph_objects
 
 TASK = "The chart of a sweep"
@@ -45,7 +45,10 @@ def trajectory_chart(scores: pd.DataFrame, metric: str, title: str) -> Any:
         margin={"t": 120, "b": 40},
         colorway=list(LIGHT.series),
         hovermode="x unified",
-        updatemenus=[_dimension_menu(dimensions, shown), *([_axis_menu()] if has_steps else [])],
+        updatemenus=[
+            {**trace_menu(dimensions, shown), "y": 1.12, "yanchor": "top"},
+            *([_axis_menu()] if has_steps else []),
+        ],
     )
     return figure
 
@@ -72,19 +75,6 @@ def _traces(library: Any, scores: pd.DataFrame, has_steps: bool, visible: bool) 
             customdata=line["revision"].map(html.escape),
             hovertemplate="%{y:.3f} (%{customdata})",
         )
-
-
-def _dimension_menu(dimensions: Sequence[str], shown: Sequence[str]) -> dict[str, object]:
-    """Return the menu that shows the lines of one dimension; `shown` has the dimension of each line."""
-    buttons = [
-        {
-            "label": html.escape(dimension),
-            "method": "update",
-            "args": [{"visible": [of_line == dimension for of_line in shown]}],
-        }
-        for dimension in dimensions
-    ]
-    return {"buttons": buttons, "x": 0, "xanchor": "left", "y": 1.12, "yanchor": "top"}
 
 
 def _axis_menu() -> dict[str, object]:
