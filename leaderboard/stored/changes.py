@@ -25,10 +25,11 @@ def withdraw(runs: QuerySet[Run], reason: str) -> None:
     """Delete runs with their files, record the finished ones as withdrawn, and rank the other runs again."""
     benchmarks = list(Benchmark.objects.filter(runs__in=runs).distinct())
     with transaction.atomic():
-        for run in runs.select_related("model", "benchmark"):
+        withdrawn = list(runs.select_related("model", "benchmark"))
+        for run in withdrawn:
             if run.state == Run.State.FINISHED:
                 record(Change.Kind.WITHDRAWN, run, reason)
-        folders = [folder for run in runs for folder in artefacts.folders_of(run)]
+        folders = [folder for run in withdrawn for folder in artefacts.folders_of(run)]
         runs.delete()
         transaction.on_commit(partial(artefacts.remove_folders, folders))
     for benchmark in benchmarks:
