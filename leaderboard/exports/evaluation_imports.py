@@ -108,12 +108,12 @@ def _benchmark(content: Json, slug: str) -> Benchmark:
     stated = content["evaluation_results"][0]["source_data"].get("additional_details", {})
     slug = slug or str(stated.get("slug", ""))
     versions = Benchmark.objects.filter(slug=slug).order_by("-current", "-main", "pk")
-    known = versions.filter(probe=stated.get("probe", "")).first() or versions.first()
-    if known is None:
+    version = versions.filter(probe=stated.get("probe", "")).first() or versions.first()
+    if version is None:
         slugs = ", ".join(Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()) or "none"
         raise BadInput(f"The record names no benchmark of this site ({slugs}).", "Name it: --benchmark SLUG.")
-    defaults = {"title": known.title, "source": known.source, "current": False, "main": known.main}
-    return Benchmark.objects.get_or_create(slug=slug, version=ANY_VERSION, probe=known.probe, defaults=defaults)[0]
+    defaults = {"title": version.title, "source": version.source, "current": False, "main": version.main}
+    return Benchmark.objects.get_or_create(slug=slug, version=ANY_VERSION, probe=version.probe, defaults=defaults)[0]
 
 
 def _model_id(content: Json) -> str:

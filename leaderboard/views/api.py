@@ -208,8 +208,8 @@ def runs_json(request: HttpRequest) -> Json:
     one_of("probe", request.GET.get("probe"), list(dict.fromkeys(board.probe for board in boards)))
     names = {"model": "model__hub_id", "probe": "benchmark__probe", "state": "state"}
     conditions = {field: request.GET[name] for name, field in names.items() if request.GET.get(name)}
-    asked = named(benchmark, "benchmark__") if benchmark else Q()
-    runs = Run.objects.filter(asked, **conditions).select_related("model", "benchmark").order_by("-pk")
+    on_benchmark = named(benchmark, "benchmark__") if benchmark else Q()
+    runs = Run.objects.filter(on_benchmark, **conditions).select_related("model", "benchmark").order_by("-pk")
     page, entries = page_of(request.GET, runs.count())
     return {"page": page, "runs": [about_run(run) for run in runs[entries]]}
 

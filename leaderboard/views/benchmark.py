@@ -64,15 +64,15 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
-    drawn = strip_scores(benchmark, relations, board.standings)
+    strips = strip_scores(benchmark, relations, board.standings)
     sections = [
         *ties(benchmark, pages, board.compared),
-        *pages.strip_sections(benchmark, relations, drawn),
+        *pages.strip_sections(benchmark, relations, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
         *published_sections(benchmark, place),
         *diversity_sections(benchmark),
     ]
-    rows = relation_rows(benchmark, relations, place, drawn)
+    rows = relation_rows(benchmark, relations, place, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
     charts = standings_charts(filters, board.standings, place)
     page = request.build_absolute_uri(benchmark.get_absolute_url())
