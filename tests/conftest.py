@@ -65,6 +65,11 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
 
 
+def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
+    """Name bytes by their argument: those of an archive hold the time, and all processes must see the same tests."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
     config.option.loadscopereorder = False
     return FilesTogether(config, log)
