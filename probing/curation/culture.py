@@ -32,7 +32,7 @@ from probing.curation.query import EXAMPLE_ITEM, Query, chunks
 from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.dlama_files import TEMPLATES_FOLDER
 from probing.formats.own_questions import write_questions
 from probing.formats.own_templates import TEMPLATE_FILE
 

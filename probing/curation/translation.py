@@ -21,13 +21,8 @@ from probing.curation.query import EXAMPLE_ITEM, Query
 from probing.curation.triple_counts import TripleCounts, write_json, write_lines, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.dlama import (
-    TEMPLATES_FOLDER,
-    fact_files,
-    read,
-    templates_folder,
-    values_of,
-)
+from probing.formats.dlama import read, values_of
+from probing.formats.dlama_files import TEMPLATES_FOLDER, fact_files, templates_folder
 from probing.formats.files import JsonObject, parse_lines, read_object
 from probing.formats.own_questions import QUESTIONS_FILE, file_questions
 from probing.formats.own_templates import TEMPLATE_FILE

@@ -6,36 +6,36 @@ without a template are left out, and the benchmark's notes tell how many.
 """
 
 import re
-import tarfile
-import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest_of, parse_lines, parse_object, template_text
+from probing.formats.dlama_files import (
+    ARCHIVES,
+    FACTS_GLOB,
+    FACTS_PATH,
+    TEMPLATES_FOLDER,
+    archives_in,
+    fact_files,
+    facts_place,
+    templates_folder,
+)
+from probing.formats.dlama_wordings import Wordings, read_wordings, source_notes, template_lines
+from probing.formats.files import JsonObject, digest_of, parse_lines
 from probing.formats.own_questions import QUESTION_SLOT, QUESTIONS_FILE
-from probing.formats.own_templates import SOURCE_KEY, TEMPLATE_FILE
+from probing.formats.own_templates import TEMPLATE_FILE
 from probing.formats.verbatim import verbatim
 from probing.template import SUBJECT_SLOT
 
-FACTS_PATH = re.compile(
-    r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
-)
-FACTS_GLOB = "*/*lama*/*/P*.jsonl"
-# The keys that are read: of the file of questions, and of a fact.
-QUESTIONS_KEYS = frozenset({"questions", "system_message"})
+# The keys of a fact that are read.
 FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture", "uuid"})
 # The region in capitals that ends a file's name or, before a running number, a line's uuid.
 REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
-ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES_FOLDER = "templates"
-LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
-WORDING_MATTERS = "Compare figures only with those of the same templates."
 # Reasons why items are left out.
 WITHOUT_TEMPLATE = "no template in"
 WITHOUT_LABEL_OR_CULTURE = "a label or the culture is missing"
@@ -73,24 +73,15 @@ class DlamaFact:
     culture: str
 
 
-@dataclass(frozen=True)
-class Wordings:
-    """Templates and questions by language and predicate, and a system message by language."""
-
-    templates: Mapping[tuple[str, str], str]
-    questions: Mapping[tuple[str, str], str]
-    systems: Mapping[str, str]
-
-
 def fits(path: Path) -> bool:
     """Return whether it is an archive, or a folder with pairs, or one with an archive and templates."""
-    archive = path.name.endswith(ARCHIVES) or ((path / TEMPLATES_FOLDER).is_dir() and bool(_archives(path)))
+    archive = path.name.endswith(ARCHIVES) or ((path / TEMPLATES_FOLDER).is_dir() and bool(archives_in(path)))
     return archive or any(path.glob(FACTS_GLOB))
 
 
 def read(path: Path) -> Benchmark:
     """Read one relation for each predicate, pair, language and kind of objects; its items alternate by culture."""
-    place = _facts_place(path)
+    place = facts_place(path)
     facts = fact_files(place)
     templates = templates_folder(path)
     wording_files = sorted([*templates.glob(f"*/{TEMPLATE_FILE}"), *templates.glob(QUESTIONS_FILE)])
@@ -98,133 +89,15 @@ def read(path: Path) -> Benchmark:
     sha = digest_of([*facts.items(), *((f"{TEMPLATES_FOLDER}/{name}", content) for name, content in texts.items())])
     files = ((place,) if place.is_file() else tuple(place / name for name in facts)) + tuple(wording_files)
     left_out: Counter[str] = Counter()
-    relations = tuple(_relations(facts, _wordings(texts), left_out))
+    relations = tuple(_relations(facts, read_wordings(texts), left_out))
     if not relations:
         raise BadBenchmark(f"{path.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
     name = path.resolve().name.lower().split(".")[0]
     notes = [f"Items left out, {reason}: {items:,}." for reason, items in left_out.items()]
-    notes += _source_notes(_templates_lines(texts), relations)
+    notes += source_notes(template_lines(texts), relations)
     further = ("answering",) if any(relation.questions for relation in relations) else ()
     benchmark = Benchmark(name, sha[:12], sha, relations, files=files, notes=tuple(notes), usual_tags=USUAL_TAGS)
     return verbatim(replace(benchmark, probe="ranking", further_probes=further))
-
-
-def fact_files(path: Path) -> dict[str, bytes]:
-    """Return the content of each file of facts by its path: `<pair>/<kind of objects>/<language>/<file>`."""
-    place = _facts_place(path)
-    return _read_archive(place) if place.is_file() else _read_folder(place)
-
-
-def _facts_place(path: Path) -> Path:
-    """Return the archive, or the folder that holds the pairs."""
-    if path.is_file():
-        return path
-    if any(path.glob(FACTS_GLOB)):
-        return path
-    archives = _archives(path)
-    if len(archives) != 1:
-        step = "Give the folder that holds <pair>/dlama/<language>/, or the archive."
-        raise BadBenchmark(f"{path} holds no facts of DLAMA.", step)
-    return archives[0]
-
-
-def _archives(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*") if path.name.endswith(ARCHIVES))
-
-
-def _read_folder(folder: Path) -> dict[str, bytes]:
-    """Read the files of facts; return their contents by their path below the folder."""
-    paths = sorted(path for path in folder.glob(FACTS_GLOB) if path.is_file())
-    if sum(path.stat().st_size for path in paths) > LARGEST_RELEASE:
-        raise BadBenchmark(
-            f"{folder.name} is larger than {LARGEST_RELEASE:,} bytes.",
-            "Leave out the languages or pairs that you do not need.",
-        )
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-
-def _read_archive(archive: Path) -> dict[str, bytes]:
-    """Read the files of facts in an archive; nothing of it is written to the disk."""
-    contents: dict[str, bytes] = {}
-    total = 0
-    try:
-        with tarfile.open(archive, "r|gz") as members:
-            for member in members:
-                total += member.size
-                if total > LARGEST_RELEASE:
-                    raise BadBenchmark(
-                        f"{archive.name} unpacks to more than {LARGEST_RELEASE:,} bytes.",
-                        "Leave out what you do not need.",
-                    )
-                file = members.extractfile(member) if member.isfile() and FACTS_PATH.fullmatch(member.name) else None
-                if file:
-                    contents["/".join(PurePosixPath(member.name).parts[-4:])] = file.read()
-    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise BadBenchmark(f"{archive.name} cannot be unpacked ({error}).", "Download it again.") from error
-    return dict(sorted(contents.items()))
-
-
-def templates_folder(path: Path) -> Path:
-    """Return the folder of templates in the benchmark's folder or beside it; raise `BadBenchmark` if there is none."""
-    places = [folder / TEMPLATES_FOLDER for folder in (path, *path.resolve().parents[:1])]
-    near = [place for place in places if place.is_dir()]
-    if not near:
-        step = f"Put {TEMPLATES_FOLDER}/<language>/{TEMPLATE_FILE} into it or beside it."
-        raise BadBenchmark(f"There are no templates for {path.name}.", step)
-    return near[0]
-
-
-def _templates_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
-    """Return the line of each template by language and predicate."""
-    return {
-        (PurePosixPath(name).parent.name, line.text("relation")): line
-        for name, content in files.items()
-        if name != QUESTIONS_FILE
-        for line in parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")
-    }
-
-
-def _source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Sequence[Relation]) -> list[str]:
-    """Return a sentence for each source that lines of templates name: figures depend on who worded the templates."""
-    used = sorted({(str(relation.tags["language"]), relation.label) for relation in relations})
-    sources = Counter((templates[key].optional_text(SOURCE_KEY), key[0]) for key in used)
-    counts: dict[str, list[str]] = defaultdict(list)
-    for (source, language), count in sources.items():
-        if source:
-            counts[source].append(f"{count} in {language}")
-    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
-
-
-def _wordings(files: Mapping[str, bytes]) -> Wordings:
-    templates = {key: template_text(line) for key, line in _templates_lines(files).items()}
-    content = files.get(QUESTIONS_FILE, b"{}")
-    whole = parse_object(content, QUESTIONS_FILE)
-    whole.refuse_misspelt_keys(QUESTIONS_KEYS)
-    questions = {
-        (language, predicate): text
-        for predicate, by_language in _object_field(whole, "questions").items()
-        for language, text in _texts(by_language, f"{QUESTIONS_FILE}, {predicate}").items()
-    }
-    for (_, predicate), text in questions.items():
-        if text.count(QUESTION_SLOT) != 1:
-            step = f"Put {QUESTION_SLOT} where the subject belongs."
-            raise whole.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
-    systems = _texts(_object_field(whole, "system_message"), f"{QUESTIONS_FILE}, system_message")
-    return Wordings(templates, questions, systems)
-
-
-def _object_field(whole: JsonObject, name: str) -> Mapping[str, object]:
-    value = whole.values.get(name, {})
-    if not isinstance(value, dict):
-        raise whole.fault(f"{name!r} is not a JSON object", "Write it as {...}.")
-    return value
-
-
-def _texts(value: object, place: str) -> dict[str, str]:
-    if not isinstance(value, dict):
-        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
-    inner = JsonObject(value, place)
-    return {name: inner.text(name) for name in value}
 
 
 def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter[str]) -> Iterator[Relation]:
