@@ -34,15 +34,15 @@ def cell_html(cell: Cell) -> SafeString:
 def bar_html(bar: Bar, kind: str = "", mark: str = "") -> SafeString:
     """Draw a value and its intervals on a line with a tick at chance, or a line as long as a cell's "share"."""
     if kind == "share":
-        drawn = _line("length", 0, bar.high)
+        shapes = _line("length", 0, bar.high)
     else:
         lines = (
             _line("chance", bar.chance, bar.chance, 'y1="10%" y2="90%"'),
             _line("thin", bar.least, bar.most),
             _line("interval", bar.low, bar.high),
         )
-        drawn = f'{"".join(lines)}<circle class="dot" cx="{svg_length(bar.at)}" cy="50%" r="3" />'
-    return SafeString(f'<svg class="bar {escape(mark)}" aria-hidden="true">{GROUND}{drawn}</svg>')
+        shapes = f'{"".join(lines)}<circle class="dot" cx="{svg_length(bar.at)}" cy="50%" r="3" />'
+    return SafeString(f'<svg class="bar {escape(mark)}" aria-hidden="true">{GROUND}{shapes}</svg>')
 
 
 def svg_length(percent: float) -> str:

@@ -58,12 +58,12 @@ def full_ids(name: str) -> list[str]:
     """Return the models that this site knows by this name with an organisation in front."""
     if not name or "/" in name:
         return []
-    known = Model.objects.filter(hub_id__iendswith=f"/{name}").values_list("hub_id", flat=True).distinct()
+    listed = Model.objects.filter(hub_id__iendswith=f"/{name}").values_list("hub_id", flat=True).distinct()
     local = [hub_id for hub_id in hub.local_ids() if hub_id.lower().endswith(f"/{name.lower()}")]
-    return sorted({*known, *local})
+    return sorted({*listed, *local})
 
 
 def suggestions() -> list[str]:
     """Return ids to offer while somebody types: the local models first, then those that this site has figures of."""
-    known = Model.objects.filter(hub_id__contains="/").values_list("hub_id", flat=True).distinct().order_by("hub_id")
-    return list(dict.fromkeys([*hub.local_ids(), *known[:SUGGESTIONS]]))
+    listed = Model.objects.filter(hub_id__contains="/").values_list("hub_id", flat=True).distinct().order_by("hub_id")
+    return list(dict.fromkeys([*hub.local_ids(), *listed[:SUGGESTIONS]]))

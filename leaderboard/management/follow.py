@@ -22,7 +22,7 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
     A terminal gets a bar; anything else, such as a log, gets a line from time to time. `watch` is called after every
     query and may raise, for example when the worker has died.
     """
-    said = -LINES
+    last_line = -LINES
     with tqdm(total=1, bar_format=BAR, disable=None) as bar:
         while True:
             run.refresh_from_db()
@@ -30,8 +30,8 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
             bar.set_description(run.benchmark.title)
             bar.set_postfix_str(in_words(run, current), refresh=False)
             bar.update(current.share - bar.n)
-            if bar.disable and (run.state in Run.FINAL or time.monotonic() - said >= LINES):
-                said = time.monotonic()
+            if bar.disable and (run.state in Run.FINAL or time.monotonic() - last_line >= LINES):
+                last_line = time.monotonic()
                 print(f"{run.benchmark.title}: {in_words(run, current)}", file=sys.stderr, flush=True)
             if run.state in Run.FINAL:
                 break

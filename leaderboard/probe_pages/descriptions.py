@@ -18,8 +18,8 @@ PUBLISHED_ONLY = {
 def description(benchmark: Benchmark) -> str:
     """Return the sentence; the way of asking where nobody has written one."""
     entry = CATALOG.get(benchmark.slug)
-    asked = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
-    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, asked)
+    way_of_asking = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
+    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, way_of_asking)
 
 
 def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:

@@ -22,17 +22,17 @@ def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     ]
 
 
-def _named(title: str, scores: pd.DataFrame, known: set[str]) -> list[str]:
-    metrics = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in known]
+def _named(title: str, scores: pd.DataFrame, named_before: set[str]) -> list[str]:
+    metrics = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in named_before]
     return [f"{title}: {', '.join(metrics)}."] if metrics else []
 
 
 def _groups(title: str, scores: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Return a sentence for each dimension that has groups which are not in the other table."""
-    known = set(zip(others["dimension"], others["group"], strict=True))
+    other_groups = set(zip(others["dimension"], others["group"], strict=True))
     sentences = []
     for dimension, part in scores.groupby("dimension", sort=False):
-        groups = [group for group in dict.fromkeys(part["group"]) if (dimension, group) not in known]
+        groups = [group for group in dict.fromkeys(part["group"]) if (dimension, group) not in other_groups]
         if groups:
             sentences.append(f"{title} of {dimension}: {_enumerated(groups)}.")
     return sentences

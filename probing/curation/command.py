@@ -178,8 +178,8 @@ def _translation_task(options: argparse.Namespace) -> CurationTask:
     plan = plan_from(options, translation.TranslationPlan, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
-        found, kept = translation.curate(endpoint, plan, folder)
-        print(f"{kept:,} of {found:,} triples have labels in {', '.join(plan.languages)}.")
+        triples, kept = translation.curate(endpoint, plan, folder)
+        print(f"{kept:,} of {triples:,} triples have labels in {', '.join(plan.languages)}.")
 
     return CurationTask(translation.queries(plan), write)
 

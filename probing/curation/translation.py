@@ -82,12 +82,12 @@ def curate(endpoint: Endpoint, plan: TranslationPlan, folder: Path) -> tuple[int
         counts: dict[str, dict[str, Any]] = defaultdict(dict)
         for file in files:
             counts[f"{file.pair}/{file.kind}"][Path(file.name).stem] = _write_file(file, labels, new)
-        found, kept = (_total(counts, key) for key in ("found", "kept"))
+        triples, kept = (_total(counts, key) for key in ("found", "kept"))
         if not kept:
             raise BadInput(f"No fact has labels in {' and '.join(plan.languages)}.", "Check the language codes.")
         settings = {"source": plan.source.resolve().name, "digest": digest, "languages": plan.languages}
         write_manifest(new, "translate", endpoint, settings, counts)
-    return found, kept
+    return triples, kept
 
 
 def _total(counts: Mapping[str, Mapping[str, Any]], key: str) -> int:

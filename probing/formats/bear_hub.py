@@ -62,7 +62,7 @@ class _Rows:
     options: list[str] = field(default_factory=list)
     templates: dict[int, str] = field(default_factory=dict)
     items: dict[int, Item] = field(default_factory=dict)
-    asked: set[tuple[int, int]] = field(default_factory=set)
+    questions: set[tuple[int, int]] = field(default_factory=set)
 
     def add(self, row: dict[str, Any], place: str) -> None:
         """Add a row; raise `BadBenchmark` where it contradicts an earlier one."""
@@ -75,14 +75,14 @@ class _Rows:
             raise BadBenchmark(f"{place}: template {number} has two wordings.", NEXT_STEP)
         if self.items.setdefault(key, item) != item:
             raise BadBenchmark(f"{place}: item {key} differs from an earlier row.", NEXT_STEP)
-        if (key, number) in self.asked:
+        if (key, number) in self.questions:
             raise BadBenchmark(f"{place}: item {key} occurs twice with template {number}.", NEXT_STEP)
-        self.asked.add((key, number))
+        self.questions.add((key, number))
 
     def relation(self, name: str) -> Relation:
         """Return the relation; raise `BadBenchmark` unless every item has all templates."""
         numbers, items = sorted(self.templates), tuple(self.items[key] for key in sorted(self.items))
-        if numbers != list(range(len(numbers))) or len(self.asked) != len(numbers) * len(items):
+        if numbers != list(range(len(numbers))) or len(self.questions) != len(numbers) * len(items):
             raise BadBenchmark(f"Relation {name}: a template is missing, for some items or for all.", NEXT_STEP)
         return Relation(name, tuple(self.templates[number] for number in numbers), tuple(self.options), items)
 

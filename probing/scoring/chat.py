@@ -44,8 +44,8 @@ def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Reques
 
 def _before_answer(card: ModelCard, tokenizer: PreTrainedTokenizerBase, messages: Sequence[str]) -> str:
     """Return all that the chat template writes before the assistant's answer to the messages."""
-    said = [*messages, ANSWER]
-    chat = [{"role": ROLES[number % 2], "content": text} for number, text in enumerate(said)]
+    texts = [*messages, ANSWER]
+    chat = [{"role": ROLES[number % 2], "content": text} for number, text in enumerate(texts)]
     try:
         written = str(tokenizer.apply_chat_template(chat, tokenize=False))
     except TemplateError as error:

@@ -40,7 +40,7 @@ def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
     listed more than once are added up.
     """
     spelled = {name: _spelled(name, ignore_case) for name in names}
-    wanted = set(spelled.values())
+    keys = set(spelled.values())
     counts: dict[str, float] = defaultdict(float)
     for number, line in enumerate(read_sentences(place), 1):
         word, *rest = LAST_SEPARATOR.split(line, maxsplit=1)
@@ -50,7 +50,7 @@ def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
                 f"{place}, line {number}: {line!r:.80} is not a word and its count.", "Write them such as Paris 1234."
             )
         key = _spelled(word.strip('"'), ignore_case)
-        if count is not None and key in wanted:
+        if count is not None and key in keys:
             counts[key] += count
     return _refuse_none({name: counts.get(key, 0.0) for name, key in spelled.items()}, place)
 
