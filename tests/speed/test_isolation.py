@@ -15,6 +15,7 @@ from speed.isolation import Cost, cost, measured, report, started, starts, task_
 from tests.tiny_models import build_gpt2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(sandbox.problem()), reason=f"no isolation: {sandbox.problem()}")
 def test_parts_are_measured_in_an_isolated_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(isolation, "LEAST", 2)

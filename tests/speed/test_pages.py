@@ -44,6 +44,7 @@ def test_a_sentence_names_each_limit_that_is_missed(figures: PageFigures, words:
     assert all(word in miss for word, miss in zip(words, figures.misses, strict=True))
 
 
+@pytest.mark.slow
 def test_a_site_is_measured_from_outside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_killed_worker_leaves_no_process_and_no_file(local_hub: Hub, starter: 
         assert not [path for path in (data / "scratch").iterdir() if path.is_dir()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file of SQLite")
 def test_a_worker_outlasts_a_locked_database(
     local_hub: Hub, starter: Benchmark, monkeypatch: pytest.MonkeyPatch

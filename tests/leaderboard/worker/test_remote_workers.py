@@ -151,6 +151,7 @@ def outbox(folder: Path) -> list[Path]:
     return list((folder / "cache" / "outbox").glob("*/*.json"))
 
 
+@pytest.mark.slow
 def test_a_site_that_is_broken_for_a_while_loses_nothing(
     queued: Run, start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -41,6 +41,7 @@ def test_arab_countries_have_one_official_language_in_the_sample(real_dlama: Pat
     assert table.loc[("P36", "Arab", "en"), "entropy"] == pytest.approx(2.3219, abs=1e-4)  # five capitals
 
 
+@pytest.mark.slow
 def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_changed(real_dlama: Path) -> None:
     """Table 2 of the paper; the later release has the same 22 Arab countries."""
     table = entropies(dlama.read(real_dlama / "cultlama_v1.tar.gz"))
@@ -50,6 +51,7 @@ def test_the_real_archive_has_the_papers_entropies_where_the_facts_hardly_change
     assert {key: entropy_of[key] for key in expected} == expected
 
 
+@pytest.mark.slow
 def test_western_continents_differ_from_the_paper_by_one_object_of_the_older_release(real_dlama: Path) -> None:
     """The paper has 1.0; these files place the United States in Insular Oceania too, as a third."""
     continents = dlama.read(real_dlama / "cultlama_v1.tar.gz")["P30.arab-west.en"]

@@ -264,6 +264,7 @@ def test_folders_and_archives_are_recognised(folder: DlamaFolder) -> None:
     assert open_benchmark(archive).probe == "ranking"
 
 
+@pytest.mark.slow
 def test_it_reads_the_real_archive(real_dlama: Path) -> None:
     benchmark = dlama.read(real_dlama / "cultlama_v1.tar.gz")
     facts: Counter[tuple[object, ...]] = Counter()
