@@ -15,7 +15,7 @@ from leaderboard.intake.submissions import Outcome, submit
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
 from leaderboard.probe_pages.reproduction import command
 from leaderboard.stored import benchmarks
-from leaderboard.views.work import handout
+from leaderboard.api.work import handout
 from leaderboard.worker.jobs import probe_run
 from probing.remote.protocol import Handout
 from probing.runner import run as probe
