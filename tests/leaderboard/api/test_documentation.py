@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from leaderboard.api.openapi import EXAMPLES, examples, written
-from leaderboard.api.routes import ROUTES, SUBMISSIONS
 from leaderboard.api.routes import RESULTS as FIGURES
+from leaderboard.api.routes import ROUTES, SUBMISSIONS
 from leaderboard.intake import tokens
 from leaderboard.models import Benchmark
 from tests.leaderboard.conftest import Site

@@ -56,7 +56,7 @@ def test_a_run_that_is_added_in_the_meantime_moves_nothing(client: Client, site:
 
 
 @pytest.mark.parametrize("route", ["runs", "overview", "runs/{run}/items", "benchmarks/small/items"])
-@pytest.mark.parametrize("cursor", ["nothing", "9" * 30, "9" * 5000, "-1"])
+@pytest.mark.parametrize("cursor", ["nothing", "9" * 30, "9" * 200, "-1"])
 def test_a_cursor_that_names_nothing_is_refused(client: Client, site: Site, route: str, cursor: str) -> None:
     response = client.get(f"/api/v1/{route.format(run=site.first.pk)}", {"cursor": cursor})
     assert response.status_code == 400

@@ -73,7 +73,7 @@ def test_unknown_parameters_are_refused_by_name(
     assert choices in error["next_step"]
 
 
-@pytest.mark.parametrize("page", ["0", "-1", "two", "1e9", "9" * 5000])
+@pytest.mark.parametrize("page", ["0", "-1", "two", "1e9"])
 def test_a_page_that_is_no_number_is_refused_and_named(client: Client, site: Site, page: str) -> None:
     response = client.get("/api/v1/runs", {"page": page})
     assert response.status_code == 400
