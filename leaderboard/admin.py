@@ -1,6 +1,6 @@
 """Admin pages: all rows to read, and actions on runs, tokens and benchmarks from knowledge graphs."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from leaderboard.intake import queue
+from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
 from leaderboard.stored import graph_samples
 from leaderboard.stored.changes import withdraw
@@ -137,18 +137,47 @@ class BenchmarkAdmin(ReadOnly, Benchmarks):
         return TemplateResponse(request, "admin/draw_sample.html", {**context, "benchmark": benchmark})
 
 
+class NewTokenForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What a new token is called, and what it allows."""
+
+    class Meta:
+        model = WorkerToken
+        fields = ["name", "purpose", "trusted", "quota"]
+
+    def clean_name(self) -> str:
+        name = str(self.cleaned_data["name"])
+        if not tokens.TOKEN_NAME.fullmatch(name):
+            raise forms.ValidationError("Use up to 40 letters, digits, '.', '-' and '_'.")
+        return name
+
+
 @admin.register(WorkerToken)
 class WorkerTokenAdmin(ReadOnly, Tokens):
-    """Tokens of workers elsewhere, and of third parties that push results.
+    """Tokens of programs elsewhere: workers, third parties that push results, and programs that submit models.
 
-    New ones are made by manage.py worker_token and push_token, which show their secret once.
+    A new one shows its secret once. The commands worker_token, push_token and submit_token make the same tokens.
     """
 
-    list_display = ["name", "purpose", "trusted", "revoked", "last_seen", "created"]
+    list_display = ["name", "purpose", "trusted", "quota", "revoked", "last_seen", "created"]
     exclude = ["digest"]
     actions = ["revoke"]
 
+    def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return admin.ModelAdmin.has_add_permission(self, request)
+
+    def get_form(self, request: HttpRequest, obj: WorkerToken | None = None, **kwargs: Any) -> Any:
+        return super().get_form(request, obj, **kwargs) if obj else NewTokenForm
+
+    def get_fieldsets(self, request: HttpRequest, obj: WorkerToken | None = None) -> Any:
+        return super().get_fieldsets(request, obj) if obj else [(None, {"fields": NewTokenForm.Meta.fields})]
+
+    def save_model(self, request: HttpRequest, obj: WorkerToken, form: Any, change: bool) -> None:
+        facts = form.cleaned_data
+        secret = tokens.create(facts["name"], facts["purpose"], trusted=facts["trusted"], quota=facts["quota"])
+        obj.pk = WorkerToken.objects.get(name=obj.name).pk
+        self.message_user(request, f"The secret of {obj.name}, which nobody can read later: {secret}")
+
     @admin.action(description="Revoke")
-    def revoke(self, request: HttpRequest, tokens: QuerySet[WorkerToken]) -> None:
-        count = tokens.filter(revoked=False).update(revoked=True)
+    def revoke(self, request: HttpRequest, chosen: QuerySet[WorkerToken]) -> None:
+        count = chosen.filter(revoked=False).update(revoked=True)
         self.message_user(request, f"{count} tokens revoked.")

@@ -5,9 +5,10 @@ from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter, StringConverter
 
+from leaderboard.api import patterns as api_patterns
+from leaderboard.api.documentation import documentation_view, openapi_view
+from leaderboard.api.routes import no_such_route
 from leaderboard.serving.page_cache import kept
-from leaderboard.views import api, results, work
-from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
 from leaderboard.views.benchmark_files import benchmark_picture_view, eval_yaml_view
 from leaderboard.views.benchmarks import benchmarks_view
@@ -15,7 +16,6 @@ from leaderboard.views.board import board_view
 from leaderboard.views.changes import changes_view
 from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
-from leaderboard.views.compare_api import compare_json
 from leaderboard.views.crawlers import SITEMAPS, robots_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
@@ -44,9 +44,7 @@ from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
 from leaderboard.views.suggestions import suggestions_view
-from leaderboard.views.tables_api import overview_json, questions_json
 from leaderboard.views.training import training_view
-from leaderboard.views.training_api import training_json
 from leaderboard.views.world_map import map_view
 
 
@@ -111,32 +109,10 @@ benchmarks = [
 ]
 
 v1 = [
-    path("leaderboard", kept(api.leaderboard_json)),
-    path("models", kept(api.models_json)),
-    path("models/<str:org>/<str:name>/training", kept(training_json)),
-    path("benchmarks", kept(api.benchmarks_json)),
-    path("overview", kept(overview_json)),
-    path("benchmarks/<benchmark:name>/items", kept(questions_json)),
-    path("runs", api.runs_json),
-    path("runs/<number:pk>", api.run_json),
-    path("runs/<number:pk>/scores", kept(api.scores_json)),
-    path("runs/<number:pk>/items", kept(api.items_json)),
-    path("compare", kept(compare_json)),
-    path("submit", api.submit_json),
-    path("submissions/<str:token>", api.submission_json),
-    path("submissions/<str:token>/cancel", api.cancel_json),
-    path("submissions/<str:token>/retry", api.retry_json),
-    path("results", results.results_json),
-    path("results/<number:pk>", results.result_json),
-    path("work/", work.hello_json),
-    path("work/claim", work.claim_json),
-    path("work/benchmarks/<slug:digest>.tar.gz", work.benchmark_archive),
-    path("work/<str:lease>/renew", work.renew_json),
-    path("work/<str:lease>/rows", work.rows_json),
-    path("work/<str:lease>/fail", work.fail_json),
-    path("work/<str:lease>/release", work.release_json),
-    path("", api.no_such_route),
-    path("<path:rest>", api.no_such_route),
+    *api_patterns(),
+    path("openapi.json", openapi_view, name="openapi"),
+    path("", no_such_route),
+    path("<path:rest>", no_such_route),
 ]
 
 # The list is not kept: a snapshot is no change of the data that pages show.
@@ -178,7 +154,7 @@ urlpatterns = [
     path("queue/", kept(queue_view), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
-    path("api/", kept(api_docs_view), name="api"),
+    path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", kept(status_view, seconds=2), name="status"),
     path("healthz", health_view, name="healthz"),

@@ -54,6 +54,7 @@ SITE_LAYERS = [
     {"leaderboard.admin", "leaderboard.probe_pages", "leaderboard.system_checks", "leaderboard.worker"},
     {"leaderboard.exports", "leaderboard.operations"},
     {"leaderboard.templatetags", "leaderboard.views"},
+    {"leaderboard.api"},
     {"leaderboard.urls", "leaderboard.wsgi"},
     {"leaderboard.management"},
 ]

@@ -11,13 +11,14 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models import Benchmark, Run, Submission, WorkerToken
 from leaderboard.serving import rate_limits
 from probing.errors import BadInput, ProbingError
 
 DAY = timedelta(days=1)
 PENDING = (Submission.State.CHECKING, Submission.State.WAITING)
 OPEN_STATES = [state for state in Run.State if state not in Run.FINAL]
+TOKEN = "token "  # comes before the name of a token that submits; an address never begins so
 OWN_RUN = Q(state=Submission.State.ACCEPTED, duplicate=False)
 OPEN_SUBMISSION = Q(state__in=PENDING) | OWN_RUN & Q(run__state__in=OPEN_STATES)
 COUNTED = OPEN_SUBMISSION | OWN_RUN & Q(run__state=Run.State.FINISHED)
@@ -89,17 +90,31 @@ def refuse_excess(submitter: str, further: int = 1) -> None:
     if not submitter:
         return
     own = Submission.objects.filter(submitter=submitter)
-    limit = settings.OPEN_RUNS_PER_SUBMITTER
+    limit, limit_of_day = _limits(submitter)
     if limit and (number := own.filter(OPEN_SUBMISSION).count()) + further > limit:
         _refuse_series(further, limit, "open at a time")
         raise TooManyOpen(f"{number} of your submissions are still open.", "Wait until one has ended, or cancel one.")
-    limit, now = settings.SUBMISSIONS_PER_DAY, timezone.now()
+    limit, now = limit_of_day, timezone.now()
     times = own.filter(COUNTED, created__gt=now - DAY).order_by("-created").values_list("created", flat=True)
     if limit and times.count() + further > limit:
         _refuse_series(further, limit, "within 24 hours")
         error = TooMany(f"You have submitted {times.count()} models in the last 24 hours.", "Come back tomorrow.")
         error.retry_after = ceil((times[limit - further] + DAY - now).total_seconds())
         raise error
+
+
+def submitter_of(token: WorkerToken) -> str:
+    """Return the name under which submissions with a token are counted."""
+    return f"{TOKEN}{token.name}"
+
+
+def _limits(submitter: str) -> tuple[int, int]:
+    """Return how many submissions somebody may have open, and within a day; 0 stands for no limit."""
+    if submitter.startswith(TOKEN):
+        quota = WorkerToken.objects.filter(name=submitter.removeprefix(TOKEN)).values_list("quota", flat=True).first()
+        if quota is not None:
+            return quota, quota
+    return settings.OPEN_RUNS_PER_SUBMITTER, settings.SUBMISSIONS_PER_DAY
 
 
 def _refuse_series(further: int, limit: int, period: str) -> None:

@@ -5,6 +5,7 @@ import hmac
 import re
 import secrets
 from datetime import timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q
@@ -14,19 +15,27 @@ from leaderboard.models import WorkerToken
 from probing.errors import BadInput
 
 Purpose = WorkerToken.Purpose
-PREFIXES = {Purpose.WORK: "cbw_", Purpose.PUSH: "cbp_"}  # by which scanners for leaked secrets can recognize a token
+PREFIXES = {
+    Purpose.WORK: "cbw_",
+    Purpose.PUSH: "cbp_",
+    Purpose.SUBMIT: "cbs_",
+}  # by which scanners for leaked secrets can recognize a token
+COMMANDS = {Purpose.WORK: "worker_token", Purpose.PUSH: "push_token", Purpose.SUBMIT: "submit_token"}
 TOKEN_NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
 SEEN_INTERVAL = timedelta(seconds=10)  # the time of the last request is stored no more often
 
 
-def create(name: str, purpose: Purpose = Purpose.WORK, *, trusted: bool = False) -> str:
-    """Store a token of this name and return its secret, which nobody can read later."""
+def create(name: str, purpose: Purpose = Purpose.WORK, **rights: Any) -> str:
+    """Store a token of this name and return its secret, which nobody can read later.
+
+    `rights`: what else tokens of this purpose have: `trusted` or `quota`.
+    """
     if not TOKEN_NAME.fullmatch(name):
         raise BadInput(f"{name!r:.80} is not a name for a token.", "Use up to 40 letters, digits, '.', '-' and '_'.")
     secret = PREFIXES[purpose] + secrets.token_urlsafe(32)
     try:
         with transaction.atomic():
-            WorkerToken.objects.create(name=name, digest=digest_of_secret(secret), purpose=purpose, trusted=trusted)
+            WorkerToken.objects.create(name=name, digest=digest_of_secret(secret), purpose=purpose, **rights)
     except IntegrityError as error:
         raise BadInput(f"There is a token {name!r} already.", "Choose another name.") from error
     return secret
@@ -35,8 +44,7 @@ def create(name: str, purpose: Purpose = Purpose.WORK, *, trusted: bool = False)
 def revoke(name: str, purpose: Purpose = Purpose.WORK) -> None:
     """Make a token invalid; the parts that its workers hold become free when their leases end."""
     if not WorkerToken.objects.filter(name=name, purpose=purpose).update(revoked=True):
-        command = "worker_token" if purpose == Purpose.WORK else "push_token"
-        raise BadInput(f"There is no token {name!r}.", f"See manage.py {command} list.")
+        raise BadInput(f"There is no token {name!r}.", f"See manage.py {COMMANDS[purpose]} list.")
 
 
 def authenticated(secret: str, purpose: Purpose = Purpose.WORK) -> WorkerToken | None:

@@ -9,11 +9,15 @@ from leaderboard.models import WorkerToken
 
 
 class TokenCommand(PlainCommand):
-    """Create, list and revoke tokens. `owner`: what the name of a token says, for its help."""
+    """Create, list and revoke tokens.
+
+    `owner`: what the name of a token says, for its help. `rights`: the names of the flags that `add_rights` adds.
+    """
 
     name: ClassVar[str]
     purpose: ClassVar[tokens.Purpose]
     owner: ClassVar[str]
+    rights: ClassVar[tuple[str, ...]] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
@@ -29,7 +33,8 @@ class TokenCommand(PlainCommand):
 
     def run(self, *, action: str, **options: Any) -> None:
         if action == "create":
-            self.say(tokens.create(options["name"], self.purpose, trusted=options.get("trusted", False)))
+            rights = {right: options[right] for right in self.rights}
+            self.say(tokens.create(options["name"], self.purpose, **rights))
         elif action == "revoke":
             tokens.revoke(options["name"], self.purpose)
             self.say(f"The token {options['name']} is revoked.")

@@ -78,16 +78,22 @@ class RunPart(models.Model):
 
 
 class WorkerToken(models.Model):
-    """The right to measure for this site over HTTP, or to push results to it. Only a digest of the secret is stored."""
+    """The right of a program elsewhere to do one thing at this site. Only a digest of the secret is stored."""
 
     class Purpose(models.TextChoices):
         WORK = "work", "measures parts of runs"
         PUSH = "push", "pushes results of its own"
+        SUBMIT = "submit", "submits models"
 
     name = models.CharField(max_length=100, unique=True)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the secret")
-    purpose = models.CharField(max_length=4, choices=Purpose.choices, default=Purpose.WORK)
+    purpose = models.CharField(max_length=6, choices=Purpose.choices, default=Purpose.WORK)
     trusted = models.BooleanField(default=False, help_text="its results need no second measurement")
+    quota = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="submissions open at a time and within a day; 0: no limit, empty: the usual ones",
+    )
     revoked = models.BooleanField(default=False)
     created = models.DateTimeField(auto_now_add=True)
     last_seen = models.DateTimeField(null=True, blank=True)

@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pandas as pd
 
@@ -20,11 +21,18 @@ REFUSED = ("refused", "withdrawn")
 PAUSE = 5.0  # seconds between two looks at a run that is waited for
 
 
+class Submitter(Connection):
+    """A site to which a program submits models with a token."""
+
+    route = ""
+    service = "Clozeboard site"
+
+
 class Site(Connection):
     """A Clozeboard site. All methods raise `SiteUnavailable` where it does not answer.
 
-    `address`: such as `https://site.example`. `token`: needed by `push` only. `attempts`: how often a request is
-    repeated while the site does not answer.
+    `address`: such as `https://site.example`. `token`: the one with which `push` sends results. `attempts`: how often a
+    request is repeated while the site does not answer.
 
         >>> site = probing.Site("https://site.example")  # doctest: +SKIP
         >>> scores = site.board()  # doctest: +SKIP
@@ -35,7 +43,8 @@ class Site(Connection):
     service = "Clozeboard site"
 
     def __init__(self, address: str, token: str = "", *, attempts: int = 4) -> None:
-        super().__init__(address, token or None, attempts=attempts)
+        super().__init__(address, None, attempts=attempts)  # whatever is read, is read without a token
+        self._attempts = attempts
         self._results = ResultSite(address, token, attempts=attempts) if token else None
 
     def board(self) -> pd.DataFrame:
@@ -48,13 +57,8 @@ class Site(Connection):
     def runs(self, *, model: str = "", benchmark: str = "", state: str = "") -> list["SiteRun"]:
         """Return the runs of a model, on a benchmark, or in a state such as `finished`; the newest first."""
         chosen = {"model": model, "benchmark": benchmark, "state": state}
-        numbers: list[int] = []
-        for page in range(1, 10_000):
-            values = self._json("runs", {name: value for name, value in chosen.items() if value} | {"page": str(page)})
-            if values["page"] != page:  # the site answers with its last page
-                break
-            numbers += [run["run"] for run in values["runs"]]
-        return [SiteRun(self, number) for number in numbers]
+        entries = self._entries("runs", "runs", {name: value for name, value in chosen.items() if value})
+        return [SiteRun(self, int(entry["run"])) for entry in entries]
 
     def run(self, number: int) -> "SiteRun":
         """Return a run by its number; raise `SiteRefused` if the site has none of this number."""
@@ -63,10 +67,11 @@ class Site(Connection):
         return run
 
     def submit(
-        self, model: str, benchmarks: str | Sequence[str], *, revision: str = "", **options: Any
+        self, model: str, benchmarks: str | Sequence[str], *, revision: str = "", token: str = "", **options: Any
     ) -> list["Submission"]:
         """Submit a model of the hub, and return a submission for each benchmark.
 
+        `token`: one with which programs submit, so that the submission counts towards the limits of the token.
         `options`: settings of the run and options of the probe, by the names that `probing.run` has for them. Raises
         `SiteRefused` if the site does not take the submission.
         """
@@ -74,9 +79,12 @@ class Site(Connection):
         content: dict[str, Any] = {"model": model, "benchmarks": slugs, "options": options}
         if revision:
             content["revisions"] = [revision]
-        response = self._send("POST", "api/v1/submit", json=content)
-        answers = self._parsed(response, lambda values: values["submissions"])
-        return [Submission(self, answer["submission"], answer["benchmark"], answer["url"]) for answer in answers]
+        response = self._connection(token)._send("POST", "api/v1/submit", json=content)
+        return [self._submission(answer) for answer in self._parsed(response, lambda values: values["submissions"])]
+
+    def submissions(self, token: str) -> list["Submission"]:
+        """Return what was submitted with a token, the newest first."""
+        return [self._submission(answer) for answer in self._entries("submissions", "submissions", token=token)]
 
     def push(self, result: Result | Path | str, *, model: str = "", revision: str = "", source: str = "") -> Pushed:
         """Send a result, or the folder of one, and return its run on the site, where it is marked as a third party's.
@@ -92,8 +100,25 @@ class Site(Connection):
             result.save(Path(scratch) / "result")
             return self._results.push(Path(scratch) / "result", **facts)
 
-    def _json(self, route: str, parameters: Mapping[str, str] | None = None) -> dict[str, Any]:
-        response = self._send("GET", f"api/v1/{route}", params=parameters)
+    def _connection(self, token: str) -> Connection:
+        """Return the connection that sends this token, or this one, which sends none."""
+        return Submitter(self.address, token, attempts=self._attempts) if token else self
+
+    def _submission(self, answer: Mapping[str, Any]) -> "Submission":
+        return Submission(self, answer["submission"], answer["benchmark"], answer["url"])
+
+    def _entries(
+        self, route: str, name: str, parameters: Mapping[str, str] | None = None, token: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the entries of a list, page after page."""
+        answer = self._json(route, parameters, token)
+        yield from answer[name]
+        while answer["next"]:
+            answer = self._json(route, dict(parse_qsl(urlsplit(answer["next"]).query)), token)
+            yield from answer[name]
+
+    def _json(self, route: str, parameters: Mapping[str, str] | None = None, token: str = "") -> dict[str, Any]:
+        response = self._connection(token)._send("GET", f"api/v1/{route}", params=parameters)
         return self._parsed(response, dict)
 
 
@@ -121,12 +146,24 @@ class SiteRun:
         """Return the items of a finished run, in the columns of `Result.items`."""
         return pd.read_parquet(BytesIO(self.site._send("GET", f"runs/{self.number}/items.parquet").content))
 
+    def follow(self, seconds: float = 3600) -> Iterator[dict[str, Any]]:
+        """Yield the facts of the run whenever they have changed, until it has ended; they have state and progress.
+
+        Raises `TimeoutError` if it goes on after so many seconds.
+        """
+        last: dict[str, Any] = {}
+        for facts in _repeated(self.facts, seconds):
+            if facts != last:
+                yield facts
+            if facts["state"] in ENDED:
+                return
+            last = facts
+        raise TimeoutError(f"Run {self.number} is still {last['state']} after {seconds:g} s: {self.address}")
+
     def wait(self, seconds: float = 3600) -> dict[str, Any]:
         """Wait until the run has ended, and return its facts; raise `TimeoutError` if it goes on after so long."""
-        for facts in _repeated(self.facts, seconds):
-            if facts["state"] in ENDED:
-                return facts
-        raise TimeoutError(f"Run {self.number} is still {facts['state']} after {seconds:g} s: {self.address}")
+        *_, facts = self.follow(seconds)
+        return facts
 
 
 @dataclass(frozen=True)
@@ -142,7 +179,7 @@ class Submission:
         """Return the submission as the API describes it: state, checks, and the number of its run once it has one."""
         return self.site._json(f"submissions/{self.token}")
 
-    def withdraw(self) -> None:
+    def cancel(self) -> None:
         """Withdraw the submission; its run is cancelled if nobody else submitted the same."""
         self.site._send("POST", f"api/v1/submissions/{self.token}/cancel")
 

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -5,7 +6,7 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from leaderboard.intake import queue
+from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
 from leaderboard.stored import benchmarks
 from tests.leaderboard import factories as make
@@ -64,6 +65,25 @@ def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client:
     assert "1 tokens revoked" in admin_client.post(address, action, follow=True).content.decode()
     token.refresh_from_db()
     assert token.revoked
+
+
+def test_a_maintainer_makes_a_token_whose_secret_is_shown_once(admin_client: Client) -> None:
+    address = "/admin/leaderboard/workertoken/add/"
+    fields = {"name": "lab", "purpose": "submit", "quota": "100"}
+    page = admin_client.post(address, fields, follow=True).content.decode()
+    (secret,) = re.findall(r"cbs_[\w-]{40,}", page)
+    token = tokens.authenticated(secret, tokens.Purpose.SUBMIT)
+    assert token is not None
+    assert (token.name, token.quota) == ("lab", 100)
+    assert secret not in admin_client.get("/admin/leaderboard/workertoken/").content.decode()
+
+
+@pytest.mark.parametrize("name", ["", "two words", "x" * 41])
+def test_a_token_needs_a_name_that_commands_can_use(admin_client: Client, name: str) -> None:
+    fields = {"name": name, "purpose": "submit"}
+    page = admin_client.post("/admin/leaderboard/workertoken/add/", fields).content.decode()
+    assert "errorlist" in page
+    assert not WorkerToken.objects.exists()
 
 
 def test_a_run_that_a_maintainer_deletes_leaves_no_files(

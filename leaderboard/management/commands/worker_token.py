@@ -11,6 +11,7 @@ class Command(TokenCommand):
     help = "Create, list and revoke the tokens with which workers elsewhere measure for this site."
     name, purpose = "worker_token", Purpose.WORK
     owner = "whose token it is; shown with the parts that come from its workers"
+    rights = ("trusted",)
 
     def add_rights(self, parser: ArgumentParser) -> None:
         parser.add_argument("--trusted", action="store_true", help="its results need no second measurement")

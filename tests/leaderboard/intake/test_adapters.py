@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from leaderboard.api.work import handout
 from leaderboard.intake import queue
 from leaderboard.intake.checks import files
 from leaderboard.intake.checks.examination import Check
@@ -15,7 +16,6 @@ from leaderboard.intake.submissions import Outcome, submit
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
 from leaderboard.probe_pages.reproduction import command
 from leaderboard.stored import benchmarks
-from leaderboard.views.work import handout
 from leaderboard.worker.jobs import probe_run
 from probing.remote.protocol import Handout
 from probing.runner import run as probe

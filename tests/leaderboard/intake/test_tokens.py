@@ -80,3 +80,17 @@ def test_a_token_is_for_one_purpose_and_its_command_names_no_other() -> None:
         command("revoke", "university")
     command("revoke", "university", name="push_token")
     assert tokens.authenticated(push, tokens.Purpose.PUSH) is None
+
+
+def test_a_token_that_submits_has_a_quota_or_the_limits_of_everybody() -> None:
+    assert command("create", "lab", "--quota", "30", name="submit_token").startswith("cbs_")
+    command("create", "guest", name="submit_token")
+    command("create", "partner", "--quota", "0", name="submit_token")
+    listed = command("list", name="submit_token").splitlines()
+    assert listed == [
+        "guest  valid  never used",
+        "lab  valid, 30 submissions  never used",
+        "partner  valid, no limit of submissions  never used",
+    ]
+    with pytest.raises(CommandError, match="'-1' is not a number of submissions"):
+        command("create", "other", "--quota=-1", name="submit_token")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.views import api
+from leaderboard.api import leaderboards
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +17,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Client:
     def fail(*_: Any) -> None:
         raise RuntimeError("the table is gone")
 
-    monkeypatch.setattr(api.Model.objects, "order_by", fail)
+    monkeypatch.setattr(leaderboards.Model.objects, "order_by", fail)
     monkeypatch.setattr("leaderboard.views.queue.queue", fail)
     return Client(raise_request_exception=False)
 

@@ -54,7 +54,7 @@ def test_a_run_has_its_facts_scores_and_items(client: probing.Site, site: Site) 
 def test_runs_are_chosen_by_model_benchmark_and_state(
     client: probing.Site, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.views.api.ENTRIES_PER_PAGE", 2)
+    monkeypatch.setattr("leaderboard.api.paging.ENTRIES_PER_PAGE", 2)
     finished = client.runs(benchmark="small", state="finished")
     assert {run.number for run in finished} >= {site.first.pk, site.second.pk, site.published.pk}
     assert len({run.number for run in finished}) == len(finished)
@@ -78,7 +78,7 @@ def test_a_model_is_submitted_checked_and_followed(client: probing.Site, small: 
     run = submission.run(5)
     assert run.facts()["settings"]["sample"] == 3
     assert run.facts()["model"]["hub_id"] == "org/causal"
-    submission.withdraw()
+    submission.cancel()
     assert run.wait(5)["state"] == "cancelled"
 
 
@@ -114,3 +114,32 @@ def test_an_address_that_is_no_site_is_named(client: probing.Site) -> None:
         probing.Site("http://127.0.0.1:9", attempts=0).board()
     with pytest.raises(NotWelcome, match="not an address"):
         probing.Site("http://")
+
+
+def test_a_program_submits_with_a_token_and_finds_its_submissions(
+    live_server: LiveServer, client: probing.Site, small: Benchmark, local_hub: Hub
+) -> None:
+    token = tokens.create("lab", tokens.Purpose.SUBMIT)
+    (sent,) = client.submit("org/causal", "small", token=token)
+    client.submit("org/masked", "small")
+    assert [one.token for one in client.submissions(token)] == [sent.token]
+    client.submissions(token)[0].cancel()
+    assert sent.facts()["state"] == "withdrawn"
+    with pytest.raises(NotWelcome, match="not one that submits"):
+        client.submit("org/causal", "small", token="cbs_wrong")
+
+
+def test_a_token_that_pushes_is_not_sent_with_a_submission(
+    live_server: LiveServer, small: Benchmark, local_hub: Hub
+) -> None:
+    pusher = probing.Site(live_server.url, tokens.create("lab", tokens.Purpose.PUSH), attempts=0)
+    assert len(pusher.submit("org/causal", "small")) == 1
+
+
+def test_a_run_is_followed_from_change_to_change(client: probing.Site, site: Site) -> None:
+    states = []
+    for facts in client.run(site.running.pk).follow(20):
+        states.append(facts["state"])
+        if facts["state"] == "scoring":
+            Run.objects.filter(pk=site.running.pk).update(state=Run.State.CANCELLED)
+    assert states == ["scoring", "cancelled"]

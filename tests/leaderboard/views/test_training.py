@@ -14,10 +14,10 @@ from leaderboard.stored.outcomes import store_outcomes
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import compare
 from tests.leaderboard import factories as make
+from tests.leaderboard.api.test_tables import as_csv
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.views.html_table import Tables
 from tests.leaderboard.views.test_every_page import same
-from tests.leaderboard.views.test_tables_api import as_csv
 
 ADDRESS = "/models/org/name/training/"
 API = "/api/v1/models/org/name/training"

@@ -126,7 +126,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_part_back(long_run: Run, start
 
 
 def test_a_worker_stops_when_its_run_is_cancelled(long_run: Run, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard.views.work.LEASE", timedelta(seconds=0.6))  # renewed every 0.2 seconds
+    monkeypatch.setattr("leaderboard.api.work.LEASE", timedelta(seconds=0.6))  # renewed every 0.2 seconds
     worker = start("--once")
     wait_for_line(worker, f"Run {long_run.pk}: ")
     until(lambda: Run.objects.cancel(Run.objects.get(pk=long_run.pk), "No longer needed."))

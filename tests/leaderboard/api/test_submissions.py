@@ -1,4 +1,4 @@
-"""/api/v1/ : the numbers of the pages, and one shape of error."""
+"""/api/v1/submit and submissions : models that are to be measured, and what came of them."""
 
 import json
 from typing import Any
@@ -8,83 +8,10 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from leaderboard.intake import check_job
+from leaderboard.intake import check_job, tokens
 from leaderboard.models import Benchmark, Run, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import Site
-
-
-def test_the_leaderboard_has_the_numbers_of_the_page(client: Client, site: Site) -> None:
-    answer = client.get("/api/v1/leaderboard?benchmark=small").json()
-    lines = client.get("/benchmarks/small/?format=csv").getvalue().decode().splitlines()[1:]
-    assert [row["model"]["hub_id"] for row in answer["rows"]] == [line.split(",")[1] for line in lines]
-    assert answer["benchmark"]["digest"] == site.benchmark.digest
-
-
-def test_a_run_comes_with_scores_and_items(client: Client, site: Site) -> None:
-    root = f"/api/v1/runs/{site.first.pk}"
-    assert client.get(root).json()["provenance_record"]["dtype"] == "float32"
-    assert len(client.get(f"{root}/scores").json()["scores"]) == site.first.scores.count()
-    assert client.get(f"{root}/items?relation=P36").json()["found"] == 4
-
-
-@pytest.mark.parametrize("route", ["models", "benchmarks", "runs?model=org/first"])
-def test_lists_answer(client: Client, site: Site, route: str) -> None:
-    assert "org/first" in client.get(f"/api/v1/{route}").content.decode() or route == "benchmarks"
-
-
-@pytest.mark.parametrize("route", ["nonsense", "runs/999", "leaderboard?benchmark=nonsense"])
-def test_what_is_not_there_has_the_shape_of_an_error(client: Client, site: Site, route: str) -> None:
-    response = client.get(f"/api/v1/{route}")
-    assert response.status_code == 404
-    assert set(response.json()["error"]) == {"code", "message", "next_step"}
-
-
-def test_what_is_not_there_is_named(client: Client, site: Site) -> None:
-    assert client.get("/api/v1/runs/999").json()["error"]["message"] == "There is no run 999."
-    assert client.get("/api/v1/").json()["error"]["code"] == "not-found"
-
-
-@pytest.mark.parametrize(
-    ("route", "choice"),
-    [
-        ("leaderboard?benchmark=small&kind=foo", "masked"),
-        ("leaderboard?benchmark=small&published=foo", "ranked"),
-        ("leaderboard?benchmark=small&columns=domain:Geographic&columns=foo:bar", "domain:Geographic"),
-        ("runs?state=nope", "finished"),
-        ("runs?benchmark=nope", "small"),
-        ("runs/{run}/items?relation=nope", "P36"),
-        ("runs/{run}/items?domain=nope", "Political"),
-        ("runs/{run}/items?correct=maybe", "yes"),
-    ],
-)
-def test_a_filter_that_names_nothing_is_refused_with_a_choice(
-    client: Client, site: Site, route: str, choice: str
-) -> None:
-    response = client.get(f"/api/v1/{route.format(run=site.first.pk)}")
-    error = response.json()["error"]
-    assert (response.status_code, error["code"]) == (400, "bad-input")
-    assert choice in error["next_step"]
-
-
-def test_an_endless_search_is_refused(client: Client, site: Site) -> None:
-    response = client.get(f"/api/v1/runs/{site.first.pk}/items", {"search": "a" * 101})
-    assert (response.status_code, response.json()["error"]["code"]) == (400, "bad-input")
-
-
-@pytest.mark.parametrize(
-    ("method", "route", "allowed"),
-    [("get", "submit", "POST"), ("put", "submit", "POST"), ("post", "runs", "GET, HEAD")],
-)
-def test_another_method_is_refused_with_those_that_would_do(method: str, route: str, allowed: str) -> None:
-    response = getattr(Client(enforce_csrf_checks=True), method)(f"/api/v1/{route}")
-    assert (response.status_code, response["Allow"]) == (405, allowed)
-    assert response.json()["error"]["code"] == "method-not-allowed"
-
-
-def test_items_of_an_unfinished_run_are_an_error_with_a_code(client: Client, site: Site) -> None:
-    response = client.get(f"/api/v1/runs/{site.running.pk}/items")
-    assert (response.status_code, response.json()["error"]["code"]) == (400, "items-missing")
 
 
 @pytest.mark.parametrize("body", ["", "[]", "{}", "{nonsense"])
@@ -179,7 +106,7 @@ def test_one_request_submits_several_revisions_of_a_model(client: Client, small:
     status, answer = send(client, model="org/causal", benchmark="small", revisions=["step1", "step2", "step1"])
     assert (status, [one["revision"] for one in answer["submissions"]]) == (202, ["step1", "step2"])
     status, answer = send(client, model="org/causal", benchmark="small", revisions=["step3", 4])
-    assert (status, answer["error"]["message"]) == (400, "The revisions of a submission are a list of names.")
+    assert (status, answer["error"]["message"]) == (400, "The revisions of a submission must not be ['step3', 4].")
     assert Submission.objects.count() == 2
 
 
@@ -232,7 +159,7 @@ def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark
     [
         ({"dtype": "auto"}, "Choose from: float32, bfloat16, float16"),
         ({"limit": 1}, "Choose from: templates, sample, language, pll, reduction, dtype, start, prompting, shots"),
-        (["few-shot"], "options as {"),
+        (["few-shot"], '"options": {'),
         ({"prompting": "loud"}, "Choose from: vanilla"),
         ({"shots": "3"}, "whole number"),
     ],
@@ -241,3 +168,59 @@ def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, optio
     status, answer = send(client, model="org/causal", benchmark="pairs", options=options)
     assert (status, answer["error"]["code"]) == (400, "bad-input")
     assert step in answer["error"]["next_step"]
+
+
+def bearer(**rights: Any) -> dict[str, str]:
+    return {"Authorization": f"Bearer {tokens.create('lab', tokens.Purpose.SUBMIT, **rights)}"}
+
+
+def test_submissions_with_a_token_count_for_the_token_and_are_listed_to_it(
+    client: Client, small: Benchmark, settings: Settings
+) -> None:
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    headers = bearer(quota=2)
+    bodies = [{"model": f"org/model-{number}", "benchmark": "small"} for number in range(3)]
+    assert send(client, model="org/causal", benchmark="small")[0] == 202
+    assert send(client, model="org/masked", benchmark="small")[0] == 429
+    sent = [
+        client.post("/api/v1/submit", json.dumps(body), content_type="application/json", headers=headers)
+        for body in bodies
+    ]
+    assert [response.status_code for response in sent] == [202, 202, 429]
+    listed = client.get("/api/v1/submissions", headers=headers)
+    assert [one["model"] for one in listed.json()["submissions"]] == ["org/model-1", "org/model-0"]
+    assert "no-store" in listed["Cache-Control"]
+
+
+def test_a_token_without_a_quota_has_the_limits_of_everybody(
+    client: Client, small: Benchmark, settings: Settings
+) -> None:
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    headers = bearer()
+    for name, status in (("org/first", 202), ("org/second", 429)):
+        body = json.dumps({"model": name, "benchmark": "small"})
+        response = client.post("/api/v1/submit", body, content_type="application/json", headers=headers)
+        assert response.status_code == status
+
+
+@pytest.mark.parametrize("header", ["Bearer wrong", "Basic cbs_x", "nonsense"])
+def test_a_wrong_token_submits_nothing(client: Client, small: Benchmark, header: str) -> None:
+    body = json.dumps({"model": "org/causal", "benchmark": "small"})
+    headers = {"Authorization": header}
+    response = client.post("/api/v1/submit", body, content_type="application/json", headers=headers)
+    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
+    assert client.get("/api/v1/submissions", headers=headers).status_code == 401
+    assert not Submission.objects.exists()
+
+
+def test_the_list_of_submissions_needs_a_token_that_submits(client: Client, small: Benchmark) -> None:
+    push = tokens.create("pusher", tokens.Purpose.PUSH)
+    assert client.get("/api/v1/submissions").status_code == 401
+    assert client.get("/api/v1/submissions", headers={"Authorization": f"Bearer {push}"}).status_code == 401
+
+
+def test_a_submission_that_is_checked_says_when_to_look_again(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    token = send(client, model="org/causal", benchmark="small")[1]["submission"]
+    assert client.get(f"/api/v1/submissions/{token}")["Retry-After"] == "5"
+    check_job.check(Submission.objects.get().pk)
+    assert "Retry-After" not in client.get(f"/api/v1/submissions/{token}")

@@ -1,0 +1,157 @@
+"""/api/v1/leaderboard, models, benchmarks and changes : the lists of figures and of what has them."""
+
+from datetime import datetime
+
+from django.http import Http404, HttpRequest, QueryDict
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from leaderboard.api.answers import (
+    BenchmarkFacts,
+    LeaderboardRow,
+    ModelFacts,
+    PublishedFigures,
+    about_benchmark,
+    about_model,
+    about_published,
+    about_row,
+    facts,
+)
+from leaderboard.api.paging import behind_row, page_of
+from leaderboard.api.parameters import PagedQuery, Query, one_of
+from leaderboard.api.routes import RESULTS, get
+from leaderboard.lists import runs as run_lists
+from leaderboard.lists.facets import FACETS, SIZES
+from leaderboard.lists.published import published_version
+from leaderboard.lists.scores import Slice
+from leaderboard.lists.standings import leaderboard
+from leaderboard.models import Benchmark, Change, Model, Run
+from leaderboard.models.benchmark import named
+from leaderboard.probe_pages.filters import offered_slices, read_filter
+from probing.kinds import KINDS
+
+KIND = Field("", description="Type of the model.", json_schema_extra={"enum": sorted(KINDS)})
+SIZE = Field("", description="Size of the model, in parameters.", json_schema_extra={"enum": list(SIZES)})
+SEARCH = Field("", description="Part of the model's name.")
+
+
+class LeaderboardQuery(Query):
+    """The filters of the page."""
+
+    benchmark: str | None = Field(None, description="Name of the benchmark; the first one by default.")
+    kind: str = KIND
+    size: str = SIZE
+    provenance: str = Field(
+        "",
+        description="Source of the figures.",
+        json_schema_extra={"enum": [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY]},
+    )
+    search: str = SEARCH
+    columns: list[str] = Field([], description="Groups that rows have scores of, as `dimension:group`.")
+    published: str = Field(
+        "",
+        description="`ranked`: published figures are ranked among the measured ones.",
+        json_schema_extra={"enum": ["ranked"]},
+    )
+    part: str = Field("", description="Part of the items that the figures are about, where a benchmark has parts.")
+
+
+class Leaderboard(TypedDict):
+    """The rows of a leaderboard in its order, and published figures that are comparable with none of them."""
+
+    benchmark: BenchmarkFacts
+    rows: list[LeaderboardRow]
+    published: list[PublishedFigures]
+
+
+class Models(TypedDict):
+    """Every model at every commit."""
+
+    models: list[ModelFacts]
+
+
+class Benchmarks(TypedDict):
+    """Every benchmark in its current version, once for each probe."""
+
+    benchmarks: list[BenchmarkFacts]
+
+
+class ChangeFacts(TypedDict):
+    """One change of the figures of the site: `added`, `rescored`, `withdrawn`, or `version` of a benchmark."""
+
+    time: datetime
+    kind: str
+    model: str
+    benchmark: str
+    run: int | None
+    text: str
+
+
+class Changes(TypedDict):
+    """A page of the changes, the newest first."""
+
+    page: int
+    next: str | None
+    changes: list[ChangeFacts]
+
+
+@get("leaderboard", group=RESULTS)
+def leaderboard_json(request: HttpRequest, query: LeaderboardQuery) -> Leaderboard:
+    """Return the rows of a leaderboard in its order, with the filters of the page."""
+    benchmarks = list(run_lists.benchmarks())
+    name = query.benchmark or (benchmarks[0].name if benchmarks else "")
+    benchmark = current_benchmark(name)
+    slices = offered_slices(benchmark)
+    _refuse_unknown(request.GET, slices)
+    standings = leaderboard(read_filter(request.GET, benchmark, slices)).standings
+    version = published_version(benchmark)
+    published = run_lists.finished_runs(version).order_by("model__hub_id", "pk") if version else []
+    return {
+        "benchmark": about_benchmark(benchmark),
+        "rows": [about_row(row) for row in standings],
+        "published": [about_published(run) for run in published],
+    }
+
+
+def current_benchmark(name: str) -> Benchmark:
+    """Return the current version of a benchmark; raise `Http404` if there is none of this name."""
+    benchmark = Benchmark.objects.filter(named(name), current=True).first()
+    if benchmark is None:
+        raise Http404(f"There is no benchmark {name!r}.")
+    return benchmark
+
+
+def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
+    for facet in FACETS:
+        one_of(facet.name, query.get(facet.name), facet.choices)
+    one_of("published", query.get("published"), ["ranked"])
+    for text in query.getlist("columns"):
+        one_of("column", text, [str(part) for part in slices])
+
+
+@get("models", group=RESULTS)
+def models_json(request: HttpRequest, query: Query) -> Models:
+    """Return every model at every commit."""
+    return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
+
+
+@get("benchmarks", group=RESULTS)
+def benchmarks_json(request: HttpRequest, query: Query) -> Benchmarks:
+    """Return every benchmark in its current version, once for each probe."""
+    return {"benchmarks": [about_benchmark(benchmark) for benchmark in run_lists.benchmarks()]}
+
+
+@get("changes", group=RESULTS)
+def changes_json(request: HttpRequest, query: PagedQuery) -> Changes:
+    """Return the log of every result that was added, scored again or withdrawn, the newest first, 200 per page."""
+    changes = Change.objects.order_by("-pk")
+    page = page_of(
+        request,
+        query,
+        changes,
+        changes.count(),
+        lambda change: change.pk,
+        behind_row(changes),
+    )
+    rows = [facts(ChangeFacts, change) for change in page.entries]
+    return {"page": page.page, "next": page.next, "changes": rows}

@@ -1,0 +1,84 @@
+"""/api/ : the routes of the API, with an answer to each."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.api.openapi import EXAMPLES, examples, written
+from leaderboard.api.routes import RESULTS as FIGURES
+from leaderboard.api.routes import ROUTES, SUBMISSIONS
+from leaderboard.intake import tokens
+from leaderboard.models import Benchmark
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.views.test_training import training
+
+
+def cut(answer: Any) -> Any:
+    """Cut every list to its first member."""
+    if isinstance(answer, dict):
+        return {name: cut(member) for name, member in answer.items()}
+    return [cut(member) for member in answer[:1]] if isinstance(answer, list) else answer
+
+
+def shape(answer: Any) -> Any:
+    """Return an answer with the kind of each value in its place."""
+    if isinstance(answer, dict):
+        return {name: shape(member) for name, member in answer.items()}
+    if isinstance(answer, list):
+        return [shape(member) for member in answer]
+    return "number" if isinstance(answer, int | float) and not isinstance(answer, bool) else type(answer).__name__
+
+
+@pytest.fixture
+def real(client: Client, site: Site, small: Benchmark) -> list[dict[str, Any]]:
+    """Real answers to the requests of the examples, in the form of their file."""
+    training(small)
+    first, second = site.first.pk, site.second.pk
+    sent = {"model": "org/causal", "benchmark": "small"}
+    bearer = {"Authorization": f"Bearer {tokens.create('programs', tokens.Purpose.SUBMIT)}"}
+    submitted = client.post("/api/v1/submit", sent, content_type="application/json", headers=bearer).json()
+    addresses = {
+        "leaderboard?benchmark=small": "leaderboard?benchmark=small&provenance=measured",
+        "models": "models",
+        "benchmarks": "benchmarks",
+        "changes": "changes",
+        "overview": "overview",
+        "benchmarks/small/items": "benchmarks/small/items",
+        "runs?state=finished": "runs?state=finished&model=org/first",
+        "runs/1": f"runs/{first}",
+        "runs/1/scores": f"runs/{first}/scores",
+        "runs/1/items": f"runs/{first}/items",
+        "compare?m=1&m=2": f"compare?m={first}&m={second}",
+        "models/org/name/training": "models/org/name/training",
+        "submissions": "submissions",
+        "submissions/SECRET": f"submissions/{submitted['submission']}",
+    }
+    answers: list[dict[str, Any]] = [
+        {"address": name, "sent": None, "answer": cut(client.get(f"/api/v1/{address}", headers=bearer).json())}
+        for name, address in addresses.items()
+    ]
+    return [*answers, {"address": "submit", "sent": sent, "answer": submitted}]
+
+
+def test_the_answers_on_the_page_have_the_fields_of_real_ones(real: list[dict[str, Any]]) -> None:
+    stored = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    assert shape(stored) == shape(real), f"Store this in {EXAMPLES.name}:\n{json.dumps(real, indent=2)}"
+
+
+def test_every_route_for_readers_has_an_answer_on_the_page(client: Client, db: None) -> None:
+    reading = {f"{route.method} {route.path}" for route in ROUTES if route.group in (FIGURES, SUBMISSIONS)}
+    actions = {f"POST submissions/<str:secret>/{action}" for action in ("cancel", "retry")}
+    assert examples().keys() == reading - actions
+    page = client.get("/api/").content.decode().replace("&amp;", "&")
+    assert all(f"<code>{key.split()[0]} {example.address}</code>" in page for key, example in examples().items())
+
+
+def test_every_route_and_every_parameter_is_described(client: Client, db: None) -> None:
+    page = client.get("/api/").content.decode().replace("&#x27;", "'")
+    for route in ROUTES:
+        assert f"<code>{route.method} {written(route.path)}</code>" in page
+        assert (route.view.__doc__ or "").partition("\n")[0] in page
+    assert "Part of the subject or of an answer." in page
+    assert "Names of several benchmarks, in place of benchmark." in page
