@@ -31,7 +31,7 @@ from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, asked_relation, narrowed, parts, skipped
 from probing.results.checkpoint import Partial
 from probing.results.finished import finished_run, refuse_other_run
-from probing.results.joining import PartResult, joined, without_rows
+from probing.results.joining import PartResult, joined_in_folder
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, no_rows, too_long_items
 from probing.results.tokens import write_tokens
@@ -147,15 +147,11 @@ def run_prepared(
             work = prepared.estimates.of(model.card.kind)
             bar = progress_bar(*_work_done(partial, work), shown=progress, title=title)
             _probe_missing(model, content, settings, start, partial, work, bar)
-            covered = parts(content, settings)
-            finished = [PartResult(partial.rows(part), partial.record(part)) for part in covered]
-            result = joined(finished, content, settings)
-            if not prepared.keep_rows:
-                result = without_rows(result)
-            if out is not None:
-                result.save(target, [path for part in covered if (path := partial.tokens(part))])
-                partial.remove()
-            return result
+            tokens = [path for part in parts(content, settings) if (path := partial.tokens(part))]
+            result = joined_in_folder(partial, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
+            partial.remove()
+            # Without `out` the folder is removed now, and the rows are to stay.
+            return result if out is not None else replace(result, rows=result.items)
 
 
 def probe_part(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from leaderboard.models import Run
 from probing.errors import ProbingError
 from probing.results.option_labels import labels_of, ranges_from_json
-from probing.results.result import OPTIONS
+from probing.results.row_file import OPTIONS
 
 BATCH_ROWS = 2048
 SCANNED_ROWS = 32_768  # of a few columns, at a time

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from leaderboard.models import Run, RunPart
 from leaderboard.stored import benchmarks
+from probing.analysis.answer_spaces import PER_OPTION
 from probing.benchmark import ROW_KEY, Relation
 from probing.errors import ProbingError
 from probing.kinds import KINDS, Kind
@@ -27,7 +28,7 @@ from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
 from probing.probes.parts import Part, asked_relation
 from probing.results.joining import PartResult
-from probing.results.result import join
+from probing.results.row_file import join
 from probing.results.skipped_items import left_out, no_rows, without
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -39,7 +40,6 @@ FROM_BENCHMARK = frozenset(
     | {"demonstrations", "true", "repetitions", "words"}
     | VERSION_TAGS
 )
-PER_OPTION = ("scores", "tokens", "exact", "unconditional", "generic")
 ROUNDING = 1e-6  # relative; of scores that are stored in single precision
 NUMBERS = ("statements", "positions", "padding", "items_done")
 RECORD_FIELDS: Mapping[str, type] = {

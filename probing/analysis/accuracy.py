@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
+from probing.analysis.answer_spaces import option_counts
 from probing.analysis.breakdown import ALL, OVERALL, group_means
 from probing.analysis.clustered import NO_INTERVAL, clustered_means
 from probing.analysis.intervals import wilson
@@ -52,7 +53,7 @@ def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> 
 
 def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return the accuracy of guessing: right options / options, averaged in the same way as accuracy."""
-    return mean(rows, "chance", rows["answers"].map(len) / rows["scores"].map(len), dimension)
+    return mean(rows, "chance", rows["answers"].map(len) / option_counts(rows), dimension)
 
 
 def _scored(

@@ -8,6 +8,11 @@ from numpy.typing import NDArray
 
 from probing.analysis.crossed import BY_CULTURE, join_group
 
+# Columns of rows that hold a value for each option.
+PER_OPTION = ("scores", "exact", "tokens", "unconditional", "generic")
+# Columns of condensed rows (`analysis.condensed`): the number of options, and whether all of them have their scores.
+OPTIONS, ALL_EXACT = "number of options", "all options exact"
+
 # The tags that name an answer space where a label is shared by several relations (methods 4).
 VERSIONED = "culture_pair_language_relation"
 FULL_RUN_NEEDED = (
@@ -37,12 +42,22 @@ def by_space(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def all_exact(rows: pd.DataFrame) -> bool:
     """Tell whether every option has its score, and none only the upper bound that `decide` leaves."""
-    return all(np.all(exact) for exact in rows["exact"])
+    return bool(exact_rows(rows).all())
+
+
+def exact_rows(rows: pd.DataFrame) -> "pd.Series[bool]":
+    """Tell of each row whether every option has its score."""
+    return rows[ALL_EXACT] if ALL_EXACT in rows else rows["exact"].map(np.all).astype(bool)
+
+
+def option_counts(rows: pd.DataFrame) -> "pd.Series[int]":
+    """Return how many options each row has."""
+    return rows[OPTIONS] if OPTIONS in rows else rows["scores"].map(len).astype(int)
 
 
 def score_matrix(rows: pd.DataFrame) -> NDArray[np.float64] | None:
     """Return the scores of rows with equally many options, shape (rows, options); None where their numbers differ."""
-    if rows["scores"].map(len).nunique() != 1:
+    if option_counts(rows).nunique() != 1:
         return None
     return np.stack(rows["scores"].to_list()).astype(float)
 

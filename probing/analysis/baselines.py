@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.answer_spaces import by_space, score_matrix
+from probing.analysis.answer_spaces import by_space, option_counts
 from probing.analysis.breakdown import OVERALL
 
 MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
@@ -64,7 +64,7 @@ def blank_baselines(rows: pd.DataFrame, k: int) -> pd.DataFrame:
 def _answer_labels(items: pd.DataFrame) -> dict[int, str] | None:
     """Return the labels of the right options, or None where the items have options of their own."""
     labels = items[["answer", "answer_label"]].drop_duplicates()
-    if labels["answer"].duplicated().any() or score_matrix(items) is None:
+    if labels["answer"].duplicated().any() or option_counts(items).nunique() != 1:
         return None
     return dict(zip(labels["answer"].astype(int), labels["answer_label"], strict=True))
 

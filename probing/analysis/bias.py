@@ -69,17 +69,26 @@ def bias_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """
     if not all_exact(rows):
         return pd.DataFrame(columns=SCORE_COLUMNS)
-    summary = bias_summary(answer_bias(rows))
-    names, dimension = space_names(rows), space_dimension(rows.columns)
-    summarised = rows.assign(**{dimension: names})[names.isin(summary.index)]
-    by_row = {metric: names[summarised.index].map(values) for metric, values in summary.items()}
+    dimension = space_dimension(rows.columns)
+    named = rows.assign(**{dimension: space_names(rows)})
     tables = [
-        mean(summarised[values.notna()], str(metric), values.dropna(), place)
-        for metric, values in by_row.items()
+        mean(named[values.notna()], str(metric), values.dropna(), place)
+        for metric, values in biases_of_rows(rows).items()
         if values.notna().any()
         for place in (OVERALL, dimension)
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=SCORE_COLUMNS)
+
+
+def biases_of_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the `BIAS_METRICS` of each row's relation, which are empty where its items have options of their own.
+
+    The rows must have the scores of all options (`all_exact`).
+    """
+    if set(BIAS_METRICS) <= set(rows.columns):  # condensed rows (`analysis.condensed`)
+        return rows[list(BIAS_METRICS)]
+    summary = bias_summary(answer_bias(rows))
+    return summary.reindex(space_names(rows)).set_index(rows.index)
 
 
 def bias_summary(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.answer_spaces import all_exact, right_shares, softmax, space_dimension, space_names
+from probing.analysis.answer_spaces import all_exact, option_counts, right_shares, softmax, space_dimension, space_names
 from probing.analysis.breakdown import ALL, OVERALL, item_weights
 from probing.analysis.intervals import wilson
 
@@ -48,7 +48,9 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     `normalised_entropy`: entropy of the probabilities / ln(options), 0 for one option. `brier_score`: the sum over
     options of the squared difference from 1 for the right option and 0 for others; several right options share the 1.
     """
-    counts = rows["scores"].map(len)
+    if set(CONFIDENCES) <= set(rows.columns):  # condensed rows (`analysis.condensed`)
+        return rows[list(CONFIDENCES)]
+    counts = option_counts(rows)
     parts = [_equally_many(rows[counts == count], int(count)) for count in counts.unique()]
     return pd.concat(parts).reindex(rows.index)
 

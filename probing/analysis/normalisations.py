@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean, proportion
+from probing.analysis.answer_spaces import all_exact
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.text_lengths import TextLengths
 from probing.arrays import Floats, Ints
@@ -22,6 +23,8 @@ NORMALISATION = "normalisation"  # the dimension
 CHANGED = "prediction_changed"  # the metric: share of predictions that are other ones than by the run's own rule
 SUM, PER_TOKEN, PER_BYTE, PER_WORD, PMI = NORMALISATIONS = ("sum", "per token", "per byte", "per word", "PMI")
 OWN_RULE: dict[Reduction, str] = {"sum": SUM, "mean": PER_TOKEN}
+# Columns of condensed rows (`analysis.condensed`) with the option that each rule prefers.
+RULE_COLUMNS = {name: f"prediction by {name}" for name in NORMALISATIONS}
 # Columns of rows that hold a value for each option, and that not all runs have.
 TOKENS, UNCONDITIONAL = "tokens", "unconditional"
 
@@ -59,11 +62,19 @@ def normalisation_scores(
     `lengths`: those of each row's texts, in the order of the rows. There are no scores where an early decision left
     the scores of some options open. The figures of the run's own rule rest on the stored predictions.
     """
-    if not all(np.all(exact) for exact in rows["exact"]):
+    if not all_exact(rows):
         return pd.DataFrame(columns=SCORE_COLUMNS)
+    return scores_by_rule(rows, predictions_by_rule(rows, lengths, reduction), metric)
+
+
+def predictions_by_rule(rows: pd.DataFrame, lengths: Iterable[TextLengths], reduction: Reduction) -> Mapping[str, Ints]:
+    """Return the option that each rule prefers, shape (rows,), by the rule's name; arguments as above."""
+    stored = {name: rows[column] for name, column in RULE_COLUMNS.items() if column in rows}
+    if stored:  # condensed rows (`analysis.condensed`)
+        return {name: column.to_numpy() for name, column in stored.items()}
     predictions = _predictions(rows, lengths, reduction)
     predictions[OWN_RULE[reduction]] = rows["prediction"].to_numpy()
-    return scores_by_rule(rows, predictions, metric)
+    return predictions
 
 
 def scores_by_rule(rows: pd.DataFrame, predictions: Mapping[str, Ints], metric: str) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from probing.analysis.accuracy import proportion
 from probing.analysis.breakdown import OVERALL
 
 TIES = "ties"
+TIED = "best options tie"  # a column of condensed rows (`analysis.condensed`)
 MOST_TIE = (
     "Of most items several options share the best score, so that their order decides and the accuracy says "
     "nothing: the tokenizer may not know the words, or the network may put out the same whatever it reads."
@@ -18,7 +19,12 @@ def with_ties(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
     `n` counts the items; an item's templates share its weight.
     """
-    return pd.concat([scores, proportion(rows, TIES, tied(rows["scores"]), OVERALL)], ignore_index=True)
+    return pd.concat([scores, proportion(rows, TIES, tied_rows(rows), OVERALL)], ignore_index=True)
+
+
+def tied_rows(rows: pd.DataFrame) -> pd.Series:
+    """Tell of each row whether several of its options share the best score."""
+    return rows[TIED] if TIED in rows else tied(rows["scores"])
 
 
 def tied(scores: pd.Series) -> pd.Series:

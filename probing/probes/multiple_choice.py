@@ -4,23 +4,30 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
+from probing.analysis.answer_spaces import all_exact
 from probing.analysis.baselines import baseline_scores
+from probing.analysis.condensed import condensed_with_details
 from probing.analysis.details import detail_scores
-from probing.analysis.normalisations import missing_normalisations, normalisation_scores
+from probing.analysis.normalisations import (
+    RULE_COLUMNS,
+    missing_normalisations,
+    normalisation_scores,
+    predictions_by_rule,
+)
 from probing.analysis.text_lengths import TextLengths, statement_lengths, text_lengths
 from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
-from probing.language_model import LanguageModel, OptionScores, Request
+from probing.language_model import LanguageModel, OptionScores, Reduction, Request
 from probing.options import option
 from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.generic_subjects import generic_shares, subjects_of
@@ -275,12 +282,22 @@ class MultipleChoice(Probe):
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return choice_frame(rows)
 
+    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+        short = condensed_with_details(rows)
+        if not all_exact(rows):
+            return short
+        predictions = predictions_by_rule(rows, self._row_lengths(rows, benchmark), self._reduction(settings))
+        return short.assign(**{RULE_COLUMNS[name]: options for name, options in predictions.items()})
+
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
 
     def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        reduction = self.fixed.get("reduction", settings.reduction)
-        return normalisation_scores(rows, self._row_lengths(rows, benchmark), self.main_metric, reduction)
+        lengths = self._row_lengths(rows, benchmark)
+        return normalisation_scores(rows, lengths, self.main_metric, self._reduction(settings))
+
+    def _reduction(self, settings: Settings) -> Reduction:
+        return cast(Reduction, self.fixed.get("reduction", settings.reduction))
 
     def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
         return missing_normalisations(settings, columns)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
+from probing.analysis.condensed import FIGURES
 from probing.analysis.ranks import item_values
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, TooLong, UnsupportedModel
@@ -56,7 +57,11 @@ class Probe(ABC):
 
     @abstractmethod
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return tidy scores of stored rows."""
+        """Return tidy scores of stored rows, which may be condensed."""
+
+    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+        """Return all rows of some relations with as little as `scores` and `alternatives` need of each."""
+        return rows
 
     def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
         """Return tidy scores by other rules than the probe's own, for which the texts of the benchmark are needed."""
@@ -129,7 +134,7 @@ def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLon
 
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
     """Return those of the columns that are tags, in their order."""
-    return [column for column in columns if column not in probe.columns]
+    return [column for column in columns if column not in probe.columns and column not in FIGURES]
 
 
 def shared_tags(probe: type[Probe], results: ResultRows) -> list[str]:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.baselines import baseline_scores
+from probing.analysis.condensed import condensed
 from probing.analysis.ties import with_ties
-from probing.benchmark import Item, Relation
+from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
 from probing.probes.multiple_choice import ChoiceColumns, choice_frame, choice_row, non_finite
@@ -46,6 +47,9 @@ class Similarity(Probe):
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return choice_frame(rows)
+
+    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+        return condensed(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         tags = tag_columns(self, rows.columns)

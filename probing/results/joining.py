@@ -2,20 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import pandas as pd
 
 from probing.benchmark import Benchmark
+from probing.files.folders import new_folder
 from probing.probes import probe_of
+from probing.probes.parts import Part, narrowed, parts
+from probing.results.completeness import check_complete, check_parts
 from probing.results.kept_rows import ROWS_KEPT
 from probing.results.option_labels import option_ranges
 from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
-from probing.results.result import Result, check_complete, join
+from probing.results.result import Result, write_scores
+from probing.results.row_file import ITEMS, RowSchema, join, write_rows
 from probing.results.skipped_items import all_skipped, refuse_nothing_left
+from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
 
 
@@ -29,18 +35,83 @@ class PartResult(NamedTuple):
 def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
     """Return the result that all parts make; raise `Incomplete` where rows are missing."""
     rows = join(part.rows for part in finished)
-    skipped = {"items_skipped": all_skipped(part.record for part in finished)}
-    check_complete(rows, benchmark, settings, skipped)
-    refuse_nothing_left(rows, skipped)
+    record = _joined_record([part.record for part in finished], benchmark, settings)
+    check_complete(rows, benchmark, settings, record)
+    refuse_nothing_left(rows, record)
     rows = with_tags(rows, benchmark, probe_of(settings))
-    record = merged(part.record for part in finished) | skipped | digests(benchmark, settings)
     scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
     return Result(rows, scores, record, option_ranges(benchmark, settings))
 
 
-def without_rows(result: Result) -> Result:
-    """Return the same result with its scores and the names of its columns, but no rows."""
-    return replace(result, items=result.items.iloc[:0], record={**result.record, ROWS_KEPT: False})
+class StoredParts(Protocol):
+    """Parts of a run whose rows are read one part at a time."""
+
+    def rows(self, part: Part) -> pd.DataFrame: ...
+
+    def record(self, part: Part) -> dict[str, Any]: ...
+
+
+def joined_in_folder(
+    stored: StoredParts,
+    benchmark: Benchmark,
+    settings: Settings,
+    folder: Path,
+    *,
+    keep_rows: bool = True,
+    tokens: Sequence[Path] = (),
+) -> Result:
+    """Write the result folder that all parts make: what `joined` returns, with one relation's rows in memory at a time.
+
+    `tokens`: the files with the scores of the parts' tokens, which are joined to one.
+    """
+    covered, probe = parts(benchmark, settings), probe_of(settings)
+    record = _joined_record([stored.record(part) for part in covered], benchmark, settings)
+    rows, schema = _condensed(stored, covered, record, narrowed(benchmark, settings), settings)
+    refuse_nothing_left(rows, record)
+    result = Result(
+        folder / ITEMS,
+        all_scores(rows, benchmark, settings, option_only=is_option_only(record)),
+        record if keep_rows else {**record, ROWS_KEPT: False},
+        option_ranges(benchmark, settings),
+    )
+    with new_folder(folder) as new:
+        frames = (with_tags(stored.rows(part), benchmark.select([part.relation]), probe) for part in covered)
+        write_rows(new / ITEMS, frames if keep_rows else (), schema.joined(), result.options)
+        write_scores(new, result.scores, result.record)
+        if tokens:
+            join_tokens(tokens, new / TOKENS_FILE)
+    return result
+
+
+def _condensed(
+    stored: StoredParts, covered: Sequence[Part], record: Mapping[str, Any], chosen: Benchmark, settings: Settings
+) -> tuple[pd.DataFrame, RowSchema]:
+    """Return the condensed rows of all parts, which are checked, and the columns that the rows themselves have.
+
+    Parts are taken together whose relations have the same label, as these may share an answer space.
+    """
+    probe, schema = probe_of(settings), RowSchema()
+    by_label: dict[str, list[Part]] = {}
+    for part in covered:
+        by_label.setdefault(chosen[part.relation].label, []).append(part)
+    condensed: dict[Part, pd.DataFrame] = {}
+    for label, sharing in by_label.items():
+        frames, relations = [stored.rows(part) for part in sharing], chosen.select([label])
+        rows = join(frames)
+        check_parts(rows, sharing, relations, record)
+        if len(rows):
+            rows = with_tags(rows, relations, probe)
+            schema.add(rows)
+            rows = probe.condensed(rows, relations, settings)
+        ends = np.cumsum([len(frame) for frame in frames])
+        condensed |= {
+            part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)
+        }
+    return join(condensed[part] for part in covered), schema
+
+
+def _joined_record(records: Sequence[Mapping[str, Any]], benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+    return merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from probing.errors import Incomplete, OtherQuestions
 from probing.probes import probe_of
 from probing.probes.parts import narrowed
 from probing.probes.probe import Probe
+from probing.results.completeness import check_complete
 from probing.results.kept_rows import refuse_without_rows
 from probing.results.option_labels import option_ranges
-from probing.results.result import Result, check_complete
+from probing.results.result import Result
 from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.

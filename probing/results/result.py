@@ -1,12 +1,13 @@
 """A result: one row per item and template, tidy scores, and the record of how they were made."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -20,29 +21,24 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes import probe_named
-from probing.probes.parts import narrowed, parts
-from probing.results.column_descriptions import item_column
 from probing.results.comparison import Comparison
+from probing.results.completeness import check_complete
 from probing.results.kept_rows import NO_ROWS, keeps_rows, refuse_without_rows
 from probing.results.option_labels import (
     NO_LABELS,
     OptionRanges,
     labels_of,
     option_ranges,
-    ranges_as_json,
     ranges_from_json,
     refuse_other_labels,
 )
 from probing.results.presentation import as_chart, as_html, as_latex, as_metrics, by_group
-from probing.results.skipped_items import left_out, without
+from probing.results.row_file import ITEMS, OPTIONS, write_rows
 from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
 
-ITEMS = "items.parquet"
 SCORES = "scores.csv"
 RECORD = "run.json"
-OPTIONS = b"clozeboard.options"  # the key of the options in the metadata of items.parquet
-GROUP_ROWS = 8192  # rows of a row group of the items: to read some rows, a reader reads only their groups
 # The columns or keys that each file must have, whatever the probe. Columns of scores that were added later are empty in
 # older results.
 NEEDED = {
@@ -58,6 +54,7 @@ class Result:
 
     `items`: the rows of the probe; `scores`: tidy scores; `record`: what run.json holds; docs/result-files.md explains
     all columns. `options`: the options of the items, which `option_labels` returns.
+    `rows`: the rows, or the file that has them, which is read when `items` are first used.
 
     Examples:
         >>> import probing
@@ -70,10 +67,18 @@ class Result:
         'multiple_choice'
     """
 
-    items: pd.DataFrame
+    rows: pd.DataFrame | Path
     scores: pd.DataFrame
     record: dict[str, Any]
     options: OptionRanges = field(default_factory=dict)
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        """The rows of the probe: one for each item and template. Raises `BadInput` where their file cannot be read."""
+        if not isinstance(self.rows, Path):
+            return self.rows
+        with _readable(self.rows):
+            return pd.read_parquet(self.rows)
 
     def option_labels(self, relation: str, index: int | None = None) -> tuple[str, ...]:
         """Return the labels of a relation's options, in the order of the column `scores`.
@@ -160,12 +165,8 @@ class Result:
             self._write(new)
 
     def _write(self, folder: Path) -> None:
-        table = pa.Table.from_pandas(self.items, preserve_index=False)
-        columns = [column.with_metadata({"description": item_column(column.name)}) for column in table.schema]
-        metadata = {**table.schema.metadata, OPTIONS: ranges_as_json(self.options).encode()}
-        pq.write_table(table.cast(pa.schema(columns, metadata)), folder / ITEMS, row_group_size=GROUP_ROWS)
-        self.scores.to_csv(folder / SCORES, index=False)
-        (folder / RECORD).write_text(json.dumps(self.record, indent=1) + "\n", encoding="utf-8")
+        write_rows(folder / ITEMS, [self.items], pa.Schema.from_pandas(self.items, preserve_index=False), self.options)
+        write_scores(folder, self.scores, self.record)
 
     @classmethod
     def load(cls, folder: str | Path, benchmark: str | Path | Benchmark | None = None) -> "Result":
@@ -178,7 +179,7 @@ class Result:
         for name in (ITEMS, SCORES, RECORD):
             if not (folder / name).is_file():
                 raise BadInput(f"{folder} is not a result: {name} is missing.", "Give the folder of a finished run.")
-        try:
+        with _readable(folder):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             scores = pd.read_csv(
                 folder / SCORES,
@@ -186,14 +187,12 @@ class Result:
                 keep_default_na=False,
                 na_values={name: [""] for name in ("value", "low", "high", "cluster_low", "cluster_high")},
             )
-            items = pd.read_parquet(folder / ITEMS)
-            options = ranges_from_json((pq.read_schema(folder / ITEMS).metadata or {}).get(OPTIONS, b"{}"))
-            for name, content in {ITEMS: items, SCORES: scores, RECORD: record}.items():
+            columns = pq.read_schema(folder / ITEMS)
+            options = ranges_from_json((columns.metadata or {}).get(OPTIONS, b"{}"))
+            for name, content in {ITEMS: columns.names, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
-            result = cls(items, scores.reindex(columns=SCORE_COLUMNS), record, options)
-        except (ValueError, TypeError, pa.ArrowException) as error:
-            raise BadInput(f"{folder} cannot be read ({error}).", "Restore it from a copy or run again.") from error
+            result = cls(folder / ITEMS, scores.reindex(columns=SCORE_COLUMNS), record, options)
         if benchmark is None or options or not keeps_rows(record):
             return result
         return result._with_labels(benchmark)
@@ -205,50 +204,21 @@ class Result:
         try:
             check_complete(self.items, benchmark, settings, self.record)
         except Incomplete as error:
-            raise BadInput(f"{benchmark.slug} {benchmark.version} does not fit: {error.message}", _OTHER) from error
+            message = f"{benchmark.slug} {benchmark.version} does not fit: {error.message}"
+            raise BadInput(message, "Give the benchmark that was asked.") from error
         refuse_other_labels(self.items, options)
         return replace(self, options=options)
 
 
-def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts, in the order given."""
-    tables = list(frames)
-    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+def write_scores(folder: Path, scores: pd.DataFrame, record: Mapping[str, Any]) -> None:
+    """Write all files of a result but that of its rows."""
+    scores.to_csv(folder / SCORES, index=False)
+    (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings, record: Mapping[str, Any]) -> None:
-    """Raise `Incomplete` unless each item of each part has exactly one row, with finite scores.
-
-    `record`: what run.json holds; items that it names as too long for the model have no row. Rows of a probe that does
-    not score options have no scores.
-    """
-    expected = _expected(benchmark, settings, record)
-    keys = list(zip(*(rows[column].tolist() for column in ROW_KEY), strict=True)) if len(rows) else []
-    missing = expected.keys() - set(keys)
-    if missing:
-        first = next(key for key in expected if key in missing)
-        raise Incomplete(f"{len(missing)} of {len(expected)} rows are missing, the first is {_row(first)}.", _AGAIN)
-    if len(keys) != len(expected):
-        raise Incomplete(f"There are {len(keys)} rows for {len(expected)} items and templates.", _AGAIN)
-    for key, scores in zip(keys, rows["scores"], strict=True) if "scores" in rows else ():
-        if len(scores) != expected[key] or not np.isfinite(np.asarray(scores, dtype=float)).all():
-            raise Incomplete(f"The scores of {_row(key)} are not all there.", _AGAIN)
-
-
-_OTHER = "Give the benchmark that was asked."
-_AGAIN = "Run it again: complete parts are not repeated."
-
-
-def _expected(benchmark: Benchmark, settings: Settings, record: Mapping[str, Any]) -> dict[tuple[str, int, int], int]:
-    """Return how many scores each row must have."""
-    chosen = narrowed(benchmark, settings)
-    return {
-        (relation.label, part.template, item.index): len(relation.options_of(item))
-        for part in parts(benchmark, settings)
-        for relation in [without(chosen[part.relation], left_out(record, part))]
-        for item in relation.items
-    }
-
-
-def _row(key: tuple[str, int, int]) -> str:
-    return f"relation {key[0]}, template {key[1]}, item {key[2]}"
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (ValueError, TypeError, pa.ArrowException, OSError) as error:
+        raise BadInput(f"{path} cannot be read ({error}).", "Restore it from a copy or run again.") from error

@@ -26,7 +26,7 @@ from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.parts import parts
 from probing.results.option_labels import option_ranges, ranges_as_json
 from probing.results.rescoring import all_scores
-from probing.results.result import OPTIONS
+from probing.results.row_file import OPTIONS
 from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt

@@ -21,7 +21,7 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank
 from leaderboard.stored import benchmarks, highlights, item_rows
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
-from probing.results.result import GROUP_ROWS
+from probing.results.row_file import GROUP_ROWS
 from probing.settings import Settings
 
 ORGANISATION = "synthetic"

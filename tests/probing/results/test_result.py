@@ -13,7 +13,9 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NoSpace
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.parts import parts
-from probing.results.result import Result, check_complete, join
+from probing.results.completeness import check_complete
+from probing.results.result import Result
+from probing.results.row_file import join
 from probing.settings import Settings
 from tests.fakes import FakeModel
 

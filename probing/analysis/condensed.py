@@ -1,0 +1,31 @@
+"""Condensed rows: what the scores of a run need to know of each row's options, in place of the options' own values.
+
+Rows of a large run have several values for each of millions of options. Each row is therefore condensed while the rows
+of its relation are in memory, and the scores are computed from the condensed rows of all relations.
+"""
+
+import pandas as pd
+
+from probing.analysis.answer_spaces import ALL_EXACT, OPTIONS, PER_OPTION, all_exact, exact_rows, option_counts
+from probing.analysis.bias import BIAS_METRICS, biases_of_rows
+from probing.analysis.confidence import CONFIDENCES, confidences
+from probing.analysis.normalisations import RULE_COLUMNS
+from probing.analysis.ties import TIED, tied_rows
+
+# The columns that only condensed rows have.
+FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS, *RULE_COLUMNS.values()})
+# Columns that no score is computed from, and whose values are different texts in every row.
+TEXTS = ("statement", "best")
+
+
+def condensed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of a probe with options with the facts about these that every such probe needs."""
+    facts = {OPTIONS: option_counts(rows), ALL_EXACT: exact_rows(rows), TIED: tied_rows(rows)}
+    return rows.drop(columns=[*PER_OPTION, *TEXTS], errors="ignore").assign(**facts)
+
+
+def condensed_with_details(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return condensed rows that also have the figures of `details`; the rows must be all those of their relations."""
+    if not len(rows) or not all_exact(rows):
+        return condensed(rows)
+    return pd.concat([condensed(rows), confidences(rows), biases_of_rows(rows)], axis=1)

@@ -1,0 +1,123 @@
+"""Joining parts in a folder, one relation at a time: the same files as joining all rows in memory."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from probing.analysis.condensed import FIGURES
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
+from probing.errors import Incomplete
+from probing.probes import probe_of
+from probing.probes.normalise import chosen_settings
+from probing.probes.parts import parts
+from probing.probes.probe import tag_columns
+from probing.results import row_file
+from probing.results.checkpoint import Partial
+from probing.results.joining import PartResult, joined, joined_in_folder
+from probing.results.result import Result
+from probing.runner import probe_part, run
+from probing.settings import Settings
+from tests.fakes import FakeModel
+
+FILES = ("items.parquet", "scores.csv", "run.json")
+CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
+    "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
+    "pmi": ("starter", {"limit": 3, "relations": ["country_capital", "river_continent"], "pmi": True}),
+    "decided": ("starter", {"limit": 3, "templates": (0, 1), "decide": True}),
+    "ranking": ("culture", {"limit": 2}),
+    "specificity": ("pairs", {"limit": 3}),
+    "similarity": ("pairs", {"limit": 3, "probe": "similarity"}),
+}
+
+
+def measured(benchmark: Benchmark, settings: Settings, folder: Path) -> Partial:
+    stored = Partial.open(folder / "out", {}, resume=False)
+    for part in parts(benchmark, settings):
+        result = probe_part(FakeModel(), benchmark, settings, part)
+        stored.store(part, result.rows, result.record)
+    return stored
+
+
+def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Result:
+    finished = [PartResult(stored.rows(part), stored.record(part)) for part in parts(benchmark, settings)]
+    return joined(finished, benchmark, settings)
+
+
+def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
+    """Return the benchmark with a tag of several values that its first relations do not have."""
+    first, others = benchmark.relations[:relations], benchmark.relations[relations:]
+    tagged = tuple(replace(relation, tags={**relation.tags, "era": ("old", "new")}) for relation in others)
+    return replace(benchmark, relations=(*first, *tagged))
+
+
+@pytest.mark.parametrize(("slug", "chosen"), CHOSEN.values(), ids=CHOSEN)
+def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[str, Any], tmp_path: Path) -> None:
+    benchmark = open_benchmark(slug)
+    settings = chosen_settings(benchmark, chosen)
+    stored = measured(benchmark, settings, tmp_path)
+    in_memory(stored, benchmark, settings).save(tmp_path / "memory")
+    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    for name in FILES:
+        assert (tmp_path / "folder" / name).read_bytes() == (tmp_path / "memory" / name).read_bytes()
+
+
+def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) -> None:
+    benchmark = with_era(open_benchmark("starter"), 2)
+    settings = chosen_settings(benchmark, {"limit": 2})
+    stored = measured(benchmark, settings, tmp_path)
+    rows = joined_in_folder(stored, benchmark, settings, tmp_path / "folder").items
+    pd.testing.assert_frame_equal(rows, Result.load(tmp_path / "folder").items)
+    assert rows["era"].isna().tolist() == [True] * 4 + [False] * (len(rows) - 4)
+    assert rows["era"].iloc[-1].tolist() == ["old", "new"]
+
+
+def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    benchmark, settings = open_benchmark("starter"), Settings(limit=5)
+    stored = measured(benchmark, settings, tmp_path)
+    whole = joined_in_folder(stored, benchmark, settings, tmp_path / "whole").items
+    monkeypatch.setattr(row_file, "GROUP_BYTES", 4096)
+    pieces = joined_in_folder(stored, benchmark, settings, tmp_path / "pieces").items
+    pd.testing.assert_frame_equal(pieces, whole)
+    groups = [pq.ParquetFile(tmp_path / name / "items.parquet").metadata.num_row_groups for name in ("whole", "pieces")]
+    assert groups[0] == 1 < groups[1] < len(whole)
+
+
+def test_a_part_with_too_few_rows_leaves_no_folder(tmp_path: Path) -> None:
+    benchmark, settings = open_benchmark("starter"), Settings(limit=3)
+    stored = measured(benchmark, settings, tmp_path)
+    part = parts(benchmark, settings)[-1]
+    stored.store(part, stored.rows(part).iloc[1:], stored.record(part))
+    with pytest.raises(Incomplete, match="1 of 3 rows are missing"):
+        joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    assert not (tmp_path / "folder").exists()
+
+
+@pytest.mark.parametrize(("slug", "chosen"), CHOSEN.values(), ids=CHOSEN)
+def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
+    slug: str, chosen: dict[str, Any], tmp_path: Path
+) -> None:
+    benchmark = open_benchmark(slug)
+    settings = chosen_settings(benchmark, chosen)
+    rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
+    probe = probe_of(settings)
+    short = probe.condensed(rows, benchmark, settings)
+    assert not {"scores", "exact", "statement"} & set(short.columns)
+    assert FIGURES & set(short.columns)
+    assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
+
+
+def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
+    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    assert result.rows == tmp_path / "out" / "items.parquet"
+    assert "items" not in vars(result)
+    assert len(result.items) == result.record["items_done"]
+
+
+def test_a_result_without_a_folder_keeps_its_rows() -> None:
+    result = run(FakeModel(), "starter", limit=2, progress=False)
+    assert len(result.items) == result.record["items_done"]
