@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.http import QueryDict
 
 from leaderboard.lists.facets import SIZES
+from leaderboard.lists.near_names import near_models
 from leaderboard.lists.overview import Provenance
 from leaderboard.lists.overview_rows import ModelRow
 from probing.kinds import KINDS
@@ -88,6 +89,11 @@ class OverviewFilter:
         return [
             (name, words, sum(self.holds(row, without=name) for row in rows)) for name, words in self.active.items()
         ]
+
+    def near(self, rows: Sequence[ModelRow]) -> list[str]:
+        """Return the ids of models whose names are near to the search and that pass all facets, the nearest first."""
+        passing = (row.hub_id for row in rows if self.holds(row, without=SEARCH_NAME))
+        return near_models(self.search, passing) if self.search else []
 
 
 def read_overview_filter(query: QueryDict) -> OverviewFilter:
