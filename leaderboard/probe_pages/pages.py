@@ -63,7 +63,8 @@ class ProbePages:
 
     The main metric and what counts as correct belong to the probe itself (`probing.probes`).
 
-    Labels: `metric_labels` maps metrics of this probe to their titles, and `option_labels` its options.
+    Labels: `metric_labels` maps metrics of this probe to their titles, `option_labels` its options, and
+    `choice_labels` the values of an option that have no name of their own.
     Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
     `fine_dimensions` have too many groups to be columns of the leaderboard.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
@@ -89,6 +90,7 @@ class ProbePages:
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
     option_labels: Mapping[str, str] = field(default_factory=dict)
+    choice_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     hidden_dimensions: Collection[str] = ()
     fine_dimensions: Collection[str] = ()
 
@@ -145,6 +147,10 @@ class ProbePages:
     def option_label(self, option: str) -> str:
         """Return the title of one of the probe's options, or of a setting."""
         return self.option_labels.get(option) or labels.setting(option)
+
+    def choice_label(self, option: str, value: Any) -> str:
+        """Return the title of a value of an option."""
+        return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
 
     def choices(self, query: QueryDict, place: object = None) -> list[Any]:
         """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""
