@@ -17,6 +17,7 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
 from leaderboard.probe_pages.question_forms import CHOICE, QuestionForm
+from leaderboard.probe_pages.questions_in_words import group_title
 from probing.benchmark import Relation
 
 Json = Mapping[str, Any]
@@ -40,7 +41,7 @@ class Split(NamedTuple):
 
 def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
     """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
-    title = title or f"{labels.dimension(part.dimension)}: {part.group}"
+    title = title or _slice_title(part)
     name = labels.group_column(part.dimension, part.group)
 
     def cell(row: Standing) -> cells.Cell:
@@ -50,6 +51,12 @@ def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Stan
         Column(name, title, cell, align="score"),
         *interval_columns(lambda row: row.score(metric, part), name),
     ]
+
+
+def _slice_title(part: Slice) -> str:
+    """Return what a column calls a slice: its dimension and its group, once where the group names both."""
+    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
+    return group if group.startswith(dimension) else f"{dimension}: {group}"
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from leaderboard.probe_pages.culture.sections import run_sections as culture_sec
 from leaderboard.probe_pages.culture.sides import MAIN_METRICS, sides
 from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
+from leaderboard.probe_pages.questions_in_words import group_title
 from probing.analysis.crossed import BY_CULTURE, BY_LANGUAGE, CROSSED, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
@@ -69,7 +70,7 @@ def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:
 
 def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     """Return the columns of a slice; those of a culture pair begin with the gap between its cultures."""
-    title = part.group if part.dimension in BY_CULTURE else ""
+    title = group_title(part.dimension, part.group, {}) if part.dimension in BY_CULTURE else ""
     score = slice_columns(part, metric, title)
     return [*_gap_columns(part), *score] if part.dimension in WITH_GAP else score
 
@@ -79,9 +80,9 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
         score = row.score(GAP, part)
         return cells.signed(score.value if score else None)
 
-    name = labels.column_name(GAP, part.group)
+    name, title = labels.column_name(GAP, part.group), group_title(part.dimension, part.group, {})
     return [
-        Column(name, f"Gap: {part.group}", gap, GAP_HELP, align="number"),
+        Column(name, f"Gap: {title}", gap, GAP_HELP, align="number"),
         *interval_columns(lambda row: row.score(GAP, part), name),
     ]
 
