@@ -8,6 +8,7 @@ from leaderboard.probe_pages.pages import Json
 from probing.analysis.crossed import CULTURE, join_group, split_group
 from probing.analysis.culture import west_last
 
+
 def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
     """Yield figures of cultures and pairs under the groups of measured runs, and gaps of pairs without an interval.
 

@@ -65,7 +65,9 @@ def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
     """Return the section of predicates for each pair and language, English first in each pair."""
     groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
     places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
-    sections = [predicates(place, rows_in_place(rows, place), f"predicates-{place.pair}-{place.language}") for place in places]
+    sections = [
+        predicates(place, rows_in_place(rows, place), f"predicates-{place.pair}-{place.language}") for place in places
+    ]
     return [section for section in sections if section]
 
 

@@ -22,7 +22,7 @@ METRICS = (*MAIN_METRICS, "culture_gap", "culture_gap_p")
 
 
 class Sides(NamedTuple):
-    """A predicate, or a whole pair where `relation` is empty, in one language: a figure of either culture, and their gap."""
+    """A predicate, or a whole pair where `relation` is empty, in one language: its figures and their gap."""
 
     run: Run
     pair: str

@@ -73,7 +73,11 @@ def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(cl
         ("West", [pytest.approx(2 / 3)]),
     ]
     (row,) = csv_rows(client, "/benchmarks/culture:answering/", "pairs")
-    assert [float(row[name]) for name in ("first", "second", "gap")] == [0.0, pytest.approx(2 / 3), pytest.approx(-2 / 3)]
+    assert [float(row[name]) for name in ("first", "second", "gap")] == [
+        0.0,
+        pytest.approx(2 / 3),
+        pytest.approx(-2 / 3),
+    ]
 
 
 def test_a_run_has_its_gap_and_both_sides_of_each_predicate(client: Client, run: Run) -> None:
