@@ -30,7 +30,7 @@ ROUTES = (
         "GET",
         "overview",
         "The models of the overview with their figures on all benchmarks, 200 per page: the columns of its CSV.",
-        "search, kind, size, provenance, several, part, topic, sort, page",
+        "search, kind, size, weights, provenance, several, part, topic, sort, page",
     ),
     Route("GET", "models", "Every model at every commit."),
     Route(
