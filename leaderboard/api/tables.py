@@ -28,6 +28,11 @@ class OverviewQuery(PagedQuery):
     search: str = SEARCH
     kind: str = KIND
     size: str = SIZE
+    weights: str = Field(
+        "",
+        description="Weights of the model: in full precision, quantised, or with an adapter.",
+        json_schema_extra={"enum": ["full", "quantised", "adapter"]},
+    )
     provenance: str = Field(
         "",
         description="Source of the figures.",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from leaderboard.changed_settings import dtype_by_size
 from leaderboard.lists.light_rows import light_row
 from leaderboard.models import Model
+from leaderboard.models.model import stated_bits
 
 WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
 
@@ -14,6 +15,14 @@ class ModelKey(NamedTuple):
 
     hub_id: str
     weights: str = ""
+
+    @property
+    def has_adapter(self) -> bool:
+        return "+" in self.hub_id
+
+    @property
+    def is_quantised(self) -> bool:
+        return stated_bits(self.weights) is not None
 
 
 class ListedModel(NamedTuple):

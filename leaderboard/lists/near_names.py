@@ -1,5 +1,6 @@
 """Models and benchmarks whose names are near to a text, for pages that do not exist and searches without a result."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from urllib.parse import unquote
 
@@ -26,12 +27,16 @@ def near_names(path: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(addresses[name] for name in near))[:SUGGESTIONS]
 
 
-def near_models(text: str, benchmark: Benchmark) -> list[str]:
-    """Return the ids of models with runs on a benchmark to which a text is near, the nearest first. One query."""
-    hub_ids = Model.objects.filter(runs__benchmark=benchmark).values_list("hub_id", flat=True).distinct()
+def near_models(text: str, hub_ids: Iterable[str]) -> list[str]:
+    """Return the ids of models to which a text is near, with or without their owner, the nearest first."""
     ids = {text: hub_id for hub_id in hub_ids for text in (hub_id.lower(), hub_id.rpartition("/")[2].lower())}
     near = get_close_matches(text.lower()[:LONGEST], ids, n=2 * SUGGESTIONS, cutoff=NEAR)
     return list(dict.fromkeys(ids[name] for name in near))[:SUGGESTIONS]
+
+
+def models_of(benchmark: Benchmark) -> Iterable[str]:
+    """Return the ids of models with runs on a benchmark. One query."""
+    return Model.objects.filter(runs__benchmark=benchmark).values_list("hub_id", flat=True).distinct()
 
 
 def _addresses() -> dict[str, tuple[str, str]]:

@@ -7,17 +7,23 @@ from typing import NamedTuple
 from django.http import QueryDict
 
 from leaderboard.lists.facets import SIZES
+from leaderboard.lists.near_names import near_models
 from leaderboard.lists.overview import Provenance
 from leaderboard.lists.overview_rows import ModelRow
 from probing.kinds import KINDS
 
-ADAPTER = "adapter"  # a choice among the kinds of models
 SEVERAL = 2  # benchmarks with figures that a model must have where a reader asks for several
 
 
 def _in_size(row: ModelRow, choice: str) -> bool:
     low, high = SIZES[choice]
     return row.parameters is not None and low <= row.parameters < high
+
+
+def _has_weights(row: ModelRow, choice: str) -> bool:
+    """Tell whether a model's weights are of a kind; quantised weights with an adapter are of two."""
+    kinds = {"quantised": row.key.is_quantised, "adapter": row.key.has_adapter}
+    return kinds.get(choice, not any(kinds.values()))
 
 
 def _has_figure(row: ModelRow, choice: str) -> bool:
@@ -39,14 +45,20 @@ FACETS = (
     RowFacet(
         "kind",
         "Type",
-        {kind: facts.title for kind, facts in KINDS.items()} | {ADAPTER: "with an adapter"},
-        lambda row, kind: "+" in row.hub_id if kind == ADAPTER else row.kind == kind,
+        {kind: facts.title for kind, facts in KINDS.items()},
+        lambda row, kind: row.kind == kind,
     ),
     RowFacet(
         "size",
         "Size",
         {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
         _in_size,
+    ),
+    RowFacet(
+        "weights",
+        "Weights",
+        {"full": "full precision", "quantised": "quantised", "adapter": "with an adapter"},
+        _has_weights,
     ),
     RowFacet(
         "provenance",
@@ -88,6 +100,11 @@ class OverviewFilter:
         return [
             (name, words, sum(self.holds(row, without=name) for row in rows)) for name, words in self.active.items()
         ]
+
+    def near(self, rows: Sequence[ModelRow]) -> list[str]:
+        """Return the ids of models whose names are near to the search and that pass all facets, the nearest first."""
+        passing = (row.hub_id for row in rows if self.holds(row, without=SEARCH_NAME))
+        return near_models(self.search, passing) if self.search else []
 
 
 def read_overview_filter(query: QueryDict) -> OverviewFilter:

@@ -1,5 +1,7 @@
 """The tables of language models and of the names that they had before."""
 
+import re
+
 from django.db import models
 from django.urls import reverse
 
@@ -7,6 +9,14 @@ from probing.kinds import KINDS
 from probing.revisions import position
 
 LARGEST_NUMBER = 2**63 - 1  # of a column of whole numbers
+# As quantisations of GGUF files are named, such as Q4_1, IQ2_XS or MXFP4, and as the other methods state their bits.
+BITS = re.compile(r"\b(?:I?Q|TQ|\w*FP)(\d)|(\d+) bits")
+
+
+def stated_bits(weights: str) -> int | None:
+    """Return how many bits each weight has, as a description of quantised weights states it; None without any."""
+    match = BITS.search(weights)
+    return int(match[1] or match[2]) if match else None
 
 
 class Model(models.Model):
@@ -71,12 +81,14 @@ class Model(models.Model):
     @property
     def weights_in_words(self) -> str:
         """What sets these weights apart from those that the hub has under the same id; empty for those."""
+        bits = stated_bits(self.quantisation)
+        quantised = f"{self.quantisation}, {bits} bits" if bits and "bits" not in self.quantisation else self.quantisation
         if self.adapter_commit:
-            return ", ".join(filter(None, ["with a LoRA adapter", self.quantisation]))
+            return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
         if not self.weights_file:
-            return self.quantisation
+            return quantised
         place = "local file" if self.source == Model.Source.LOCAL else ""
-        return ", ".join(filter(None, [self.quantisation, "GGUF", place]))
+        return ", ".join(filter(None, [quantised, "GGUF", place]))
 
     @property
     def commit_kind(self) -> str:

@@ -1,10 +1,16 @@
-"""The pages of answering: questions, and the texts that models wrote in answer."""
+"""The pages of answering: those of ranking, with the texts that models wrote in answer to questions."""
 
+from dataclasses import replace
+
+from leaderboard.display.sections import Section
+from leaderboard.lists.runs import finished_runs
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages.culture.places import Place, rows_in_place
+from leaderboard.probe_pages.culture.sections import models, predicates_of_places, run_sections
+from leaderboard.probe_pages.culture.sides import sides
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
-from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.question_forms import FREE_TEXT
-from leaderboard.probe_pages.ranking import HIDDEN, METRIC_LABELS
 from leaderboard.probe_pages.ranking import PAGES as RANKING
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
@@ -15,18 +21,21 @@ def item_page(item: ItemRow) -> ItemPage:
     return ItemPage("item_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
-PAGES = ProbePages(
-    metric_labels=METRIC_LABELS,
+def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
+    """Return all models on the chosen pair, or on each; the predicates where all figures are of single predicates."""
+    whole, by_relation = sides(list(finished_runs(benchmark)))
+    section = models(rows_in_place(whole, place))
+    return [section] if section else predicates_of_places(rows_in_place(by_relation, place))
+
+
+PAGES = replace(
+    RANKING,
     asked_by="questions, answered in writing",
     offers_options=False,
     option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
-    hidden_dimensions=HIDDEN,
-    fine_dimensions=RANKING.fine_dimensions,
-    default_dimensions=("culture_pair",),
-    topic=RANKING.topic,
-    split=RANKING.split,
     item_columns=ITEM_COLUMNS,
     item_page=item_page,
     question_form=FREE_TEXT,
-    published_scores=RANKING.published_scores,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
 )

@@ -25,6 +25,7 @@ from leaderboard.stored import benchmarks
 from probing.analysis.cloze import MAJOR
 from probing.analysis.crossed import CELL
 from probing.errors import ProbingError
+from probing.probes.cloze import INSTRUCTIONS
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
@@ -166,6 +167,9 @@ def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
     return [{**score, "metric": "accuracy"} for score in scores if score["metric"] in ("in_top_5", "in_near_5")]
 
 
+INSTRUCTION_LABELS = {0: "0: none, the sentence alone"} | {
+    number: f"{number}: {text.format('[sentence]')}" for number, text in enumerate(INSTRUCTIONS) if number
+}
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     asked_by="a blank, filled with any word",
@@ -178,6 +182,7 @@ PAGES = ProbePages(
         "chat": "Use the chat template",
         "tokens": "Tokens to write",
     },
+    choice_labels={"instruction": INSTRUCTION_LABELS},
     hidden_dimensions=(CELL,),
     fine_dimensions=(CELL,),
     secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),

@@ -1,5 +1,6 @@
-"""The section on the diversity of a benchmark: shares of its facts by culture, or of its questions by country."""
+"""Sections on what a benchmark is about: its facts by culture or questions by country, and those that others have."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.country_shares import LEAST_COUNTRIES, countries_of
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
+from leaderboard.stored.shared_facts import SharedFacts, shared_facts
 from probing.analysis.breakdown import ALL
 from probing.analysis.diversity import UNKNOWN, diversity, facts_of
 from probing.errors import ProbingError
@@ -23,6 +25,11 @@ OF_CULTURES = (
     "A fact of two cultures counts in both."
 )
 OF_COUNTRIES = "Questions whose subject or answer is a country, by that country."
+OVERLAP, OVERLAP_TITLE = "overlap", "Facts that other benchmarks have as well"
+OVERLAP_NOTE = (
+    "A fact is shared if the other benchmark asks for the same predicate and subject and accepts one of the same "
+    "answers. Counted when the later of the two was imported."
+)
 
 
 class GroupSize(NamedTuple):
@@ -64,6 +71,30 @@ def diversity_sections(benchmark: Benchmark) -> list[Section]:
     words = f"{caption}: {len(counted.groups)} groups, the largest is {most.group} ({most.number:,}, {most.share:.1%})."
     figure = charts.dots([Point(row.group, row.share) for row in drawn], title=f"share of the {counted.unit}")
     return [Section(NAME, TITLE, table, Chart(NAME, caption, words, figure), counted.note)]
+
+
+def overlap_sections(benchmark: Benchmark) -> list[Section]:
+    """Return how many of the facts other benchmarks have as well, as counted on import; nothing without any."""
+    rows = shared_facts(benchmark)
+    if not rows:
+        return []
+    table = Table(
+        name=OVERLAP,
+        caption=OVERLAP_TITLE,
+        columns=[
+            Column("other", "Benchmark", _other_cell, align="head"),
+            Column("culture", "Culture", lambda row: cells.text(row.culture), shown=any(row.culture for row in rows)),
+            Column("facts", "Facts", lambda row: cells.number(row.facts), align="number"),
+            Column("shared", "Shared", lambda row: cells.number(row.shared), align="number"),
+            Column("share", "Share", lambda row: cells.share(row.shared / row.facts), align="score"),
+        ],
+        rows=rows,
+    )
+    return [Section(OVERLAP, OVERLAP_TITLE, table, note=OVERLAP_NOTE)]
+
+
+def _other_cell(row: SharedFacts) -> cells.Cell:
+    return replace(cells.text(row.other.slug, row.other.get_absolute_url()), text=row.other.title)
 
 
 @lru_cache(maxsize=16)

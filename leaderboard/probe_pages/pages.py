@@ -17,6 +17,7 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
 from leaderboard.probe_pages.question_forms import CHOICE, QuestionForm
+from leaderboard.probe_pages.questions_in_words import group_title
 from probing.benchmark import Relation
 
 Json = Mapping[str, Any]
@@ -40,7 +41,7 @@ class Split(NamedTuple):
 
 def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
     """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
-    title = title or f"{labels.dimension(part.dimension)}: {part.group}"
+    title = title or _slice_title(part)
     name = labels.group_column(part.dimension, part.group)
 
     def cell(row: Standing) -> cells.Cell:
@@ -50,6 +51,12 @@ def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Stan
         Column(name, title, cell, align="score"),
         *interval_columns(lambda row: row.score(metric, part), name),
     ]
+
+
+def _slice_title(part: Slice) -> str:
+    """Return what a column calls a slice: its dimension and its group, once where the group names both."""
+    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
+    return group if group.startswith(dimension) else f"{dimension}: {group}"
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
@@ -63,7 +70,8 @@ class ProbePages:
 
     The main metric and what counts as correct belong to the probe itself (`probing.probes`).
 
-    Labels: `metric_labels` maps metrics of this probe to their titles, and `option_labels` its options.
+    Labels: `metric_labels` maps metrics of this probe to their titles, `option_labels` its options, and
+    `choice_labels` the values of an option that have no name of their own.
     Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
     `fine_dimensions` have too many groups to be columns of the leaderboard.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
@@ -89,6 +97,7 @@ class ProbePages:
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
     option_labels: Mapping[str, str] = field(default_factory=dict)
+    choice_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
     hidden_dimensions: Collection[str] = ()
     fine_dimensions: Collection[str] = ()
 
@@ -145,6 +154,10 @@ class ProbePages:
     def option_label(self, option: str) -> str:
         """Return the title of one of the probe's options, or of a setting."""
         return self.option_labels.get(option) or labels.setting(option)
+
+    def choice_label(self, option: str, value: Any) -> str:
+        """Return the title of a value of an option."""
+        return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
 
     def choices(self, query: QueryDict, place: object = None) -> list[Any]:
         """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""

@@ -6,28 +6,31 @@ from leaderboard.display import cells, labels
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column
-from leaderboard.lists.runs import finished_runs, runs_beside
+from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section
-from leaderboard.probe_pages.culture.places import Place, rows_in_pair, rows_in_place
+from leaderboard.probe_pages.culture.places import Place, rows_in_place
 from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
-from leaderboard.probe_pages.culture.sections import gaps, languages, models, predicates
-from leaderboard.probe_pages.culture.sides import sides
+from leaderboard.probe_pages.culture.sections import comparison_sections, models
+from leaderboard.probe_pages.culture.sections import run_sections as culture_sections
+from leaderboard.probe_pages.culture.sides import MAIN_METRICS, sides
 from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
+from leaderboard.probe_pages.questions_in_words import group_title
 from probing.analysis.crossed import BY_CULTURE, BY_LANGUAGE, CROSSED, join_group
 from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
 from probing.probes.ranking import Ranking
 
 METRIC, GAP = Ranking.main_metric, "culture_gap"
+GAP_HELP = "The figure of the first culture minus that of the West."
 HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
 METRIC_LABELS = {
-    "p_at_1": "P@1",
+    **MAIN_METRICS,
     "p_at_1_statement": "P@1, whole statement",
     "p_at_5": "P@5",
     GAP: "Gap between cultures",
@@ -37,24 +40,15 @@ METRIC_LABELS = {
     "wrong_both_cultures": "Wrong, both cultures",
     "wrong_no_culture": "Wrong, neither culture",
     # Answers by generation, which the paper reports beside the rankings.
-    "accuracy_substring": "Accuracy, substring",
-    "accuracy_substring_normalised": "Accuracy, normalised substring",
-    "accuracy_exact": "Accuracy, exact",
+    "accuracy_substring_normalised": "Substring accuracy, normalised",
+    "accuracy_exact": "Exact accuracy",
 }
 
 
 def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the gaps of all pairs; of the chosen place the predicates, the other languages and the predictions."""
-    whole, by_relation = sides([run])
-    beside, _ = sides(runs_beside(run))
-    sections = [
-        gaps(whole),
-        predicates(place, rows_in_place(by_relation, place)),
-        languages(rows_in_pair(beside, place)),
-        predictions(run, place),
-    ]
-    sections.append(normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC]))
-    return [section for section in sections if section]
+    """Return the sections about cultures, the predictions of the chosen place, and other normalisations."""
+    sections = [predictions(run, place), normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC])]
+    return [*culture_sections(run, place), *(section for section in sections if section)]
 
 
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
@@ -62,17 +56,6 @@ def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Sectio
     whole, by_relation = sides(list(finished_runs(benchmark)))
     sections = [models(rows_in_place(whole, place)), variety_section(benchmark, [*whole, *by_relation], place)]
     sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
-    return [section for section in sections if section]
-
-
-def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
-    """Return the predicates, pairs and languages of runs beside each other."""
-    whole, by_relation = sides(runs)
-    sections = [
-        predicates(place, rows_in_place(by_relation, place)),
-        models(rows_in_place(whole, place)),
-        languages(rows_in_pair(whole, place)),
-    ]
     return [section for section in sections if section]
 
 
@@ -87,7 +70,7 @@ def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:
 
 def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     """Return the columns of a slice; those of a culture pair begin with the gap between its cultures."""
-    title = part.group if part.dimension in BY_CULTURE else ""
+    title = group_title(part.dimension, part.group, {}) if part.dimension in BY_CULTURE else ""
     score = slice_columns(part, metric, title)
     return [*_gap_columns(part), *score] if part.dimension in WITH_GAP else score
 
@@ -97,9 +80,9 @@ def _gap_columns(part: Slice) -> list[Column[Standing]]:
         score = row.score(GAP, part)
         return cells.signed(score.value if score else None)
 
-    name = labels.column_name(GAP, part.group)
+    name, title = labels.column_name(GAP, part.group), group_title(part.dimension, part.group, {})
     return [
-        Column(name, f"Gap: {part.group}", gap, "P@1 of the first culture minus that of the West.", align="number"),
+        Column(name, f"Gap: {title}", gap, GAP_HELP, align="number"),
         *interval_columns(lambda row: row.score(GAP, part), name),
     ]
 

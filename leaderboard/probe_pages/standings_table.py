@@ -19,7 +19,7 @@ from leaderboard.display.columns import (
     source_column,
 )
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
-from leaderboard.lists.near_names import near_models
+from leaderboard.lists.near_names import models_of, near_models
 from leaderboard.lists.runs import read_records
 from leaderboard.lists.scores import OVERALL
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
@@ -108,7 +108,7 @@ def _empty(filters: LeaderboardFilter, board: Leaderboard) -> str:
         return "No model has been measured here yet."
     drop = f"No model passes {' and '.join(names)}. Drop {'it' if len(names) == 1 else 'one of them'} to see more."
     is_empty = all(row.is_baseline for row in board.standings)
-    near = near_models(filters.search, filters.benchmark) if filters.search and is_empty else []
+    near = near_models(filters.search, models_of(filters.benchmark)) if filters.search and is_empty else []
     return f"{drop} Did you mean {get_text_list(near, 'or')}?" if near else drop
 
 

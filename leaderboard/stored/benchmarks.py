@@ -1,7 +1,7 @@
 """Benchmarks on the site. Every imported version is kept; one version of each benchmark is current."""
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -13,6 +13,7 @@ from django.db import transaction
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.stored import chance, changes
+from leaderboard.stored.shared_facts import store_shared_facts
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
 from probing.estimate.work import estimate_work
@@ -96,9 +97,9 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
     A new benchmark is asked by `probe`, or else by its usual probe and by the further ones that its files offer. For
     one that is here already, `probe` adds a probe with figures of its own. The main probe's usual settings are those of
     the plan that the folder states, else those of the catalog, else all templates; a version that was imported before
-    keeps the ones it has, as its runs were made with them. Returns the benchmark with `probe` or its main probe, and
-    False as the second value if these files are its current version with all its probes already, and then changes
-    nothing.
+    keeps the ones it has, as its runs were made with them. The facts that it shares with other benchmarks are counted.
+    Returns the benchmark with `probe` or its main probe, and False as the second value if these files are its current
+    version with all its probes already.
     """
     if format not in FORMATS:
         raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
@@ -116,7 +117,16 @@ def install(format: str, folder: Path, slug: str = "", title: str = "", probe: s
     with transaction.atomic():
         facts = _facts(format, content, slug) | {"path": path}
         new = {name: _store(slug, name, content, facts | plans[name]) for name in missing}
+    if missing or any(row.shared_facts is None for row in present.values()):
+        store_shared_facts(slug, content, _others(slug))
     return {**present, **new}[probe or probes[0]], bool(missing)
+
+
+def _others(slug: str) -> Iterator[tuple[Benchmark, Content]]:
+    """Yield every other benchmark whose files can be read."""
+    for other in Benchmark.objects.filter(current=True, main=True).exclude(path="").exclude(slug=slug):
+        with suppress(ProbingError):
+            yield other, read(other)
 
 
 def _probes(content: Content, slug: str, probe: str) -> list[str]:

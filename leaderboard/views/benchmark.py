@@ -25,7 +25,7 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
 from leaderboard.probe_pages.descriptions import counts, description
-from leaderboard.probe_pages.diversity import diversity_sections
+from leaderboard.probe_pages.diversity import diversity_sections, overlap_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
 from leaderboard.probe_pages.question_forms import FREE_TEXT
@@ -71,6 +71,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
         *published_sections(benchmark, place),
         *diversity_sections(benchmark),
+        *overlap_sections(benchmark),
     ]
     rows = relation_rows(benchmark, relations, place, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]

@@ -17,6 +17,7 @@ from leaderboard.lists.scores import dimension_groups
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import ColumnValues
+from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.questions_in_words import group_title, relation_names, tag_text, wording
 from leaderboard.stored.benchmarks import read, tag_values, templates_to_choose
 from leaderboard.stored.item_rows import ItemFilter
@@ -31,6 +32,7 @@ REVISIONS_LENGTH = 50_000  # characters
 TRUTH = {"yes": True, "no": False}
 YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
 
+LONG_CHOICE = 30  # characters, beyond which a field takes a line of its own
 OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
 
 
@@ -204,7 +206,7 @@ def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
     pages = pages_of(benchmark)
     values = {name: tag_values(benchmark, option.tag) for name, option in offered.items() if option.tag}
     fields = {
-        name: option_field(option, pages.option_label(name), usual.get(name, option.default), values.get(name, ()))
+        name: option_field(option, pages, usual.get(name, option.default), values.get(name, ()))
         for name, option in offered.items()
         if not option.many and name != "dtype" and (not option.tag or len(values[name]) > 1)
     }
@@ -237,19 +239,21 @@ def number_format_field(option: Option) -> forms.Field:
     )
 
 
-def option_field(option: Option, label: str, initial: Any, tag_values: Sequence[str] = ()) -> forms.Field:
+def option_field(option: Option, pages: ProbePages, initial: Any, tag_values: Sequence[str] = ()) -> forms.Field:
     """Return a choice for an option with few values, and otherwise a number or a text.
 
     `tag_values`: those that the benchmark's relations have of the option's tag, of which one is chosen.
     """
-    common: dict[str, Any] = {"required": False, "label": label, "help_text": option.help}
+    common: dict[str, Any] = {"required": False, "label": pages.option_label(option.name), "help_text": option.help}
     if option.tag:
         everything = [] if option.default else [("", "all")]
         choices = [*everything, *((value, tag_text(option.tag, value)) for value in tag_values)]
         return forms.ChoiceField(choices=choices, initial=initial, **common)
     if option.choices:
-        choices = [(str(value), labels.choice(value)) for value in option.choices]
-        return forms.ChoiceField(choices=choices, initial=str(initial), **common)
+        choices = [(str(value), pages.choice_label(option.name, value)) for value in option.choices]
+        wide = any(len(title) > LONG_CHOICE for _, title in choices)
+        widget = forms.Select(attrs={"class": "wide"} if wide else {})
+        return forms.ChoiceField(choices=choices, initial=str(initial), widget=widget, **common)
     if option.value_type is str:
         return forms.CharField(max_length=100, initial=initial, **common)
     if option.name == "sample":

@@ -11,7 +11,7 @@ from leaderboard.display import cells, charts, labels
 from leaderboard.display.cells import Bar, Cell, Raw
 from leaderboard.display.charts import Chart, SizedScore
 from leaderboard.display.columns import source
-from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, select
+from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link, select
 from leaderboard.lists.families import family_of
 from leaderboard.lists.overview import Provenance, citations, model_rows, overview, running, versions, with_open_runs
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
@@ -103,6 +103,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
         "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
         "left": _left_without(filters, chosen.candidates, query) if not matrix.table.rows else [],
+        "near": _near(filters, chosen.candidates, query) if not matrix.table.rows else [],
         "curves": [(column, column is curve) for column in everything.columns if column.figures],
         "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
     }
@@ -139,6 +140,11 @@ def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
     except NoReverseMatch as error:
         raise Http404(f"There is no benchmark {slug!r}.") from error
     return HttpResponseRedirect(f"{address}?{rest.urlencode()}" if rest else address)
+
+
+def _near(filters: OverviewFilter, candidates: Sequence[ModelRow], query: QueryDict) -> list[PageLink]:
+    """Return the searches for models whose names are near to what was searched."""
+    return [PageLink(name, link(query, search=name, page=None)) for name in filters.near(candidates)]
 
 
 def _topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:

@@ -23,7 +23,7 @@ from leaderboard.lists.trajectories import is_part_of_series
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of, reproduction
 from leaderboard.probe_pages.baselines import baselines_in_words
-from leaderboard.probe_pages.breakdowns import dimension_section, group_names, has_all_items
+from leaderboard.probe_pages.breakdowns import dimension_section, group_names, has_all_items, titled_cell
 from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
@@ -31,6 +31,7 @@ from leaderboard.probe_pages.headline import headline
 from leaderboard.probe_pages.item_columns import right_or_wrong
 from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
@@ -203,6 +204,7 @@ def phases(run: Run) -> list[tuple[str, str]]:
 def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
     """Return the tidy scores, with the columns of every scores.csv; each value leads to how it is cited."""
     page = reverse("cite_score", args=[run.pk])
+    pages, relations = pages_of(run.benchmark), relation_names(run)
 
     def value(score: Score) -> cells.Cell:
         names = {name: getattr(score, name) for name in ("metric", "dimension", "group")}
@@ -213,9 +215,9 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
         name="scores",
         caption="All scores",
         columns=[
-            Column("metric", "Metric", lambda s: cells.text(s.metric)),
-            Column("dimension", "Dimension", lambda s: cells.text(s.dimension)),
-            Column("group", "Group", lambda s: cells.text(s.group)),
+            Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
+            Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
+            Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
             Column("value", "Value", value, align="number"),
             Column("n", "Items", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),

@@ -7,7 +7,7 @@ encoder-decoder reads the whole sentence without an instruction and writes into 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,8 @@ from probing.settings import Settings
 from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
 
 KEPT_PREDICTIONS = 10  # the largest k of in-top-k
-# From the paper's Table 8; number 0 is the sentence alone.
+Instruction = Literal[0, 1, 2, 3, 4, 5]
+# By number, from the paper's Table 8; number 0 is the sentence alone.
 INSTRUCTIONS = (
     "{}",
     "Complete the following sentence: {}",
@@ -72,12 +73,12 @@ class Cloze(Probe):
     correctness: ClassVar[Correctness] = Correctness(macro=True)
     k: int = option(5, "an answer among the first k counts as right")
     closed: bool = option(False, "rank only the relation's answers, not the whole vocabulary")
-    instruction: int = option(2, "generators: which of the paper's five instructions; 0 for none")
+    instruction: Instruction = option(2, "generators: which of the paper's five instructions; 0 for none")
     chat: bool = option(False, "generators: ask through the model's chat template")
     tokens: int = option(15, "generators: how many tokens the model may write")
 
     def __post_init__(self) -> None:
-        if not 0 <= self.instruction < len(INSTRUCTIONS):
+        if self.instruction not in get_args(Instruction):
             raise BadInput(f"There is no instruction {self.instruction}.", "Choose 1 to 5, or 0 for none.")
         if not 1 <= self.k <= KEPT_PREDICTIONS or self.tokens < self.k:
             raise BadInput(

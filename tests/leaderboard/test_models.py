@@ -109,9 +109,11 @@ def quantised(**fields: str) -> Model:
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (quantised(), "Q4_1, GGUF, local file"),
+        (quantised(), "Q4_1, 4 bits, GGUF, local file"),
         (quantised(quantisation=""), "GGUF, local file"),
-        (quantised(source=Model.Source.PUBLISHED), "Q4_1, GGUF"),
+        (quantised(quantisation="IQ2_XS"), "IQ2_XS, 2 bits, GGUF, local file"),
+        (quantised(quantisation="F16"), "F16, GGUF, local file"),
+        (quantised(source=Model.Source.PUBLISHED), "Q4_1, 4 bits, GGUF"),
         (quantised(quantisation="bitsandbytes, 4 bits", weights_file=""), "bitsandbytes, 4 bits"),
         (Model(hub_id="org/name", commit="c0ffee"), ""),
         (Model(hub_id="baseline/uniform", source=Model.Source.LOCAL), ""),
@@ -123,7 +125,7 @@ def test_weights_that_are_not_those_of_the_hub_are_named(model: Model, words: st
 
 def test_a_quantised_file_is_named_wherever_its_run_is(small: Benchmark) -> None:
     run = Run(model=quantised(), benchmark=small, settings=small.settings_with({}).to_json())
-    assert (run.variant, run.name) == ("Q4_1, GGUF, local file", "org/name (Q4_1, GGUF, local file)")
+    assert (run.variant, run.name) == ("Q4_1, 4 bits, GGUF, local file", "org/name (Q4_1, 4 bits, GGUF, local file)")
 
 
 def test_the_hash_of_a_local_file_is_not_called_a_commit() -> None:

@@ -85,7 +85,7 @@ def _p_value(row: Sides) -> cells.Cell:
 
 
 def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Plot:
-    """Draw P@1 of both cultures in each line; `names` are what the legend calls the two sides."""
+    """Draw the figures of both cultures in each line; `names` are what the legend calls the two sides."""
     points = [
         Point(
             *(line.label, float("nan") if score.value is None else score.value, score.low, score.high),
@@ -95,7 +95,7 @@ def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Plot:
         for line in lines
         for name, (_, score) in zip(names, line.row.ordered, strict=True)
     ]
-    return charts.beside(points, _heads(lines), "P@1", _short_names(lines))
+    return charts.beside(points, _heads(lines), _metric(lines), _short_names(lines))
 
 
 def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
@@ -109,7 +109,12 @@ def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
         for line in lines
         if (gap := line.row.gap) and gap.value is not None
     ]
-    return charts.forest(points, _heads(lines), "gap in P@1 to the West", _short_names(lines))
+    return charts.forest(points, _heads(lines), f"gap in {_metric(lines)} to the West", _short_names(lines))
+
+
+def _metric(lines: Sequence[ChartLine]) -> str:
+    """Return the metric of the lines as the title of an axis, which is the same for all of them."""
+    return labels.within(lines[0].row.metric)
 
 
 def _heads(lines: Sequence[ChartLine]) -> dict[str, str]:

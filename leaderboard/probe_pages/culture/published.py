@@ -3,13 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from leaderboard.probe_pages.culture.sides import MAIN_METRICS
 from leaderboard.probe_pages.pages import Json
 from probing.analysis.crossed import CULTURE, join_group, split_group
 from probing.analysis.culture import west_last
-from probing.probes.answering import Answering
-from probing.probes.ranking import Ranking
-
-MAIN_METRICS = frozenset({Ranking.main_metric, Answering.main_metric})
 
 
 def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:

@@ -8,6 +8,8 @@ from leaderboard.display.charts import Chart
 from leaderboard.display.columns import model_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
+from leaderboard.lists.runs import runs_beside
+from leaderboard.lists.scores import Slice
 from leaderboard.models import Run
 from leaderboard.probe_pages.culture.figures import (
     ChartLine,
@@ -18,7 +20,7 @@ from leaderboard.probe_pages.culture.figures import (
     languages_cell,
     side_columns,
 )
-from leaderboard.probe_pages.culture.places import Place
+from leaderboard.probe_pages.culture.places import Place, rows_in_pair, rows_in_place
 from leaderboard.probe_pages.culture.sides import (
     AUGMENTED,
     Sides,
@@ -26,18 +28,54 @@ from leaderboard.probe_pages.culture.sides import (
     pair_title,
     predicate_cell,
     run_names,
+    sides,
     version_of,
 )
+from probing.analysis.crossed import join_group
 from probing.formats.dlama import natural
 
 MOST_GAPS = 30  # rows of a chart
+PAIR_LANGUAGE = "culture_pair_language"
 
 
-def predicates(place: Place | None, rows: Sequence[Sides]) -> Section | None:
+def run_sections(run: Run, place: Place | None) -> list[Section]:
+    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages."""
+    whole, by_relation = sides([run])
+    beside, _ = sides(runs_beside(run))
+    sections = [
+        gaps(whole),
+        predicates(place, rows_in_place(by_relation, place)),
+        languages(rows_in_pair(beside, place)),
+    ]
+    return [section for section in sections if section]
+
+
+def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
+    """Return the predicates, pairs and languages of runs beside each other."""
+    whole, by_relation = sides(runs)
+    sections = [
+        predicates(place, rows_in_place(by_relation, place)),
+        models(rows_in_place(whole, place)),
+        languages(rows_in_pair(whole, place)),
+    ]
+    return [section for section in sections if section]
+
+
+def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
+    """Return the section of predicates for each pair and language, English first in each pair."""
+    groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
+    places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
+    sections = [
+        predicates(place, rows_in_place(rows, place), f"predicates-{place.pair}-{place.language}") for place in places
+    ]
+    return [section for section in sections if section]
+
+
+def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
     """Return the section with both cultures of each predicate; those of several runs stand below each other."""
     if place is None or not rows:
         return None
-    name, title = "predicates", place.title
+    title = place.title
     rows = sorted(rows, key=lambda row: natural(row.relation))
     names = run_names(rows)
     columns = [
@@ -45,7 +83,7 @@ def predicates(place: Place | None, rows: Sequence[Sides]) -> Section | None:
         *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
         *side_columns(rows),
     ]
-    table = Table(name=name, caption=f"{title}: P@1 by relation and culture", columns=columns, rows=rows)
+    table = Table(name=name, caption=f"{title}: {rows[0].metric} by relation and culture", columns=columns, rows=rows)
     better = sum((row.difference or 0) > 0 for row in rows)
     first = rows[0].ordered[0][0]
     summary = f"The model is better on {first} facts in {better} of {len(rows)} {'rows' if names else 'relations'}."
@@ -69,7 +107,7 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         Column("language", "Language", lambda row: languages_cell([row.language])),
         *side_columns(rows),
     ]
-    table = Table(name="gaps", caption="P@1 by pair, language and culture", columns=columns, rows=rows)
+    table = Table(name="gaps", caption=f"{rows[0].metric} by pair, language and culture", columns=columns, rows=rows)
     title = "The gap between cultures"
     lines = [
         ChartLine(row, pair_title(row.pair), labels.language(row.language))
@@ -87,7 +125,7 @@ def _gaps_summary(rows: Sequence[Sides]) -> str:
     ]
     clear = sum(low * high > 0 for low, high in intervals)
     clear_text = f"; {clear} of {len(intervals)} intervals exclude zero" if intervals else ""
-    return f"P@1 of the first culture minus that of the West{clear_text}."
+    return f"{rows[0].metric} of the first culture minus that of the West{clear_text}."
 
 
 def languages(rows: Sequence[Sides]) -> Section | None:
@@ -116,7 +154,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
         for row in rows
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
-    summary = f"P@1 of either culture, asked in {', '.join(language_names)}."
+    summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}."
     figure = both_sides(lines, ("first culture", "West"))
     return Section("languages", title, table, Chart("languages", title, summary, figure))
 
@@ -168,7 +206,8 @@ def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
     widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
     number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
     legend = " Hollow markers are published figures." if any(is_published(row.run) for row in widest) else ""
-    summary = f"{number} between cultures, P@1 of the first minus that of the West.{legend}"
+    metric = labels.within(rows[0].metric)
+    summary = f"{number} between cultures, {metric} of the first minus that of the West.{legend}"
     return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
 
 

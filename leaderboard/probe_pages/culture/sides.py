@@ -1,4 +1,4 @@
-"""P@1 of the two cultures of a pair, of whole pairs and of single predicates, in each prompt language (methods 4.5)."""
+"""Figures of the two cultures of a pair, of whole pairs and of predicates, in each prompt language (methods 4.5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,13 +12,17 @@ from leaderboard.stored import benchmarks
 from probing.analysis.crossed import BY_CULTURE, CULTURE, split_group
 from probing.analysis.culture import west_last
 from probing.errors import ProbingError
+from probing.probes.answering import Answering
+from probing.probes.ranking import Ranking
 
 AUGMENTED = "augmented"
-METRICS = ("p_at_1", "culture_gap", "culture_gap_p")
+# The metrics that are compared between cultures, with their titles: those of answers by ranking and by generation.
+MAIN_METRICS = {Ranking.main_metric: "P@1", Answering.main_metric: "Substring accuracy"}
+METRICS = (*MAIN_METRICS, "culture_gap", "culture_gap_p")
 
 
 class Sides(NamedTuple):
-    """A predicate, or a whole pair where `relation` is empty, in one language: P@1 of either culture and their gap."""
+    """A predicate, or a whole pair where `relation` is empty, in one language: its figures and their gap."""
 
     run: Run
     pair: str
@@ -32,6 +36,11 @@ class Sides(NamedTuple):
     def ordered(self) -> list[tuple[str, Score]]:
         """Pairs of culture and score, the West last."""
         return sorted(self.cultures.items(), key=lambda side: west_last(side[0]))
+
+    @property
+    def metric(self) -> str:
+        """The title of the metric that both cultures have a figure in."""
+        return MAIN_METRICS[self.ordered[0][1].metric]
 
     @property
     def difference(self) -> float | None:
@@ -53,17 +62,17 @@ def sides(runs: Sequence[Run]) -> tuple[list[Sides], list[Sides]]:
 
 def _sides(run: Run, place: Sequence[str], scores: Mapping[str, Score]) -> Sides:
     pair, language, relation = place
-    cultures = {name: score for name, score in scores.items() if score.metric == "p_at_1"}
+    cultures = {name: score for name, score in scores.items() if score.metric in MAIN_METRICS}
     return Sides(run, pair, language, relation, cultures, scores.get("culture_gap"), scores.get("culture_gap_p"))
 
 
 def _place(score: Score) -> tuple[str, str, str, str] | None:
     """Return pair, language, relation and culture of a score; relation and culture are empty where it is about all.
 
-    Scores of other dimensions, and P@1 of both cultures together, have no place.
+    Scores of other dimensions, and figures of both cultures together, have no place.
     """
     tags = BY_CULTURE.get(score.dimension, ())
-    if tags[:2] != ("culture_pair", "language") or (score.metric == "p_at_1") != (CULTURE in tags):
+    if tags[:2] != ("culture_pair", "language") or (score.metric in MAIN_METRICS) != (CULTURE in tags):
         return None
     values = dict(zip(tags, split_group(score.dimension, score.group), strict=True))
     return values["culture_pair"], values["language"], values.get("relation", ""), values.get(CULTURE, "")

@@ -8,7 +8,7 @@ from django.test import Client
 from PIL import Image
 from rdflib import RDF, Graph, Namespace, URIRef
 
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Submission
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
@@ -45,6 +45,21 @@ class Head(HTMLParser):
 
 def head(client: Client, address: str) -> Head:
     return Head(client.get(address).content.decode())
+
+
+def test_no_head_has_hidden_characters_of_a_name(client: Client) -> None:
+    on = make.benchmark()
+    run = make.finished(on, 0.25, make.model("org/na\u202eme"))
+    submission = Submission.objects.create(token="made-up", model_id="org/na\u202eme", benchmark=on, run=run)
+    for address in (
+        run.get_absolute_url(),
+        run.model.get_absolute_url(),
+        f"/compare/?m={run.pk}&m={make.finished(on, 0.5).pk}",
+        f"/submissions/{submission.token}/",
+    ):
+        start = client.get(address).content.decode().partition("</head>")[0]
+        assert "na\\u202eme" in start, address
+        assert "\u202e" not in start, address
 
 
 def test_a_run_is_described_by_its_figure_and_has_a_picture(client: Client) -> None:

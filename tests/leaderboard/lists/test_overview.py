@@ -135,4 +135,4 @@ def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> No
     make.running(make.model("org/a", **file), make.benchmark("other"), done=25)
     rows = with_open_runs(shown(tiny).rows)
     shown_rows = [(row.key, row.figures["tiny"].value, len(row.open_runs)) for row in rows]
-    assert shown_rows == [(("org/a", "Q4_1, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]
+    assert shown_rows == [(("org/a", "Q4_1, 4 bits, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]

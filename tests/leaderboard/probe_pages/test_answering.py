@@ -17,6 +17,7 @@ from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.display.charts.plotted import plotted
 
 
 class Writes(FakeModel):
@@ -62,6 +63,30 @@ def test_the_leaderboard_has_a_column_for_each_pair_of_cultures(client: Client, 
     )
     assert float(row["accuracy_substring"]) == pytest.approx(0.4)
     assert float(row["culture_pair_arab-west"]) == pytest.approx(0.4)
+
+
+def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(client: Client, run: Run) -> None:
+    page = client.get("/benchmarks/culture:answering/")
+    plot = plotted(page.context["charts"]["scatter"].figure)
+    assert [(trace.name, list(trace.x)) for trace in plot.data if trace.name in ("Arab", "West")] == [
+        ("Arab", [0.0]),
+        ("West", [pytest.approx(2 / 3)]),
+    ]
+    (row,) = csv_rows(client, "/benchmarks/culture:answering/", "pairs")
+    assert [float(row[name]) for name in ("first", "second", "gap")] == [
+        0.0,
+        pytest.approx(2 / 3),
+        pytest.approx(-2 / 3),
+    ]
+
+
+def test_a_run_has_its_gap_and_both_sides_of_each_predicate(client: Client, run: Run) -> None:
+    page = client.get(f"/runs/{run.pk}/")
+    assert page.context["charts"]["predicates"].title == "Arab and West, asked in English"
+    assert "Substring accuracy by relation and culture" in page.content.decode()
+    for table in ("gaps", "predicates"):
+        (row,) = csv_rows(client, f"/runs/{run.pk}/", table)
+        assert float(row["gap"]) == pytest.approx(-2 / 3)
 
 
 @pytest.fixture
@@ -160,6 +185,15 @@ def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: N
     assert by_board["dlama"].isdisjoint(by_board["dlama:answering"])
     assert b"gpt3.5-turbo" in client.get("/benchmarks/dlama:answering/?part=all").content
     assert b"gpt3.5-turbo" not in client.get("/benchmarks/dlama/?part=all").content
+
+
+def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(client: Client, db: None) -> None:
+    published.load(settings.BASE_DIR / "fixtures" / "published")
+    address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
+    chart = client.get(address).context["charts"][name]
+    rows = {row["relation"]: row for row in csv_rows(client, address, name)}
+    assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
+    assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
 
 
 def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:

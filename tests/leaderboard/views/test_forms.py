@@ -13,7 +13,9 @@ from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.views.forms import ItemsForm, SubmitForm, option_fields, problem_of
 from probing.probes import PROBES
+from probing.probes.cloze import INSTRUCTIONS
 from probing.probes.probe import offered_options
+from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 
@@ -46,6 +48,26 @@ def test_a_field_fits_the_type_of_its_option() -> None:
         "sample": forms.IntegerField,
     }
     assert fields_of(Benchmark(probe="multiple_choice"))["protocol"] is forms.ChoiceField
+
+
+def test_the_instructions_of_cloze_are_listed_with_their_texts() -> None:
+    field = option_fields(Benchmark(probe="cloze"))["instruction"]
+    assert isinstance(field, forms.ChoiceField)
+    titles = dict(field.choices)
+    assert list(titles) == [str(number) for number in range(len(INSTRUCTIONS))]
+    assert titles["0"] == "0: none, the sentence alone"
+    assert titles["1"] == "1: Complete the following sentence: [sentence]"
+    assert field.initial == "2"
+
+
+def test_an_instruction_is_the_same_value_by_form_api_and_command(db: None) -> None:
+    benchmark = make.benchmark("geography", probe="cloze", path="geography")
+    form = submitted("geography", **{"set-instruction": "0"})
+    assert form.is_valid(), form.errors
+    parsed = offered_options(PROBES["cloze"])["instruction"].parse("0")  # as the command does
+    assert form.chosen() == {"instruction": parsed} == {"instruction": 0}
+    assert problem_of(benchmark, {"instruction": 0}) == ""
+    assert "Choose from: 0, 1, 2, 3, 4, 5." in problem_of(benchmark, {"instruction": 6})
 
 
 def test_templates_are_offered_where_there_are_several_and_the_usual_ones_are_ticked(

@@ -74,6 +74,18 @@ def test_what_was_measured_here_stands_before_what_was_published(client: Client,
     assert (row["tiny_provenance"], row["tiny_run"]) == ("measured", str(run.pk))
 
 
+def test_a_search_without_a_result_leads_to_models_with_near_names(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/gpt2-large"))
+    make.finished(tiny, 0.4, make.model("org/gpt2-masked", kind="masked"))
+    for text in ("gtp2-large", "ORG/GTP2-LARGE"):
+        near = client.get(f"/?kind=causal&search={text}").context["near"]
+        assert [link.title for link in near] == ["org/gpt2-large"], "the other one does not pass the filter"
+        assert models(client, f"/{near[0].href}") == ["org/gpt2-large"]
+    assert "Did you mean" in page(client, "/?search=gtp2-large")
+    assert "Did you mean" not in page(client, "/?search=gpt2")
+    assert "Did you mean" not in page(client, "/?search=qqqqqqqqqqqq")
+
+
 def test_the_newest_of_several_commits_counts(client: Client, tiny: Benchmark) -> None:
     for value in (0.4, 0.6):
         make.finished(tiny, value, make.model("org/a"))
@@ -151,8 +163,8 @@ def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmar
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
     make.finished(tiny, 0.4, make.model("org/a", **file))
     make.finished(tiny, 0.5, make.model("org/a"))
-    assert models(client) == ["org/a", "org/a (Q4_1, GGUF, local file)"]
-    assert '<span class="org">org/</span>a (Q4_1, GGUF, local file)</a>' in page(client)
+    assert models(client) == ["org/a", "org/a (Q4_1, 4 bits, GGUF, local file)"]
+    assert '<span class="org">org/</span>a (Q4_1, 4 bits, GGUF, local file)</a>' in page(client)
     assert [row["hub_id"] for row in csv_rows(client, "/")] == ["org/a", "org/a"]
 
 

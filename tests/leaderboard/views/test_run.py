@@ -124,10 +124,10 @@ def test_the_command_of_a_quantised_file_measures_that_file(client: Client, smal
     assert words[4] == "path/to/chat.Q4_1.gguf"
     assert "--commit" not in words
     html = page(client, run)
-    assert "Q4_1, GGUF, local file" in html.split("</h1>")[0]
+    assert "Q4_1, 4 bits, GGUF, local file" in html.split("</h1>")[0]
     listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
-    assert "Q4_1, GGUF, local file" in client.get(f"/?benchmark={small.slug}", follow=True).content.decode() + listed
-    assert "Q4_1, GGUF, local file" in client.get("/models/org/chat/").content.decode()
+    assert "Q4_1, 4 bits, GGUF, local file" in client.get(f"/?benchmark={small.slug}", follow=True).content.decode() + listed
+    assert "Q4_1, 4 bits, GGUF, local file" in client.get("/models/org/chat/").content.decode()
 
 
 def test_the_command_of_a_local_folder_does_not_name_the_model_of_the_hub(small: Benchmark) -> None:

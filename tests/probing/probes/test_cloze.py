@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, Request
-from probing.probes.cloze import INSTRUCTIONS, Cloze, tokens_to_answer
+from probing.probes.cloze import INSTRUCTIONS, Cloze, Instruction, tokens_to_answer
 from probing.probes.parts import Part
 from probing.probes.probe import Row, tag_columns
 from probing.runner import probe_part
@@ -137,6 +137,10 @@ def test_an_instruction_stands_before_the_sentence(instruction: int, text: str) 
     model = Generator()
     rows(model, instruction=instruction)
     assert model.heard[0][0] == text
+
+
+def test_every_instruction_can_be_chosen() -> None:
+    assert get_args(Instruction) == tuple(range(len(INSTRUCTIONS)))
 
 
 def test_it_writes_one_token_more_than_counts_and_hides_it() -> None:
