@@ -16,8 +16,9 @@ from leaderboard.lists import runs as run_lists
 from leaderboard.lists.facets import FACETS
 from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
+from leaderboard.lists.ranked_rows import Rank, Standing
 from leaderboard.lists.scores import OVERALL, Slice
-from leaderboard.lists.standings import Rank, Standing, leaderboard
+from leaderboard.lists.standings import leaderboard
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score, Submission
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
