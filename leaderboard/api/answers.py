@@ -11,8 +11,8 @@ from django.http import JsonResponse
 from typing_extensions import TypedDict
 
 from leaderboard.lists.published import differs
+from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import OVERALL
-from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score
 from leaderboard.stored.smallest_differences import shown_difference
 

@@ -287,6 +287,7 @@ def parameters(value: int | None) -> Cell:
     return Cell(value, str(value), kind="number")
 
 
+@remembered
 def day(value: datetime | None) -> Cell:
     """Show the local date of a time."""
     if value is None:

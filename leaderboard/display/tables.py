@@ -7,6 +7,7 @@ prefixed with the table's name where a page has several tables.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.core.paginator import Paginator
@@ -116,16 +117,14 @@ class Table(Generic[RowT]):
             yield [column.cell(row) for column in self.columns]
 
     def is_pinned(self, row: RowT) -> bool:
-        return self.band(row) == self.pinned
+        return self.pinned is not None and self.band(row) == self.pinned
 
 
 def _missing_last(rows: Iterable[RowT], order: Callable[[RowT], Any], descending: bool) -> list[RowT]:
     """Sort the rows; those without a value come last in either direction."""
-    present: list[RowT] = []
-    missing: list[RowT] = []
-    for row in rows:
-        (missing if order(row) is None else present).append(row)
-    return sorted(present, key=order, reverse=descending) + missing
+    keyed = [(order(row), row) for row in rows]
+    present = sorted((pair for pair in keyed if pair[0] is not None), key=itemgetter(0), reverse=descending)
+    return [row for _, row in present] + [row for key, row in keyed if key is None]
 
 
 class Header(NamedTuple):
@@ -180,8 +179,21 @@ class TableView:
 
 def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableView:
     """Return the page of the table that the query string asks for; `latex`: the page offers it as LaTeX, too."""
-    rows = select(table, query, all_pages=False)
-    table.prepare(rows)
+    return views([table], query, latex=latex)[table.name]
+
+
+def views(tables: Sequence[Table[Any]], query: QueryDict, *, latex: bool = False) -> dict[str, TableView]:
+    """Return the pages of several tables by name; what their cells need is read at once for tables of one `prepare`."""
+    pages = [(table, select(table, query, all_pages=False)) for table in tables]
+    by_function: dict[Callable[[Sequence[Any]], object], list[Any]] = {}
+    for table, rows in pages:
+        by_function.setdefault(table.prepare, []).extend(rows)
+    for prepare, prepared in by_function.items():
+        prepare(prepared)
+    return {table.name: _view(table, rows, query, latex) for table, rows in pages}
+
+
+def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict, latex: bool) -> TableView:
     columns = _filled(table, rows)
     name = {"table": None if table.main else table.name, table.parameter("page"): None}
     return TableView(
@@ -196,15 +208,6 @@ def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableVi
         latex=link(query, format="latex", **name) if latex else "",
         pages=_page_links(table, query),
     )
-
-
-def prepare_together(tables: Sequence[Table[Any]], query: QueryDict) -> None:
-    """Read what the cells of the pages of several tables need, at once for tables that need the same."""
-    by_function: dict[Callable[[Sequence[Any]], object], list[Any]] = {}
-    for table in tables:
-        by_function.setdefault(table.prepare, []).extend(select(table, query, all_pages=False))
-    for prepare, rows in by_function.items():
-        prepare(rows)
 
 
 def _filled(table: Table[Any], rows: Sequence[Any]) -> list[tuple[Column[Any], list[Cell]]]:

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from leaderboard.lists.runs import runs_with_items
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from leaderboard.stored import item_rows
@@ -24,7 +25,8 @@ from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
 NEWEST_RUNS, READY_PAIRS = 20, 3  # among how many runs ready pairs are sought, and how many pairs there are
-ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language", "domain")
+GROUP_COLUMNS = ("relation", "domain")
+ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
 
@@ -105,15 +107,15 @@ def _on(benchmark: str) -> str:
 
 
 def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
-    """Return the other benchmarks on which each of these models has finished runs, by title. One query."""
-    hub_ids = {run.model.hub_id for run in runs}
-    finished = Run.objects.filter(state=Run.State.FINISHED, model__hub_id__in=hub_ids)
-    pairs = finished.exclude(named(runs[0].benchmark.name, "benchmark__")).values_list("benchmark", "model__hub_id")
-    models: dict[int, set[str]] = {}
-    for benchmark, hub_id in pairs.distinct():
-        models.setdefault(benchmark, set()).add(hub_id)
-    shared = [benchmark for benchmark, of_one in models.items() if of_one == hub_ids]
-    return list(Benchmark.objects.filter(pk__in=shared).order_by("title"))
+    """Return the other benchmarks on which each of these models has finished runs, by title. One query.
+
+    The search begins with the models, of which there are few, so that it does not look at all runs.
+    """
+    finished = Run.objects.filter(model=OuterRef("pk"), benchmark=OuterRef(OuterRef("pk")), state=Run.State.FINISHED)
+    measured = Model.objects.filter(Exists(finished))
+    others = Benchmark.objects.exclude(named(runs[0].benchmark.name))
+    shared = others.filter(*(Exists(measured.filter(hub_id=name)) for name in {run.model.hub_id for run in runs}))
+    return list(shared.order_by("title"))
 
 
 def ready_pairs() -> list[tuple[Run, Run]]:
@@ -204,23 +206,28 @@ def _compared_rows(run: Run) -> pd.DataFrame:
     return item_rows.frame(run, [name for name in needed if name in columns])
 
 
-def disagreements(
-    runs: Sequence[Run], comparison: Comparison, pattern: Pattern | None, answer: ModelAnswer
-) -> list[Row]:
+def disagreements(run: Run, comparison: Comparison, pattern: Pattern | None) -> list[Row]:
     """Return the rows of a pattern, or all rows on which the runs are neither all right nor all wrong.
 
-    Each holds the item's columns, `right` (a list over runs) and `answers`, the text of each run's answer.
+    Each holds the key and the groups of its item, read from the file of `run`, the first of the runs; `right`, a list
+    over runs; and `rows`, the number of the row in the file of each run.
     """
     unanimous = comparison.right.all(axis=1) | ~comparison.right.any(axis=1)
     chosen = ~unanimous if pattern is None else (comparison.right == pattern).all(axis=1)
-    by_run = [
-        _in_order(run, numbers, (*ITEM_COLUMNS, *answer.columns))
-        for run, numbers in zip(runs, comparison.rows[chosen].T, strict=True)
-    ]
+    right, numbers = comparison.right[chosen].tolist(), comparison.rows[chosen]
+    groups = _in_order(run, numbers[:, 0], GROUP_COLUMNS)
     return [
-        {**rows[0], "right": right, "answers": [answer.text(row) for row in rows]}
-        for right, *rows in zip(comparison.right[chosen].tolist(), *by_run, strict=True)
+        {**row, "right": right_ones, "rows": stored}
+        for row, right_ones, stored in zip(groups, right, numbers.tolist(), strict=True)
     ]
+
+
+def read_answers(runs: Sequence[Run], rows: Sequence[Row], answer: ModelAnswer) -> None:
+    """Read into rows on which runs disagree the item's columns, and `answers`, the text of each run's answer."""
+    numbers = np.array([row["rows"] for row in rows], dtype=np.int64).reshape(-1, len(runs))
+    by_run = [_in_order(run, own, (*ITEM_COLUMNS, *answer.columns)) for run, own in zip(runs, numbers.T, strict=True)]
+    for row, *stored in zip(rows, *by_run, strict=True):
+        row.update(stored[0], answers=[answer.text(answered) for answered in stored])
 
 
 def _in_order(run: Run, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[Row]:

@@ -1,32 +1,29 @@
-"""The leaderboard of one benchmark: rows with rank ranges, and how many rows each choice of a facet would leave.
+"""The leaderboard of one benchmark: its rows, what is made of them, and how many each choice of a facet would leave.
 
 Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
 answered the same items; published ones stand apart unless the reader includes them in the ranking.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import NormalDist
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from django.db.models import Q
 from django.http import QueryDict
-from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.data_version import FiguresVersion, figures_version
-from leaderboard.lists.facets import FACETS, REPORTED, Facet
+from leaderboard.lists.facets import FACETS, Facet
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_rows
+from leaderboard.lists.ranked_rows import Standing, ranked
 from leaderboard.lists.runs import finished, runs_on
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.models.ranks import RunRank, places
+from leaderboard.models.ranks import RunRank
 
-Provenance = Run.Provenance
-# The beginnings of headings above the groups of a leaderboard, in their order.
-OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
-STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
+MadeT = TypeVar("MadeT")
 
 
 @dataclass(frozen=True)
@@ -61,7 +58,13 @@ class LeaderboardFilter:
         limits = frozenset(self.limits.items())
         return self.benchmark.pk, metrics, frozenset(self.slices), self.rank_published, self.part, *self.sides, limits
 
-    def held(self, rows: "Iterable[Standing]", without: str = "") -> "list[Standing]":
+    @property
+    def rows(self) -> Hashable:
+        """What decides about the rows that are left."""
+        chosen = frozenset((facet.name, self.chosen[facet.name]) for facet in self.narrows)
+        return self.board, self.search.lower(), chosen
+
+    def held(self, rows: Iterable[Standing], without: str = "") -> list[Standing]:
         """Return the rows that pass the search and every facet but the one named `without`. Baselines always do."""
         chosen = [(facet.name, self.chosen[facet.name]) for facet in self.narrows if facet.name != without]
         search = self.search.lower()
@@ -84,122 +87,6 @@ def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions:
 
 
 @dataclass(frozen=True)
-class Rank:
-    """The best and the worst place of a run within its group.
-
-    `by_intervals`: whether they come from separate intervals and not from paired comparisons; the run then takes no
-    place from others.
-    """
-
-    best: int
-    worst: int
-    by_intervals: bool = False
-
-    def __str__(self) -> str:
-        return f"≈ {places(self.best, self.worst)}" if self.by_intervals else places(self.best, self.worst)
-
-
-@dataclass(eq=False)
-class Standing:
-    """A row of the leaderboard: a run, its scores by metric and slice, and the range of its rank if it has one.
-
-    `part` is the part of the items that the row is about, and `group` what sets its settings apart from the usual ones,
-    in words; `some_items` tells that it was asked only some of the items. `stored_ranks`: by metric, where the run
-    stands by paired comparisons with the others of its group. `listed_apart`: published figures that stand below the
-    measured ones, under their source.
-    """
-
-    run: Run
-    metric: str
-    scores: Mapping[str, Mapping[Slice, Score]]
-    rank: Rank | None = None
-    stored_ranks: Mapping[str, RunRank] = field(default_factory=dict)
-    part: Slice = OVERALL
-    group: str = ""
-    some_items: bool = False
-    listed_apart: bool = False
-
-    @cached_property
-    def hub_id(self) -> str:
-        return self.run.model.hub_id
-
-    @cached_property
-    def facets(self) -> dict[str, str]:
-        """Its choice of each facet by the facet's name; a text that is none of them where it has none."""
-        return {facet.name: facet.value(self.run) for facet in FACETS}
-
-    @cached_property
-    def stored_rank(self) -> RunRank | None:
-        """Its stored rank in the metric that ranks, from paired comparisons."""
-        return self.stored_ranks.get(self.metric)
-
-    @cached_property
-    def is_baseline(self) -> bool:
-        return self.run.provenance == Provenance.BASELINE
-
-    @property
-    def settings_beginning(self) -> str:
-        """The beginning of the text above the rows of its group: nothing for baselines and the usual settings."""
-        if self.is_baseline or not self.group:
-            return ""
-        return SOME_ITEMS if self.some_items else OTHER_SETTINGS
-
-    @cached_property
-    def settings_heading(self) -> str:
-        """What its settings say above the rows of its group."""
-        return f"{self.settings_beginning}: {self.group}" if self.settings_beginning else ""
-
-    @property
-    def source(self) -> str:
-        """The reference of figures that are listed apart, without the place in it; empty for all other rows."""
-        if not self.listed_apart:
-            return ""
-        return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
-
-    @cached_property
-    def place(self) -> tuple[bool, str, bool, str]:
-        """The group of rows that it stands in: rows of equal places are sorted and ranked among themselves."""
-        return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
-
-    @cached_property
-    def main(self) -> Score | None:
-        """The score that ranks: that of all items, or of the part of them that the row is about."""
-        return self.score(self.metric, self.part)
-
-    @property
-    def ranked_value(self) -> float | None:
-        """The figure that ranks: the one on the items common to all ranked runs, or else its own."""
-        common = self.stored_rank.value if self.stored_rank else None
-        return common if common is not None or not self.main else self.main.value
-
-    @property
-    def spread(self) -> float | None:
-        """Standard error of the mean over templates; none for a part of the items."""
-        return self.value(f"{self.metric}_sem") if self.part == OVERALL else None
-
-    @property
-    def bounds(self) -> tuple[float, float] | None:
-        """The ends of the interval that ranks it; none for a published figure without a stated error."""
-        if self.main is None or self.main.value is None:
-            return None
-        value, low, high = self.main.value, self.main.low, self.main.high
-        if low is not None and high is not None:
-            return low, high
-        if self.run.provenance not in REPORTED:
-            return value, value
-        half = STANDARD_ERRORS * self.spread if self.spread else None
-        return (value - half, value + half) if half else None
-
-    def score(self, metric: str, part: Slice) -> Score | None:
-        return self.scores.get(metric, {}).get(part)
-
-    def value(self, metric: str) -> float | None:
-        """The overall value of a metric."""
-        score = self.score(metric, OVERALL)
-        return score.value if score else None
-
-
-@dataclass(frozen=True)
 class FacetChoice:
     """A choice of a facet; `count` rows would be left by it, everything else unchanged."""
 
@@ -211,55 +98,56 @@ class FacetChoice:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The rows in their default order, and the facets with their choices.
+    """The rows in their default order: those that pass the filter, and all of them (`everything`).
 
     `without_figure` are runs whose published figures are about single relations or in other metrics only. `compared`
-    are the ranks of all runs with the usual settings, whatever the filter hides.
+    are the ranks of all runs with the usual settings, whatever the filter hides. `version` is that of their figures.
     """
 
     standings: list[Standing]
-    facets: list[tuple[Facet, list[FacetChoice]]]
+    everything: list[Standing]
     without_figure: list[Run]
     compared: list[RunRank]
-
-
-@dataclass(frozen=True)
-class _Board:
-    """The rows of a leaderboard before it is narrowed, and the other parts of a `Leaderboard`."""
-
-    rows: list[Standing]
-    without_figure: list[Run]
-    compared: list[RunRank]
+    version: FiguresVersion
 
 
 # A board of a thousand models takes about 4 MB. Readers who search or choose facets share one.
-_BOARDS = KeptLists[_Board](most=4)
+_BOARDS = KeptLists[Leaderboard](most=4)
 
 
-def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
+def leaderboard(filters: LeaderboardFilter, version: FiguresVersion | None = None) -> Leaderboard:
     """Return the rows in order: baselines, then group by group the ranked rows by score and the rest.
 
     Ranks are those among all ranked runs of a group, whatever the filter hides. One query, and three more where a
-    figure of the benchmark has changed since the rows were read.
+    figure of the benchmark has changed since the rows were read. `version`: that of the figures, if it was read
+    already.
     """
-    version = figures_version(filters.benchmark.pk)
+    version = figures_version(filters.benchmark.pk) if version is None else version
     board = _BOARDS.get(filters.board, version, lambda latest: _board(filters, latest))
-    facets = [(facet, _facet_choices(facet, filters, board.rows)) for facet in FACETS]
-    return Leaderboard(filters.held(board.rows), facets, board.without_figure, board.compared)
+    return replace(board, standings=filters.held(board.everything))
 
 
-def _board(filters: LeaderboardFilter, version: FiguresVersion) -> _Board:
-    """Read and rank all rows. Three queries."""
+def made_of_rows(
+    lists: KeptLists[MadeT], filters: LeaderboardFilter, board: Leaderboard, make: Callable[[Leaderboard], MadeT]
+) -> MadeT:
+    """Return what is made of the rows of a leaderboard, kept among these lists until a figure of its benchmark changes.
+
+    Beside the rows, it may depend on the rows of benchmarks and on nothing else.
+    """
+    if not board.version:
+        return make(board)
+    return lists.get(filters.rows, board.version, lambda latest: make(leaderboard(filters, latest)))
+
+
+def _board(filters: LeaderboardFilter, version: FiguresVersion) -> Leaderboard:
+    """Read and rank all rows, whatever the filter hides. Three queries."""
     runs = runs_on(filters.benchmark, version)
     scores = _scores(filters, runs)
     stored = _stored_ranks(filters.benchmark) if filters.part == OVERALL else {}
     standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
-    shown = [row for row in standings if _has_figure(row)]
-    ranks = _ranks(shown, filters.rank_published)
-    for row in shown:
-        row.rank = ranks.get(row.run.pk)
+    rows = ranked(filter(_has_figure, standings), filters.rank_published)
     others = [row.run for row in standings if not row.scores]
-    return _Board(sorted(shown, key=_default_order), others, _compared(standings))
+    return Leaderboard(rows, rows, others, _compared(standings), version)
 
 
 def _standing(
@@ -280,13 +168,6 @@ def _standing(
 def _has_figure(row: Standing) -> bool:
     """Tell whether a row has a figure to show: one of the chosen part, where not all items are shown."""
     return bool(row.scores) if row.part == OVERALL else row.main is not None
-
-
-def _ranks(standings: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
-    groups: dict[str, list[Standing]] = defaultdict(list)
-    for row in standings:
-        groups[row.group].append(row)
-    return {pk: rank for rows in groups.values() for pk, rank in _group_ranks(rows, rank_published).items()}
 
 
 def _compared(standings: Iterable[Standing]) -> list[RunRank]:
@@ -313,31 +194,6 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
     return scores
 
 
-def _group_ranks(rows: Iterable[Standing], rank_published: bool) -> dict[int, Rank]:
-    """Map each run of a group to its rank; published runs have one only where that is asked for.
-
-    Baselines have none, and neither has a published figure without a stated error, which takes no place either.
-    """
-    paired: dict[int, Rank] = {}
-    bounds: dict[int, tuple[float, float]] = {}
-    measured, reported, marked = [], [], []
-    for row in rows:
-        pk, stored = row.run.pk, row.stored_rank
-        if stored and stored.best and stored.worst:
-            paired[pk] = Rank(stored.best, stored.worst)
-        if row.bounds:
-            bounds[pk] = row.bounds
-            is_measured, is_reported = row.run.provenance == Provenance.MEASURED, row.run.provenance in REPORTED
-            measured += [pk] if is_measured else []
-            reported += [pk] if is_reported and rank_published else []
-            marked += [pk] if stored is None and (is_measured or (is_reported and rank_published)) else []
-    references = [pk for pk in measured if pk in paired] or measured or reported
-    by_intervals = {
-        pk: place_by_intervals(bounds[pk], [bounds[other] for other in references if other != pk]) for pk in marked
-    }
-    return by_intervals | paired
-
-
 def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     """Map each run that has any to its stored ranks by metric."""
     ranks: dict[int, dict[str, RunRank]] = {}
@@ -346,25 +202,12 @@ def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     return ranks
 
 
-def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, float]]) -> Rank:
-    """Return the places that an interval allows among others: a run is ahead only if its interval lies wholly above."""
-    ahead = sum(low > own[1] for low, _ in others)
-    behind = sum(high < own[0] for _, high in others)
-    return Rank(1 + ahead, 1 + len(others) - behind, by_intervals=True)
+def facet_choices(filters: LeaderboardFilter, board: Leaderboard) -> list[tuple[Facet, list[FacetChoice]]]:
+    """Return the facets with their choices, and how many rows each of these would leave."""
+    return [(facet, _choices(facet, filters, board.everything)) for facet in FACETS]
 
 
-def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], bool, bool, float, str]:
-    value = standing.ranked_value
-    return (
-        standing.place,
-        standing.rank is None,
-        value is None,
-        -(value or 0.0),
-        standing.hub_id,
-    )
-
-
-def _facet_choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
+def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
     left = filters.held(rows, without=facet.name)
     counts = Counter(row.facets[facet.name] for row in left if not row.is_baseline)
     return [

@@ -12,13 +12,13 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
-from leaderboard.lists.compared_runs import Comparison, Pattern, short_names
+from leaderboard.lists.compared_runs import Comparison, Pattern, read_answers, short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run
 from leaderboard.probe_pages.breakdowns import titled_cell
 from leaderboard.probe_pages.item_columns import item_url
 from leaderboard.probe_pages.item_sentences import RowKey, row_key, sentences
-from leaderboard.probe_pages.question_forms import QuestionForm
+from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
@@ -276,9 +276,14 @@ def _mark(right: bool) -> str:
 
 
 def disagreements_table(
-    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, form: QuestionForm
+    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, pages: ProbePages
 ) -> Table[Row]:
+    """Return the answers on which runs disagree; those of a page are read when it is shown."""
     questions: dict[RowKey, str] = {}
+
+    def read(shown: Sequence[Row]) -> None:
+        read_answers([side.run for side in runs], shown, pages.model_answer)
+        questions.update(sentences(runs[0].run, shown, pages.question_form))
 
     def question(row: Row) -> Cell:
         subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
@@ -308,7 +313,7 @@ def disagreements_table(
         sortable=False,
         page_size=DISAGREEMENTS_PER_PAGE,
         empty="There are no such answers.",
-        prepare=lambda rows: questions.update(sentences(runs[0].run, rows, form)),
+        prepare=read,
     )
 
 

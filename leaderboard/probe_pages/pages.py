@@ -11,8 +11,8 @@ from leaderboard.display.columns import interval_columns, score_cell
 from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
+from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import DrawnScores, Slice
-from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page

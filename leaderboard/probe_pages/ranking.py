@@ -6,9 +6,9 @@ from leaderboard.display import cells, labels
 from leaderboard.display.columns import interval_columns
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column
+from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import Slice
-from leaderboard.lists.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section

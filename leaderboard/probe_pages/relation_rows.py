@@ -9,8 +9,9 @@ from django.urls import reverse
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
 from leaderboard.display.tables import Column, Table
+from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScores, Slice, drawn_scores
-from leaderboard.lists.standings import Standing
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark, Score
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place
@@ -42,12 +43,24 @@ class RelationRow:
         return ", ".join(tag_text(name, tags[name]) for name in PLACE_TAGS if name in tags)
 
 
-def strip_scores(benchmark: Benchmark, relations: Sequence[Relation], standings: Sequence[Standing]) -> DrawnScores:
-    """Return the scores of runs with the usual settings in relations and domains. One query."""
-    pages = pages_of(benchmark)
+# The scores of twenty models in eighty groups take about 1.5 MB.
+_STRIPS = KeptLists[DrawnScores](most=8)
+
+
+def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> DrawnScores:
+    """Return the scores of runs with the usual settings in relations and domains.
+
+    One query where a figure of the benchmark has changed since they were read, or else none.
+    """
+    pages = pages_of(filters.benchmark)
+    metric = pages.main_metric(filters.benchmark)
     dimensions = {DOMAIN, RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
-    runs = [row.run for row in standings if row.is_baseline or not row.group]
-    return drawn_scores(runs, pages.main_metric(benchmark), dimensions)
+
+    def scores(board: Leaderboard) -> DrawnScores:
+        runs = [row.run for row in board.standings if row.is_baseline or not row.group]
+        return drawn_scores(runs, metric, dimensions)
+
+    return made_of_rows(_STRIPS, filters, board, scores)
 
 
 def relation_rows(

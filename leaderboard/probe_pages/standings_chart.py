@@ -5,14 +5,24 @@ from collections.abc import Sequence
 from leaderboard.display import charts, labels
 from leaderboard.display.charts import Chart, SizedScore
 from leaderboard.lists.families import family_of
-from leaderboard.lists.standings import LeaderboardFilter, Standing
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.ranked_rows import Standing
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place, gaps_chart
 from leaderboard.stored.chance import GUESSES
 
+# The chart of a thousand models takes about 0.5 MB.
+_CHARTS = KeptLists[list[Chart]](most=8)
 
-def standings_charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:
-    """Return the chart, if there is anything to draw.
+
+def standings_charts(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> list[Chart]:
+    """Return the chart, if there is anything to draw. `place`: the part of the items that the rows are about."""
+    return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, place))
+
+
+def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:
+    """Draw the chart.
 
     Only runs of one group have places in it, and none that were asked only some of the items, as figures of different
     settings share no axis.

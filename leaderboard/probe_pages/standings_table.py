@@ -20,9 +20,10 @@ from leaderboard.display.columns import (
 )
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.near_names import models_of, near_models
+from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.runs import read_records
 from leaderboard.lists.scores import OVERALL
-from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, Standing
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter
 from leaderboard.models import RunRank
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import with_baseline_name
@@ -83,7 +84,8 @@ def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str
         place: BOTH if (place, not is_published) in published else PUBLISHED if is_published else MEASURED
         for place, is_published in published
     }
-    return {row.place: _heading(row, models[row.place], kinds[row.place]) for row in rows}
+    of_place = {row.place: row for row in rows}
+    return {place: _heading(row, models[place], kinds[place]) for place, row in of_place.items()}
 
 
 def _heading(row: Standing, models: int, kind: str) -> str:

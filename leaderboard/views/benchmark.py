@@ -16,9 +16,9 @@ from leaderboard.display.tables import PageLink, Table
 from leaderboard.exports.figure_references import benchmark_reference
 from leaderboard.exports.linked_data import as_script, dataset
 from leaderboard.lists import runs
-from leaderboard.lists.runs import ANY_VERSION, CountedBenchmark
+from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import Slice
-from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, leaderboard
+from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
@@ -42,7 +42,7 @@ from probing.known_benchmarks import CATALOG
 
 
 def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(runs.benchmarks(), named(name))
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     pages = pages_of(benchmark)
     offered, relations = offered_slices(benchmark), read_relations(benchmark)
     filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
@@ -64,7 +64,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
-    strips = strip_scores(benchmark, relations, board.standings)
+    strips = strip_scores(filters, board, relations)
     sections = [
         *ties(benchmark, pages, board.compared),
         *pages.strip_sections(benchmark, relations, strips),
@@ -75,7 +75,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     ]
     rows = relation_rows(benchmark, relations, place, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
-    charts = standings_charts(filters, board.standings, place)
+    charts = standings_charts(filters, board, place)
     page = request.build_absolute_uri(benchmark.get_absolute_url())
     context["linked_data"] = as_script(dataset(benchmark, page))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
@@ -98,7 +98,7 @@ def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Ancho
     return [Anchor("models", "Models"), *anchors(sections), *relations, Anchor("about", "About and cite")]
 
 
-def _about(benchmark: CountedBenchmark) -> dict[str, Any]:
+def _about(benchmark: Benchmark) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
     entry = CATALOG.get(benchmark.slug)
     versions = list(Benchmark.objects.filter(slug=benchmark.slug).order_by("-created"))
@@ -122,7 +122,7 @@ def _choices(
     """Return what the form above the standings offers, and what was chosen there."""
     return {
         "filters": filters,
-        "facets": board.facets,
+        "facets": facet_choices(filters, board),
         "slices": _column_choices(offered, filters, relations),
         "narrowed": bool(filters.search or filters.narrows),
         "kept": [(name, query[name]) for name in ("sort", places.PARAMETER) if name in query],

@@ -6,15 +6,14 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
 from leaderboard.exports.pictures import benchmark_picture
-from leaderboard.lists.runs import benchmarks
-from leaderboard.models import Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 
 
 @require_safe
 def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
     """Send the file `eval.yaml` of the benchmark's data set on the Hub."""
-    benchmark = get_object_or_404(benchmarks().exclude(path=""), named(name))
+    benchmark = get_object_or_404(Benchmark.objects.exclude(path=""), named(name), current=True)
     headers = {"Content-Disposition": 'attachment; filename="eval.yaml"'}
     return HttpResponse(
         hugging_face.eval_yaml(benchmark), content_type="application/yaml; charset=utf-8", headers=headers
@@ -23,6 +22,6 @@ def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @require_safe
 def benchmark_picture_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(benchmarks(), named(name))
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     runs = Run.objects.filter(named(name, "benchmark__"), state=Run.State.FINISHED).count()
     return HttpResponse(benchmark_picture(benchmark, runs), content_type="image/png")

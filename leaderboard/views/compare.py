@@ -80,9 +80,9 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
     pattern = read_pattern(request.GET.get("right", ""), len(runs))
     if len(comparison.right):
-        answers = disagreements(runs, comparison, pattern, pages.model_answer)
+        answers = disagreements(runs[0], comparison, pattern)
         context |= _answer_choices(request.GET, answers, relations)
-        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages.question_form)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     offered = places_of(pages, runs)
     place = one_place(request.GET, offered)

@@ -10,7 +10,7 @@ from django.utils.cache import patch_cache_control
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PageLink, Table, link, prepare_together, view
+from leaderboard.display.tables import PageLink, Table, link, views
 from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
@@ -41,8 +41,6 @@ def show(
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
     if (file := _file(request, tables, reference)) is not None:
         return file
-    prepare_together(tables, request.GET)
-    views = {table.name: view(table, request.GET, latex=True) for table in tables}
     by_name = {chart.name: chart for chart in charts}
     response = render(
         request,
@@ -50,7 +48,7 @@ def show(
         {
             **context,
             "sections": sections,
-            "tables": views,
+            "tables": views(tables, request.GET, latex=True),
             "charts": by_name,
             "can_be_frozen": can_be_frozen(request),
             "reference": reference,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.exports import table_response, wants_csv
-from leaderboard.display.tables import Table, TableView, link, page_links, page_number, view
+from leaderboard.display.tables import Table, TableView, link, page_links, page_number, views
 from leaderboard.lists.question_outcomes import QuestionOutcomes, question_outcomes, read_runs
 from leaderboard.lists.questions import BenchmarkQuestion, question_named, question_url
 from leaderboard.models import Benchmark
@@ -127,10 +127,10 @@ def _tables(
 
 def _views(request: HttpRequest, tables: Sequence[Table[Any]], models: int) -> dict[str, TableView]:
     """Return the tables as the page shows them; CSV has the same page of models."""
-    views = {table.name: view(table, request.GET) for table in tables}
+    shown = views(tables, request.GET)
     pages = page_links(request.GET, "page", models, MODELS_EACH_PAGE)
     csv = link(request.GET, format="csv", table=None)
-    return {**views, "answers": replace(views["answers"], total=models, pages=pages, csv=csv)}
+    return {**shown, "answers": replace(shown["answers"], total=models, pages=pages, csv=csv)}
 
 
 def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:

@@ -12,7 +12,7 @@ from leaderboard.display.charts import Chart
 from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.questions import question_url
-from leaderboard.lists.runs import benchmarks, read_records
+from leaderboard.lists.runs import read_records
 from leaderboard.lists.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
@@ -39,7 +39,7 @@ FEW_OPTIONS = 12  # that the page shows without folding them
 
 
 def relation_view(request: HttpRequest, name: str, relation: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(benchmarks(), named(name))
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
     pages = pages_of(benchmark)
     content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
     dimension, group = pages.relation_slice(content, relation)
@@ -104,16 +104,17 @@ def _heading(run: Run) -> str:
 
 def models_charts(title: str, scores: list[Score]) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
-    usual = [score for score in scores if score.value is not None and not score.run.settings_group]
-    models = [score for score in usual if score.run.provenance != Run.Provenance.BASELINE]
-    charted = {score.run.name: score for score in models[:CHARTED]}
+    usual = [(score.run, score) for score in scores if score.value is not None and not score.run.settings_group]
+    models = [(run, score) for run, score in usual if run.provenance != Run.Provenance.BASELINE]
+    charted = {run.name: score for run, score in models[:CHARTED]}
     points = score_points(charted.items(), lambda name: charted[name].run.get_absolute_url())
     if len(points) < 2:
         return []
     best = f", the best {CHARTED}" if len(models) > CHARTED else ""
-    chance = next((score.value for score in usual if score.run.model.hub_id == CHANCE), None)
+    baselines = {run.model.hub_id: score.value for run, score in usual if run.provenance == Run.Provenance.BASELINE}
+    chance = baselines.get(CHANCE)
     ticks = {point.label: chance for point in points} if chance is not None else {}
-    summary = f"{title} of {labels.counted([score.run for score in models])}{best}."
+    summary = f"{title} of {labels.counted([run for run, _ in models])}{best}."
     if ticks:
         summary += " Ticks mark chance."
     return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]

@@ -57,6 +57,10 @@ def test_a_site_is_measured_from_outside(
     site.command("seed_scale", *chain.from_iterable(few.items()))
     assert report(site) in (0, 1)
     assert capsys.readouterr().out.count("| /") == 2
+    stored = pages.RESULTS.read_text()
+    assert report(site, ["/runs/{first}/"]) in (0, 1)
+    assert capsys.readouterr().out.count("| /runs/") == 1
+    assert pages.RESULTS.read_text() == stored
     with served(site) as process:
         figures = measure(Server(site.port, process.pid), "/benchmarks/")
     assert figures.first > 0 and figures.at_once > 0 and figures.renewal > 0

@@ -5,6 +5,7 @@ Colours are custom properties of the stylesheet; static/charts.js replaces them 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isfinite
 from typing import Any, NamedTuple
 from unicodedata import bidirectional
@@ -87,7 +88,7 @@ class Chart:
         """The figure as static/charts.js reads it."""
         return plain({"data": self.figure.data, "layout": self.figure.layout})
 
-    @property
+    @cached_property
     def script(self) -> SafeString:
         """The element of a page in which static/charts.js finds the figure."""
         return json_script(self.data, self.id, _Brief)

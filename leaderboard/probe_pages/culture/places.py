@@ -9,8 +9,8 @@ from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, Dumbbell
 from leaderboard.display.columns import score_cell
 from leaderboard.display.tables import Column, PageLink, link
+from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import Slice
-from leaderboard.lists.standings import Standing
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages.culture.sides import Sides, pair_title
 from leaderboard.probe_pages.pages import ProbePages

@@ -10,6 +10,7 @@ from leaderboard.lists.compared_runs import (
     compared,
     disagreements,
     find_runs,
+    read_answers,
     records,
     short_names,
 )
@@ -136,8 +137,8 @@ def test_a_comparison_knows_which_row_of_which_run_is_right(site: Site) -> None:
 
 
 def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(site: Site) -> None:
-    runs, comparison = [site.first, site.second], compared(site.first.pk, site.second.pk)
-    rows = disagreements(runs, comparison, None, PREDICTION)
+    comparison = compared(site.first.pk, site.second.pk)
+    rows = disagreements(site.first, comparison, None)
     assert all(set(row["right"]) == {True, False} for row in rows)
     assert len(rows) == sum(count for pattern, count in comparison.counts().items() if len(set(pattern)) == 2)
 
@@ -145,8 +146,9 @@ def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(sit
 @pytest.mark.parametrize("pattern", [(True, True), (True, False), (False, True), (False, False)])
 def test_a_pattern_selects_its_rows_with_the_answers_of_both_runs(site: Site, pattern: tuple[bool, bool]) -> None:
     runs, comparison = [site.first, site.second], compared(site.first.pk, site.second.pk)
-    rows = disagreements(runs, comparison, pattern, PREDICTION)
+    rows = disagreements(site.first, comparison, pattern)
     assert len(rows) == comparison.counts().get(pattern, 0)
+    read_answers(runs, rows, PREDICTION)
     for row in rows:
         assert tuple(answer == row["answer_label"] for answer in row["answers"]) == pattern
 

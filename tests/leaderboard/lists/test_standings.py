@@ -1,21 +1,24 @@
 """Standings: rank ranges, what a query string chooses, and how many rows each choice of a facet would leave."""
 
+from typing import Any
+
 import pytest
 from django.http import QueryDict
 
-from leaderboard.lists.facets import chosen_facets
-from leaderboard.lists.scores import OVERALL, Slice
+from leaderboard.lists.facets import Facet, chosen_facets
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.ranked_rows import Rank
+from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import (
-    Facet,
     FacetChoice,
+    Leaderboard,
     LeaderboardFilter,
-    Rank,
-    Standing,
     chosen_slices,
+    facet_choices,
     leaderboard,
-    place_by_intervals,
+    made_of_rows,
 )
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 
 ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice("template", "0")
@@ -24,30 +27,6 @@ ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice(
 @pytest.fixture
 def tiny(db: None) -> Benchmark:
     return make.benchmark()
-
-
-def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:
-    return Score(metric="accuracy", dimension="overall", group="all", value=value, n=100, low=low, high=high)
-
-
-Bounds = tuple[float, float]
-
-
-@pytest.mark.parametrize(
-    ("own", "others", "expected"),
-    [
-        ((0.8, 1.0), [(0.4, 0.6)], "≈ 1"),
-        ((0.4, 0.6), [(0.8, 1.0)], "≈ 2"),
-        ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], "≈ 1–3"),
-        ((0.6, 0.8), [(0.8, 1.0)], "≈ 1–2"),
-        ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], "≈ 1–3"),
-        ((0.5, 0.6), [], "≈ 1"),
-    ],
-)
-def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
-    own: Bounds, others: list[Bounds], expected: str
-) -> None:
-    assert str(place_by_intervals(own, others)) == expected
 
 
 def ranked(filters: LeaderboardFilter) -> dict[str, str]:
@@ -128,7 +107,8 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
     make.finished(tiny, of=make.model(kind="causal", parameters=200_000_000))
     make.published(tiny)
     make.baseline(tiny)
-    facets = leaderboard(LeaderboardFilter(tiny, "accuracy", chosen={"kind": "masked"})).facets
+    filters = LeaderboardFilter(tiny, "accuracy", chosen={"kind": "masked"})
+    facets = facet_choices(filters, leaderboard(filters))
     assert counts(facets) == {
         "kind": {"causal": 2, "masked": 2, "encoder-decoder": 0},
         "size": {"100m": 1, "1b": 0, "10b": 0, "more": 0},
@@ -152,9 +132,57 @@ def test_published_runs_have_places_only_on_request_and_take_none(tiny: Benchmar
         assert sorted(str(row.rank) for row in rows) == sorted(expected)
 
 
-def test_a_standing_gives_its_scores_by_metric_and_slice() -> None:
-    overall, spread = score(0.5), score(0.02)
-    scores = {"accuracy": {OVERALL: overall}, "accuracy_sem": {OVERALL: spread}}
-    row = Standing(Run(), "accuracy", scores)
-    assert (row.main, row.spread, row.value("accuracy"), row.value("p_at_1")) == (overall, 0.02, 0.5, None)
-    assert row.score("accuracy", ARTS) is None
+@pytest.fixture
+def benchmark(transactional_db: None) -> Benchmark:
+    """A benchmark with two models, outside of a transaction, so that what is made of its rows is kept."""
+    of_two = make.benchmark()
+    make.finished(of_two, 0.5, make.model("org/masked", kind="masked"))
+    make.finished(of_two, 0.4, make.model("org/causal", kind="causal"))
+    return of_two
+
+
+class Names:
+    """The names of the models of a leaderboard as something that is made of its rows; `made` counts how often."""
+
+    def __init__(self) -> None:
+        self.lists = KeptLists[list[str]](most=4)
+        self.made = 0
+
+    def of(self, filters: LeaderboardFilter) -> list[str]:
+        return made_of_rows(self.lists, filters, leaderboard(filters), self._make)
+
+    def _make(self, board: Leaderboard) -> list[str]:
+        self.made += 1
+        return [row.hub_id for row in board.standings]
+
+
+def test_what_is_made_of_rows_is_made_once_until_a_figure_changes(benchmark: Benchmark) -> None:
+    names, everything = Names(), LeaderboardFilter(benchmark, "accuracy")
+    assert [names.of(everything) for _ in range(2)] == [["org/masked", "org/causal"]] * 2
+    assert names.made == 1
+    make.finished(benchmark, 0.45, make.model("org/late"))
+    assert names.of(everything) == ["org/masked", "org/late", "org/causal"]
+
+
+def test_what_is_made_of_rows_is_renewed_with_a_new_result(benchmark: Benchmark) -> None:
+    names, everything = Names(), LeaderboardFilter(benchmark, "accuracy")
+    names.of(everything)
+    make.finished(benchmark, 0.45, make.model("org/late"))
+    assert names.lists.renew() == 1
+    assert names.of(everything) == ["org/masked", "org/late", "org/causal"]
+    assert names.made == 2
+
+
+@pytest.mark.parametrize("choice", [{"chosen": {"kind": "causal"}}, {"search": "CAUSAL"}], ids=["facet", "search"])
+def test_each_choice_of_rows_has_what_is_made_of_its_own(benchmark: Benchmark, choice: dict[str, Any]) -> None:
+    names = Names()
+    assert names.of(LeaderboardFilter(benchmark, "accuracy")) == ["org/masked", "org/causal"]
+    assert names.of(LeaderboardFilter(benchmark, "accuracy", **choice)) == ["org/causal"]
+
+
+def test_inside_a_transaction_nothing_that_is_made_of_rows_is_kept(tiny: Benchmark) -> None:
+    names, everything = Names(), LeaderboardFilter(tiny, "accuracy")
+    make.finished(tiny, 0.5, make.model("org/first"))
+    assert names.of(everything) == ["org/first"]
+    make.finished(tiny, 0.4, make.model("org/second"))
+    assert names.of(everything) == ["org/first", "org/second"]

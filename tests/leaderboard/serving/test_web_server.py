@@ -12,8 +12,10 @@ import psutil
 import pyarrow as pa
 import pytest
 import requests
+from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 
-from leaderboard.serving.web_server import share_memory_between_threads
+from leaderboard.display.exports import csv_lines
+from leaderboard.serving.web_server import OPTIONS, share_memory_between_threads
 from tests.conftest import BearFolder
 from tests.e2e.conftest import Deployment, free_port, wait_for
 
@@ -116,6 +118,15 @@ def test_downloads_of_a_large_run_need_constant_memory(served: tuple[str, psutil
     assert [answer.text.count("\n") for answer in answers] == [ROWS + 1] * 8
     assert {len(file.content) for file in files} == {len(files[0].content)}
     assert process.memory_info().rss - before < 50 * 1024**2
+
+
+def test_a_download_that_is_taken_as_fast_as_it_is_sent_goes_to_a_file() -> None:
+    """Of a response in memory, the server keeps what was sent until its end."""
+    buffer = OverflowableBuffer(OPTIONS["outbuf_overflow"])
+    for text in csv_lines(["index", "statement"], ([number, "x" * 200] for number in range(1000))):
+        buffer.append(text.encode())
+        buffer.skip(len(text), allow_prune=True)
+    assert isinstance(buffer.buf, TempfileBasedBuffer)
 
 
 def test_files_are_read_into_memory_that_other_threads_can_use_afterwards() -> None:
