@@ -18,7 +18,7 @@ from leaderboard.lists.progress import progress
 from leaderboard.lists.published import differs, published_version
 from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import Rank, Standing, leaderboard
-from leaderboard.models import Benchmark, Model, Run, RunRank, Score, Submission
+from leaderboard.models import Benchmark, Model, Remeasurement, Run, RunRank, Score, Submission
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from leaderboard.serving.errors import problem, with_retry_after
@@ -188,6 +188,12 @@ def about_run(run: Run) -> Json:
     }
 
 
+def about_remeasurement(remeasurement: Remeasurement | None) -> Json | None:
+    """Describe the newest second measurement of a run, None if there is none."""
+    names = ("time", "device", "first_device", "parts", "items", "changed", "share", "largest")
+    return {name: getattr(remeasurement, name) for name in names} if remeasurement else None
+
+
 @answers(*READ)
 def models_json(request: HttpRequest) -> Json:
     return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
@@ -236,6 +242,7 @@ def run_json(request: HttpRequest, pk: int) -> Json:
         **about_run(run),
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": run.provenance_record,
+        "remeasured": about_remeasurement(run.remeasurements.first()),
         "events": list(run.events.values("time", "state", "message")),
     }
 
