@@ -38,6 +38,8 @@ from leaderboard.views.run_files import (
     evaluation_view,
     model_card_view,
     picture_view,
+    requirements_view,
+    script_view,
 )
 from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
@@ -91,6 +93,8 @@ runs = [
     path("model-card.md", kept(model_card_view), name="model_card"),
     path("picture.png", kept(picture_view), name="run_picture"),
     path("badge.svg", kept(badge_view), name="badge"),
+    path("reproduce.sh", kept(script_view), name="script"),
+    path("requirements.txt", kept(requirements_view), name="requirements"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
     path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
