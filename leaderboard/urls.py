@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter, StringConverter
+from django.views.decorators.clickjacking import xframe_options_exempt
 
 from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, results, work
@@ -17,6 +18,7 @@ from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.compare_api import compare_json
 from leaderboard.views.crawlers import SITEMAPS, robots_view
+from leaderboard.views.embed import embed_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
@@ -169,6 +171,8 @@ urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),
     path("snapshots/", include(snapshots)),
+    path("embed/<path:page>", xframe_options_exempt(kept(embed_view)), name="embed"),
+    path("embed/", xframe_options_exempt(kept(embed_view)), {"page": ""}, "embed"),
     path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<model:name>/", kept(model_view), name="model"),
