@@ -10,7 +10,7 @@ from leaderboard.serving.page_cache import kept
 from leaderboard.views import api, results, work
 from leaderboard.views.api_docs import api_docs_view
 from leaderboard.views.benchmark import benchmark_view
-from leaderboard.views.benchmark_files import benchmark_picture_view, eval_yaml_view
+from leaderboard.views.benchmark_files import benchmark_picture_view, croissant_view, eval_yaml_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
 from leaderboard.views.changes import changes_view
@@ -109,6 +109,7 @@ benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
     path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
+    path("<benchmark:name>/croissant.json", kept(croissant_view), name="croissant"),
     path("<benchmark:name>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),

@@ -82,9 +82,7 @@ def remeasured() -> Iterator[Finding]:
     """Check that runs which were measured again gave the same predictions."""
     alarms = list(Remeasurement.objects.alarms())
     for alarm in alarms:
-        step = (
-            f"Look what has changed on the workers; then manage.py remeasure --run {alarm.run_id} or withdraw it."
-        )
+        step = f"Look what has changed on the workers; then manage.py remeasure --run {alarm.run_id} or withdraw it."
         yield problem("measured again", f"{alarm}.".capitalize(), step)
     if not alarms:
         number = Remeasurement.objects.newest().count()
