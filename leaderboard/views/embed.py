@@ -3,10 +3,11 @@
 from copy import copy
 from inspect import unwrap
 
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.http import require_safe
 
+from leaderboard.display.tables import link
 from leaderboard.operations.freezing import PAGES
 
 
@@ -21,8 +22,7 @@ def embed_view(request: HttpRequest, page: str) -> HttpResponseBase:
         raise Http404(f"Parts of the page /{page} cannot be shown on other sites.")
     inner = copy(request)
     inner.path, inner.path_info = f"{reverse('overview')}{page}", f"/{page}"
-    inner.GET = request.GET.copy()
-    inner.GET.pop("format", None)
+    inner.GET = QueryDict(link(request.GET, format=None).removeprefix("?"))
     response: HttpResponseBase = unwrap(match.func)(inner, *match.args, **match.kwargs)
     if "Location" in response.headers:  # the model has another name now
         response.headers["Location"] = reverse("embed", args=[response.headers["Location"].lstrip("/")])

@@ -21,7 +21,7 @@ PARAMETERS = ("chart", "table", "rows", "theme")  # of a frame; all others are t
 ROWS = 10  # of a table, unless the address says how many
 MOST_ROWS = 50
 TABLE_HEIGHT = 480  # pixels of a frame with a table
-WORDS_HEIGHT = 140  # pixels that the words below a chart take
+WORDS_HEIGHT = 180  # pixels that the words above and below a chart take
 POLICY = policy_header({**settings.CONTENT_SECURITY_POLICY, "frame-ancestors": "*"})
 
 PartT = TypeVar("PartT", Chart, Table[Any])

@@ -17,7 +17,7 @@ from leaderboard.operations.statistics import Ages, Failures, Outcomes
 from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.views.page import show
 
-REMEASURED = 20  # that the page shows, the newest
+PAGE_SIZE = 20  # runs measured again
 CHANGED = "Items with another prediction. More than one in 10,000 is an alarm."
 
 
@@ -39,6 +39,7 @@ class Count(NamedTuple):
 def status_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
     workers, outcomes = live_workers(), statistics.outcomes(now)
+    remeasured = list(Remeasurement.objects.newest().select_related("run__model", "run__benchmark"))
     waiting = [Waiting(f"waiting now, lane {lane}", ages) for lane, ages in statistics.waiting_ages(now).items()]
     started = Waiting("before the start, last 30 days", statistics.start_delays(now))
     context = {
@@ -48,14 +49,14 @@ def status_view(request: HttpRequest) -> HttpResponseBase:
         "outcomes": outcomes,
         "success": _percent(outcomes),
         "version": version("clozeboard"),
-        "alarms": Remeasurement.objects.alarms().count(),
+        "alarms": sum(row.is_alarm for row in remeasured),
     }
     tables: list[Table[Any]] = [
         waiting_table([*(waiting or [Waiting("waiting now", Ages())]), started]),
         workers_table(workers),
         failures_table(statistics.failures(now)),
         counts_table(_counts()),
-        remeasured_table(list(Remeasurement.objects.select_related("run__model", "run__benchmark")[:REMEASURED])),
+        remeasured_table(remeasured),
     ]
     return show(request, "status.html", context, tables)
 
@@ -127,6 +128,7 @@ def remeasured_table(rows: list[Remeasurement]) -> Table[Remeasurement]:
         ],
         rows=rows,
         sortable=False,
+        page_size=PAGE_SIZE,
         empty="No run has been measured again yet.",
     )
 

@@ -1,9 +1,9 @@
 """Measuring finished runs again: how far the site's own figures can be repeated, perhaps on another device."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -108,7 +108,7 @@ def differences(first: pd.DataFrame, again: pd.DataFrame, tolerance: float) -> D
     return Differences(items, items - int(same.sum()), max((v for v in largest if v is not None), default=None))
 
 
-def _largest_difference(row: dict[str, object]) -> float | None:
+def _largest_difference(row: Mapping[Hashable, Any]) -> float | None:
     """Return the largest difference of the scores that were computed exactly both times; missing ones are left out."""
     gaps = [
         gap
@@ -120,7 +120,7 @@ def _largest_difference(row: dict[str, object]) -> float | None:
     return max(gaps, default=None)
 
 
-def _gaps(row: dict[str, object], name: str) -> Floats:
+def _gaps(row: Mapping[Hashable, Any], name: str) -> Floats:
     first, again = (np.atleast_1d(np.asarray(row[f"{name}_{which}"], dtype=float)) for which in ("first", "again"))
     if first.shape != again.shape:
         return np.array([np.nan])

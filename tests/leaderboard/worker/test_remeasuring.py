@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from django.test import Client
+from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
@@ -34,6 +35,12 @@ class Otherwise(FakeModel):
     def score(self, requests: Any, scoring: Any) -> Any:
         for scored in super().score(requests, scoring):
             yield replace(scored, log_probs=tuple(-values - 50 for values in scored.log_probs))
+
+
+@pytest.fixture(autouse=True)
+def device(settings: SiteSettings) -> None:
+    """Have the former device restored after each test, as the command changes it."""
+    settings.DEVICE = "cpu"
 
 
 @pytest.fixture
