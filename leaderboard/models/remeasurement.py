@@ -49,11 +49,6 @@ class Remeasurement(models.Model):
         return self.changed * ALLOWED_CHANGES > self.items
 
     @property
-    def devices(self) -> str:
-        """The devices of both measurements in words."""
-        return self.device if self.device == self.first_device else f"{self.first_device or 'unknown'}, {self.device}"
-
-    @property
     def in_words(self) -> str:
         changes = {0: "no prediction changed", 1: "1 prediction changed"}
         changed = changes.get(self.changed, f"{self.changed:,} predictions changed")
