@@ -4,19 +4,21 @@ from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter, StringConverter
+from django.views.decorators.clickjacking import xframe_options_exempt
 
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
 from leaderboard.api.routes import no_such_route
 from leaderboard.serving.page_cache import kept
 from leaderboard.views.benchmark import benchmark_view
-from leaderboard.views.benchmark_files import benchmark_picture_view, eval_yaml_view
+from leaderboard.views.benchmark_files import benchmark_picture_view, croissant_view, eval_yaml_view
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
 from leaderboard.views.changes import changes_view
 from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.crawlers import SITEMAPS, robots_view
+from leaderboard.views.embed import embed_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
@@ -38,6 +40,8 @@ from leaderboard.views.run_files import (
     evaluation_view,
     model_card_view,
     picture_view,
+    requirements_view,
+    script_view,
 )
 from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
@@ -89,6 +93,8 @@ runs = [
     path("model-card.md", kept(model_card_view), name="model_card"),
     path("picture.png", kept(picture_view), name="run_picture"),
     path("badge.svg", kept(badge_view), name="badge"),
+    path("reproduce.sh", kept(script_view), name="script"),
+    path("requirements.txt", kept(requirements_view), name="requirements"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
     path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
@@ -101,6 +107,7 @@ benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
     path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
+    path("<benchmark:name>/croissant.json", kept(croissant_view), name="croissant"),
     path("<benchmark:name>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
@@ -141,6 +148,8 @@ urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),
     path("snapshots/", include(snapshots)),
+    path("embed/<path:page>", xframe_options_exempt(kept(embed_view)), name="embed"),
+    path("embed/", xframe_options_exempt(kept(embed_view)), {"page": ""}, "embed"),
     path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<model:name>/", kept(model_view), name="model"),

@@ -125,6 +125,10 @@
 
   const isAddress = (text) => typeof text === "string" && text.startsWith("/");
 
+  // Pages of this site cannot be shown in a frame of another site, so that a link from there opens a window.
+  const follow = (address) =>
+    (window.top === window ? window.location.assign(address) : window.open(address, "_blank", "noopener"));
+
   // Draws in one go, as nothing can wait while a page is being printed; Plotly is loaded.
   function drawNow(plot, width) {
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
@@ -140,7 +144,7 @@
     near.unobserve(plot);
     plot.on("plotly_afterplot", () => place(plot));
     plot.on("plotly_click", ({ points }) => {
-      if (isAddress(points[0].customdata)) window.location.assign(points[0].customdata);
+      if (isAddress(points[0].customdata)) follow(points[0].customdata);
     });
     plot.on("plotly_hover", ({ points }) => plot.classList.toggle("linked", isAddress(points[0].customdata)));
     plot.on("plotly_unhover", () => plot.classList.remove("linked"));

@@ -28,18 +28,29 @@ def dataset(benchmark: Benchmark, address: str) -> dict[str, Any]:
         "sameAs": benchmark.source,
         "isAccessibleForFree": True,
         "includedInDataCatalog": {"@type": "DataCatalog", "name": SITE},
-        "distribution": _questions(address) if benchmark.path else "",
+        "distribution": question_file(address) if benchmark.path else "",
+        "subjectOf": _croissant_file(address) if benchmark.path else "",
     }
     return {name: value for name, value in facts.items() if value}
 
 
-def _questions(address: str) -> dict[str, str]:
+def question_file(address: str) -> dict[str, str]:
     """Return where the questions are, as the site shows them."""
     return {
         "@type": "DataDownload",
         "name": "Questions, with how many models answered each rightly",
         "encodingFormat": "text/csv",
         "contentUrl": f"{address}items/?format=csv",
+    }
+
+
+def _croissant_file(address: str) -> dict[str, str]:
+    """Return where the same is described for programs that read the questions."""
+    return {
+        "@type": "DataDownload",
+        "name": "Croissant",
+        "encodingFormat": "application/ld+json",
+        "contentUrl": f"{address}croissant.json",
     }
 
 

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0026_changes")]
+    dependencies = [("leaderboard", "0028_remeasurements")]
 
     operations = [
         migrations.AddField(

@@ -11,6 +11,7 @@ class Change(models.Model):
         RESCORED = "rescored", "scores computed again"
         WITHDRAWN = "withdrawn", "result withdrawn"
         VERSION = "version", "new version of a benchmark"
+        REMEASURED = "remeasured", "other predictions when measured again"
 
     time = models.DateTimeField(auto_now_add=True)
     kind = models.CharField(max_length=12, choices=Kind.choices)

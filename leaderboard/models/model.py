@@ -82,7 +82,8 @@ class Model(models.Model):
     def weights_in_words(self) -> str:
         """What sets these weights apart from those that the hub has under the same id; empty for those."""
         bits = stated_bits(self.quantisation)
-        quantised = f"{self.quantisation}, {bits} bits" if bits and "bits" not in self.quantisation else self.quantisation
+        says_bits = not bits or "bits" in self.quantisation
+        quantised = self.quantisation if says_bits else f"{self.quantisation}, {bits} bits"
         if self.adapter_commit:
             return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
         if not self.weights_file:

@@ -1,18 +1,21 @@
 """How a run can be measured again: the command, the weights and packages, and where its figures come from in words."""
 
 import json
+import re
 import shlex
 from datetime import datetime, timedelta
 from typing import Any
 
 from leaderboard.changed_settings import plan
 from leaderboard.display import cells
+from leaderboard.display.visible import visible
 from leaderboard.models import Model, Run
 from probing.command_line.settings_flags import settings_words
 from probing.known_benchmarks import CATALOG
 from probing.settings import Settings
 
 REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+VERSION = re.compile(r"[\w.!+-]+", re.ASCII)
 Fact = tuple[str, str]
 
 
@@ -29,13 +32,53 @@ def script(run: Run) -> str:
     """Return the command below comments that name the weights and the packages; empty for a run measured nowhere."""
     if run.provenance not in REPRODUCIBLE:
         return ""
+    packages = _packages(run)
+    pins = _pins(packages)
+    python = f"# Python {packages['python']}: pip install {' '.join(pins)}" if pins and "python" in packages else ""
+    return "\n".join(filter(None, [*_weights_in_words(run), python, command(run)]))
+
+
+def script_file(run: Run) -> str:
+    """Return the command as a shell script, which installs the packages of `requirements_file` first."""
+    lines = [
+        "#!/bin/sh",
+        f"# Repeats run {run.pk}: {visible(str(run))}. Call it where Clozeboard is installed.",
+        *_weights_in_words(run),
+        "set -eu",
+        *(["python -m pip install -r requirements.txt"] if _pins(_packages(run)) else []),
+        command(run),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def requirements_file(run: Run) -> str:
+    """Return the packages that can change a number in the versions of the run, for pip; empty where none is recorded.
+
+    A version of torch names the device that it was built for, as in 2.13.0+cpu. A comment has it, as package indexes
+    do not.
+    """
+    packages = _packages(run)
+    pins = _pins(packages)
+    builds = [f"# {name} was {version}" for name, version in packages.items() if "+" in version]
+    python = [f"# Python {packages['python']}"] if "python" in packages else []
+    return "\n".join([*python, *builds, *pins, ""]) if pins else ""
+
+
+def _packages(run: Run) -> dict[str, str]:
+    """Return the versions that a run records, without those that no package can have: strangers push results, too."""
+    packages = run.provenance_record.get("packages", {})
+    return {name: version for name, version in packages.items() if VERSION.fullmatch(f"{name}{version}")}
+
+
+def _pins(packages: dict[str, str]) -> list[str]:
+    return [f"{name}=={version.partition('+')[0]}" for name, version in packages.items() if name != "python"]
+
+
+def _weights_in_words(run: Run) -> list[str]:
+    """Return comments that name the files of weights that are not at the hub under the name of the model."""
     files = run.provenance_record.get("model", {}).get("files", {})
     local = run.model.source == Model.Source.LOCAL or run.model.weights_file
-    weights = [f"# weights: {name}, SHA-256 {digest}" for name, digest in files.items() if local]
-    packages = run.provenance_record.get("packages", {})
-    pins = [f"{name}=={version.partition('+')[0]}" for name, version in packages.items() if name != "python"]
-    python = f"# Python {packages['python']}: pip install {' '.join(pins)}" if pins and "python" in packages else ""
-    return "\n".join(filter(None, [*weights, python, command(run)]))
+    return [f"# weights: {visible(name)}, SHA-256 {visible(digest)}" for name, digest in files.items() if local]
 
 
 def _weights(model: Model) -> str:
@@ -53,8 +96,9 @@ def facts(run: Run) -> list[Fact]:
         ("Benchmark", ", ".join(filter(None, [run.benchmark.title, f"version {version}", run.benchmark.licence]))),
         ("Asked", plan(Settings.from_json(run.settings)) if run.provenance in REPRODUCIBLE else ""),
         ("Measured", _measured(run)),
-        ("Software", _software(run.provenance_record.get("packages", {}))),
+        ("Software", _software(_packages(run))),
         ("Figures", _source(run)),
+        ("Measured again", _measured_again(run)),
     ]
     return [(name, text) for name, text in rows if text]
 
@@ -68,6 +112,12 @@ def _measured(run: Run) -> str:
     except (KeyError, TypeError, ValueError):
         return device
     return f"{start:%-d %B %Y}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
+
+
+def _measured_again(run: Run) -> str:
+    """Return how far the newest second measurement differs, empty where there is none."""
+    newest = run.remeasurements.first()
+    return f"{newest.time:%-d %B %Y}, {newest.in_words}" if newest else ""
 
 
 def _software(packages: dict[str, str]) -> str:

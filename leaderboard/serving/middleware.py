@@ -1,6 +1,6 @@
 """Middleware for all responses: compression and security headers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -15,7 +15,7 @@ TEXT = ("text/", "application/json", "image/svg+xml")
 
 def security_headers(get_response: GetResponse) -> GetResponse:
     """Set the headers that Django 5.2 does not set: what a page may load, use, and be loaded by."""
-    policy = "; ".join(f"{name} {sources}" for name, sources in settings.CONTENT_SECURITY_POLICY.items())
+    policy = policy_header(settings.CONTENT_SECURITY_POLICY)
     permissions = ", ".join(f"{name}={origins}" for name, origins in settings.PERMISSIONS_POLICY.items())
 
     def middleware(request: HttpRequest) -> HttpResponse:
@@ -27,6 +27,11 @@ def security_headers(get_response: GetResponse) -> GetResponse:
         return response
 
     return middleware
+
+
+def policy_header(policy: Mapping[str, str]) -> str:
+    """Return what a page may load and who may frame it as the header `Content-Security-Policy`."""
+    return "; ".join(f"{name} {sources}" for name, sources in policy.items())
 
 
 class TextCompression(GZipMiddleware):

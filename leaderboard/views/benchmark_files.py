@@ -1,13 +1,17 @@
-"""/benchmarks/<name>/<file> : a benchmark for the Hub and for links."""
+"""/benchmarks/<name>/<file> : a benchmark for the Hub, for programs and for links."""
+
+import json
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
+from leaderboard.exports.croissant import croissant
 from leaderboard.exports.pictures import benchmark_picture
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
+from leaderboard.views.questions import question_columns
 
 
 @require_safe
@@ -18,6 +22,15 @@ def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
     return HttpResponse(
         hugging_face.eval_yaml(benchmark), content_type="application/yaml; charset=utf-8", headers=headers
     )
+
+
+@require_safe
+def croissant_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Send the description of the benchmark from which programs load its questions."""
+    benchmark = get_object_or_404(benchmarks().exclude(path=""), named(name))
+    columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
+    content = croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
+    return HttpResponse(json.dumps(content, ensure_ascii=False, indent=1), content_type="application/ld+json")
 
 
 @require_safe

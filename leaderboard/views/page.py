@@ -18,6 +18,7 @@ from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.serving.client import client_address
 from leaderboard.views.citing import latex_response, named_table, reference_response
+from leaderboard.views.embedding import embedded, frames, is_embedded
 
 LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
 
@@ -39,6 +40,8 @@ def show(
     """
     tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
+    if is_embedded(request):
+        return embedded(request, tables, charts, [*sections, *folded], reference)
     if (file := _file(request, tables, reference)) is not None:
         return file
     by_name = {chart.name: chart for chart in charts}
@@ -51,6 +54,7 @@ def show(
             "tables": views(tables, request.GET, latex=True),
             "charts": by_name,
             "can_be_frozen": can_be_frozen(request),
+            "frames": frames(request, tables, charts) if can_be_frozen(request) else [],
             "reference": reference,
             "canonical": request.build_absolute_uri(request.path),
             "reference_formats": _reference_links(request, tables) if reference else [],

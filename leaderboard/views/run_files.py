@@ -9,7 +9,7 @@ from leaderboard.exports import every_eval_ever, hugging_face
 from leaderboard.exports.badges import badge
 from leaderboard.exports.pictures import run_picture
 from leaderboard.models import Run, Score
-from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages import pages_of, reproduction
 
 BADGE_SECONDS = 300
 
@@ -35,7 +35,7 @@ def eval_results_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         raise Http404(f"{run.benchmark.title} is no data set on the Hub, which an entry there must name.")
     address = request.build_absolute_uri(run.get_absolute_url())
     text = hugging_face.eval_results(run, main_score(run), address)
-    return _yaml_file(text, f"{run.benchmark.slug}.yaml")
+    return _text_file(text, f"{run.benchmark.slug}.yaml", "application/yaml")
 
 
 @require_safe
@@ -45,6 +45,21 @@ def model_card_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     address = request.build_absolute_uri(run.get_absolute_url())
     text = hugging_face.model_card(run, pages_of(run.benchmark), main_score(run), address)
     return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_safe
+def script_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the script that repeats a run."""
+    return _text_file(reproduction.script_file(_reproducible_run(pk)), "reproduce.sh", "text/x-shellscript")
+
+
+@require_safe
+def requirements_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the packages that a run was measured with, in a form that pip takes."""
+    text = reproduction.requirements_file(_reproducible_run(pk))
+    if not text:
+        raise Http404(f"Run {pk} does not record its packages.")
+    return _text_file(text, "requirements.txt", "text/plain")
 
 
 @require_safe
@@ -72,9 +87,17 @@ def hub_run(pk: int) -> Run:
     return run
 
 
-def _yaml_file(text: str, name: str) -> HttpResponse:
+def _reproducible_run(pk: int) -> Run:
+    """Return a finished run that was measured; raise `Http404` for one whose figures come from elsewhere."""
+    run = finished_run(pk)
+    if run.provenance not in reproduction.REPRODUCIBLE:
+        raise Http404(f"Run {pk} was not measured, so that no command repeats it.")
+    return run
+
+
+def _text_file(text: str, name: str, content_type: str) -> HttpResponse:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(text, content_type="application/yaml; charset=utf-8", headers=headers)
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
 
 
 @require_safe

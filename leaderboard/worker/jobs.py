@@ -193,16 +193,25 @@ def loaded_model(run: Run, leased: LeasedPart) -> Iterator[MeasuringProcess]:
     """Download the run's model, and yield a process that has loaded it and read the benchmark."""
     benchmarks.read(run.benchmark)  # raises an error if the files were changed
     reach(run, Run.State.DOWNLOADING)
-    model = run.model
-    path = hub.download(hub.find(model.base_id, model.commit))
-    adapter = hub.find_adapter(model.adapter_id, model.adapter_commit) if model.adapter_id else None
-    files = task(run, path, hub.download_adapter(adapter) if adapter else None)
+    files = downloaded(run)
     queue.enqueue_if_idle(run.pk)
-    with MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT)) as process:
+    with measuring_process(files) as process:
         patiently(store_facts, run, process.load(leased.check))
         if run.code:  # for which it had to wait
             patiently(overcome, run)
         yield process
+
+
+def downloaded(run: Run) -> Task:
+    """Download the run's model, and return what a measuring process has to do with it."""
+    model = run.model
+    path = hub.download(hub.find(model.base_id, model.commit))
+    adapter = hub.find_adapter(model.adapter_id, model.adapter_commit) if model.adapter_id else None
+    return task(run, path, hub.download_adapter(adapter) if adapter else None)
+
+
+def measuring_process(files: Task) -> MeasuringProcess:
+    return MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT))
 
 
 def overcome(run: Run) -> None:

@@ -37,7 +37,7 @@ def verify(run: Run, measure: Callable[[RunPart], pd.DataFrame]) -> None:
     for part in drawn(run):
         if part.verified:
             continue
-        if column := difference(artefacts.read_part(part), measure(part), run.settings.get("dtype", "float32")):
+        if column := difference(artefacts.read_part(part), measure(part), tolerance_of(run)):
             _reject(part, column)
         RunPart.objects.filter(pk=part.pk).update(verified=True)
 
@@ -56,15 +56,19 @@ def drawn(run: Run) -> list[RunPart]:
     return chosen
 
 
-def difference(sent: pd.DataFrame, again: pd.DataFrame, dtype: str) -> str:
+def tolerance_of(run: Run) -> float:
+    """Return by how much two measurements of the same number of a run may differ."""
+    return TOLERANCES.get(run.settings.get("dtype", "float32"), TOLERANCES["float32"])
+
+
+def difference(sent: pd.DataFrame, again: pd.DataFrame, tolerance: float) -> str:
     """Return the first column in which two measurements of a part differ, or "" if they are equal.
 
-    Numbers are equal within the tolerance of the number format. A prediction may be another one only where the scores
+    Numbers are equal within the tolerance. A prediction may be another one only where the scores
     of both options are equal within twice that tolerance; what is said of it is then not compared.
     """
     if list(sent.columns) != list(again.columns) or len(sent) != len(again):
         return "columns"
-    tolerance = TOLERANCES.get(dtype, TOLERANCES["float32"])
     keys = [name for name in ROW_KEY if sent[name].tolist() != again[name].tolist()]
     for left, right in zip(sent.to_dict("records"), again.to_dict("records"), strict=True):
         tied = _tied(left, right, tolerance)

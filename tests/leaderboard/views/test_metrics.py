@@ -88,7 +88,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, small: Be
         with CaptureQueriesContext(connection) as queries:
             families(client)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 12
+    assert counts[0] == counts[1] <= 13
 
 
 def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

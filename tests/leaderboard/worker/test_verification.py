@@ -17,7 +17,7 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import jobs
 from leaderboard.worker.jobs import measure_again
 from leaderboard.worker.lease import Ended, LeasedPart
-from leaderboard.worker.verification import ResultsDiffer, difference, drawn, verify
+from leaderboard.worker.verification import TOLERANCES, ResultsDiffer, difference, drawn, verify
 from probing.measuring.failures import Crashed
 from probing.probes.parts import Part
 from probing.runner import probe_part
@@ -108,21 +108,21 @@ def test_numbers_may_differ_within_the_tolerance_of_their_format(run: Run) -> No
     rows = measured(run.parts.first())
     for shift, dtype, result in [(5e-5, "float32", ""), (5e-3, "float32", "scores"), (5e-3, "float16", "")]:
         other = cell("scores", lambda scores, shift=shift: [score - shift for score in scores])(rows)
-        assert difference(rows, other, dtype) == result
+        assert difference(rows, other, TOLERANCES[dtype]) == result
 
 
 def test_a_prediction_may_differ_only_between_options_that_are_as_good(run: Run) -> None:
     rows = measured(run.parts.first())
     first, second = (rows.iloc[:1].assign(scores=[[-1.0, -1.00001, -9.0]], prediction=[number]) for number in (0, 1))
-    assert difference(first, second.assign(correct=~first["correct"]), "float32") == ""
-    assert difference(first, first.assign(prediction=[2]), "float32") == "prediction"
+    assert difference(first, second.assign(correct=~first["correct"]), TOLERANCES["float32"]) == ""
+    assert difference(first, first.assign(prediction=[2]), TOLERANCES["float32"]) == "prediction"
 
 
 def test_other_texts_and_other_columns_are_differences(run: Run) -> None:
     rows = measured(run.parts.first())
-    assert difference(rows, rows.assign(prediction_label="Mars"), "float32") == "prediction_label"
-    assert difference(rows, rows.drop(columns="margin"), "float32") == "columns"
-    assert difference(rows, rows.iloc[1:], "float32") == "columns"
+    assert difference(rows, rows.assign(prediction_label="Mars"), TOLERANCES["float32"]) == "prediction_label"
+    assert difference(rows, rows.drop(columns="margin"), TOLERANCES["float32"]) == "columns"
+    assert difference(rows, rows.iloc[1:], TOLERANCES["float32"]) == "columns"
 
 
 @pytest.mark.parametrize(("crashes", "verified"), [(2, True), (3, False)])

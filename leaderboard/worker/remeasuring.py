@@ -1,0 +1,130 @@
+"""Measuring finished runs again: how far the site's own figures can be repeated, perhaps on another device."""
+
+import logging
+from collections.abc import Hashable, Iterator, Mapping
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from django.db import transaction
+
+from leaderboard.models import Change, Remeasurement, Run, RunPart
+from leaderboard.stored import benchmarks, changes, item_rows
+from leaderboard.worker.arrivals import covered
+from leaderboard.worker.jobs import downloaded, measuring_process
+from leaderboard.worker.verification import tolerance_of
+from probing.arrays import Floats
+from probing.benchmark import ROW_KEY
+from probing.errors import BadInput
+from probing.results.joining import PartResult
+
+log = logging.getLogger(__name__)
+SCORES = ("scores", "log_probs", "log_prob", "fine_log_prob", "coarse_log_prob")  # columns of logarithms
+PREDICTIONS = ("prediction", "prediction_label")  # the first of them that a row has says what was predicted
+COMPARED = (*ROW_KEY, *SCORES, *PREDICTIONS, "exact")
+
+
+class Differences(NamedTuple):
+    """How far two measurements of the same items differ; `largest` is None where no number is compared."""
+
+    items: int
+    changed: int
+    largest: float | None
+
+
+def eligible_run(seed: str, number: int | None = None) -> Run:
+    """Return a random finished run that was measured here, always the same for a seed; or the one of this number.
+
+    Raises `BadInput` if there is none.
+    """
+    runs = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
+    runs = runs.exclude(artefact="").exclude(benchmark__path="").filter(parts__isnull=False).distinct()
+    numbers = list(runs.filter(**({"pk": number} if number else {})).order_by("pk").values_list("pk", flat=True))
+    if not numbers:
+        raise BadInput("There is no such finished run.", "Name one that was measured here and whose rows are stored.")
+    return Run.objects.select_related("model", "benchmark").get(pk=Random(seed).choice(numbers))
+
+
+def sampled_parts(run: Run, items: int, seed: str) -> list[RunPart]:
+    """Return random parts of a run, as many as it takes for this number of items, in the order of the run."""
+    parts = list(run.parts.select_related("run").order_by("pk"))
+    chosen: list[RunPart] = []
+    for part in Random(seed).sample(parts, len(parts)):
+        if sum(part.items for part in chosen) >= items:
+            break
+        chosen.append(part)
+    return sorted(chosen, key=lambda part: part.pk)
+
+
+def remeasure(run: Run, items: int, seed: str) -> Remeasurement:
+    """Measure parts of a finished run again, and store how far the rows differ from those of the run.
+
+    Where too many predictions have changed, the log and the list of changes say so. The run itself stays as it is.
+    """
+    parts = sampled_parts(run, items, seed)
+    results = list(_measured(run, parts))
+    again = pd.concat([result.rows for result in results], ignore_index=True)
+    first = item_rows.frame(run, COMPARED).merge(again[ROW_KEY[:2]].drop_duplicates())
+    compared = differences(first, again, tolerance_of(run))
+    with transaction.atomic():
+        remeasurement = Remeasurement.objects.create(
+            run=run,
+            device=results[-1].record["device"],
+            first_device=run.provenance_record.get("device", ""),
+            parts=len(parts),
+            **compared._asdict(),
+        )
+        if remeasurement.is_alarm:
+            log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, remeasurement.in_words)
+            changes.record(Change.Kind.REMEASURED, run, f"{remeasurement.in_words}.")
+    return remeasurement
+
+
+def _measured(run: Run, parts: list[RunPart]) -> Iterator[PartResult]:
+    """Yield what a process of its own measures for each part."""
+    benchmarks.read(run.benchmark)  # raises an error if the files were changed
+    with measuring_process(downloaded(run)) as process:
+        process.load()
+        for part in parts:
+            yield process.measure(covered(part), positions=part.work)
+
+
+def differences(first: pd.DataFrame, again: pd.DataFrame, tolerance: float) -> Differences:
+    """Compare two measurements of the same items.
+
+    An item has changed if its prediction has; where a probe predicts nothing, if a score differs by more than the
+    tolerance of the number format. An item that only one of them has counts as changed as well.
+    """
+    pairs = first.merge(again, on=ROW_KEY, suffixes=("_first", "_again"))
+    items = len(first) + len(again) - len(pairs)
+    largest = [_largest_difference(row) for row in pairs.to_dict("records")]
+    predicted = next((name for name in PREDICTIONS if f"{name}_again" in pairs), None)
+    if predicted:
+        same = pairs[f"{predicted}_first"].eq(pairs[f"{predicted}_again"])
+        same |= pairs[f"{predicted}_first"].isna() & pairs[f"{predicted}_again"].isna()
+    else:
+        same = pd.Series([value is None or value <= tolerance for value in largest], dtype=bool)
+    return Differences(items, items - int(same.sum()), max((v for v in largest if v is not None), default=None))
+
+
+def _largest_difference(row: Mapping[Hashable, Any]) -> float | None:
+    """Return the largest difference of the scores that were computed exactly both times; missing ones are left out."""
+    gaps = [
+        gap
+        for name in SCORES
+        if f"{name}_first" in row and f"{name}_again" in row
+        for gap in _gaps(row, name)
+        if not np.isnan(gap)
+    ]
+    return max(gaps, default=None)
+
+
+def _gaps(row: Mapping[Hashable, Any], name: str) -> Floats:
+    first, again = (np.atleast_1d(np.asarray(row[f"{name}_{which}"], dtype=float)) for which in ("first", "again"))
+    if first.shape != again.shape:
+        return np.array([np.nan])
+    gaps: Floats = np.abs(first - again)
+    if name == "scores" and "exact_first" in row:
+        gaps = gaps[np.asarray(row["exact_first"], dtype=bool) & np.asarray(row["exact_again"], dtype=bool)]
+    return gaps
