@@ -3,18 +3,33 @@
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Timer
 from typing import Any
 
 from tqdm import tqdm
 
 from probing.estimate.work import BAR
 
+FIRST = 3.0  # seconds until the first line, even if nothing is done yet
 INTERVAL = 10.0  # seconds between two lines
 LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
 
 
 class Lines(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar that is printed as one plain line after the other, and not at its end."""
+    """A bar that is printed as one plain line after the other, and not at its end.
+
+    The first line does not wait for work: a first batch may take long, and until then nobody knows that all is well.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._first = Timer(FIRST, self.refresh)
+        self._first.daemon = True
+        self._first.start()
+
+    def close(self) -> None:
+        self._first.cancel()
+        super().close()
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         """Print the present state, and say that no bar is left to be cleared; an empty `msg` asks to clear it."""
@@ -24,7 +39,7 @@ class Lines(tqdm):  # type: ignore[misc]  # tqdm has no annotations
 
 
 def progress_bar(total: float, initial: float, *, shown: bool = True, title: str = "") -> tqdm:
-    """Return a bar that goes by estimated work; nothing is printed of what takes less than ten seconds in a file.
+    """Return a bar that goes by estimated work; nothing is printed of what takes less than three seconds in a file.
 
     `title`: what stands in front of the bar or of each line.
     """
