@@ -107,7 +107,9 @@ class CountingModel:
         """Return the number of distinct prefixes; with pruning, of the shared ones and an estimate of the rest."""
         texts = [s.context + (s.text[: s.end] if scoring.span == "answer" else s.text) for s in statements]
         before = len(self._prefixes)
-        passes = Counter(node for text in texts for node in self._path("score", self._pieces(text)[:-1]) if node > before)
+        passes = Counter(
+            node for text in texts for node in self._path("score", self._pieces(text)[:-1]) if node > before
+        )
         if not scoring.decide:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]

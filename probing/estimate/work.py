@@ -1,8 +1,8 @@
 """Estimates of the work that a part takes, by which progress and the time left are computed.
 
-A sample of the part's items is put to a model that only counts, with the tokens of the real model where its tokenizer is
-at hand: a script that the tokenizer hardly knows takes several times as many. The unit is about one token position; what matters
-is how parts compare.
+A sample of the part's items is put to a model that only counts, with the tokens of the real model where its tokenizer
+is at hand: a script that the tokenizer hardly knows takes several times as many. The unit is about one token position;
+what matters is how parts compare.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class WorkEstimate:
 
 
 class Estimates:
-    """The work of all parts of a run, estimated once for models of one kind with one tokenizer, whatever their weights."""
+    """The work of all parts of a run, estimated once for all models of one kind with the same tokenizer."""
 
     def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
         self._benchmark, self._settings = benchmark, settings

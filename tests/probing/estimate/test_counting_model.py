@@ -93,7 +93,9 @@ def letters(text: str) -> list[tuple[int, int]]:
     return [(index, index + 1) for index in range(len(text)) for _ in range(2)]
 
 
-@pytest.mark.parametrize(("kind", "positions"), [("causal", 2 * len("Oslo is") - 1), ("masked", (2 * len("Oslo is")) ** 2)])
+@pytest.mark.parametrize(
+    ("kind", "positions"), [("causal", 2 * len("Oslo is") - 1), ("masked", (2 * len("Oslo is")) ** 2)]
+)
 def test_with_a_tokenizer_its_own_tokens_are_counted(kind: Kind, positions: int) -> None:
     model = CountingModel(kind, letters)
     assert list(model.score([(prompt("[Y] is", ""), ["Oslo"])], Scoring()))

@@ -157,7 +157,9 @@ def test_what_a_killed_process_has_left_is_removed(cache: GgufCache) -> None:
     assert sorted(path.name for path in cache.folder.iterdir()) == ["key", "new"]
 
 
-def test_with_no_room_nothing_is_kept_or_used(cache: GgufCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_with_no_room_nothing_is_kept_or_used(
+    cache: GgufCache, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv(GIGABYTES, "1")
     usual = GgufCache.of_user()

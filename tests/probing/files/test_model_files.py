@@ -103,7 +103,7 @@ def test_a_link_that_leaves_the_folder_is_not_digested(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").symlink_to(tmp_path / "secret.json")
     with pytest.raises(UnsafeLink):
-        locate(str(tmp_path / "model")).digests
+        _ = locate(str(tmp_path / "model")).digests
 
 
 def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
