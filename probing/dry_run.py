@@ -81,7 +81,7 @@ def forecast_prepared(source: Opener, prepared: Preparation, seconds: float = SE
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
     model, start = open_model(source, prepared.settings, prepared.chosen)
-    work = prepared.estimates.of(model.card.kind)
+    work = prepared.estimates.of(model)
     trial = _Trial(model, prepared.benchmark, prepared.settings, seconds)
     trial.begin(work)
     positions = sum(estimate.positions for estimate in work.values())

@@ -144,7 +144,7 @@ def run_prepared(
             if earlier := finished_run(target, _provenance(model, content, settings)):
                 return earlier
             partial = _open_partial(target, model, content, settings, prepared.keep_tokens)
-            work = prepared.estimates.of(model.card.kind)
+            work = prepared.estimates.of(model)
             bar = progress_bar(*_work_done(partial, work), shown=progress, title=title)
             _probe_missing(model, content, settings, start, partial, work, bar)
             tokens = [path for part in parts(content, settings) if (path := partial.tokens(part))]

@@ -12,6 +12,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
 from probing.benchmark import Benchmark
+from probing.files.gguf_cache import GIGABYTES
 from probing.formats import bear
 from probing.formats.files import PLAN_FILE
 from tests.fakes import FakeModel
@@ -61,7 +62,8 @@ class FilesTogether(LoadFileScheduling):
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Try fewer of the examples that Hypothesis makes where slow tests are left out."""
+    """Try fewer of the examples that Hypothesis makes where slow tests are left out, and keep no networks."""
+    os.environ[GIGABYTES] = "0"
     settings.load_profile("few" if config.option.markexpr == "not slow" else "steady")
 
 

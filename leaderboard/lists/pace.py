@@ -1,23 +1,15 @@
-"""The pace of runs: how fast workers have been lately, and how long runs will take at that pace."""
+"""The pace of runs on the site: what workers have done so far, and how long runs will take at a pace."""
 
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 
-HALF_LIFE = 60.0  # seconds of work after which what was measured counts half
+from probing.estimate.pace import Stretch
+
 SHORTEST = 10.0  # seconds; of less, too little is known, as progress is stored every two seconds
-SHARE = 1 / 8  # in long runs, the half-life is this share of all the time that was worked
 PAUSE = timedelta(seconds=10)  # the longest that a worker takes between two parts, to store rows and to claim the next
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Work that one worker did without a break; it took so many seconds and stopped at `end`."""
-
-    work: float
-    seconds: float
-    end: datetime
 
 
 @dataclass(frozen=True)
@@ -50,41 +42,24 @@ class PartDone:
         return self.done and bool(self.end) and now - datetime.fromisoformat(str(self.end)) < PAUSE
 
 
-def stretches(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
-    """Return when how much of the work of a run was done. `scoring`: when its model was loaded.
+def work_of_workers(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
+    """Return what workers have done of a run, what ended first in front. `scoring`: when its model was loaded.
 
     A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
     of all. Of any other part in progress, nobody knows when it was begun, and it is left out.
     """
-    done = []
+    done: list[tuple[datetime, Stretch]] = []
     ends: dict[str, datetime] = {}
     for part in parts:
         if part.done and part.end and part.seconds:
             end = datetime.fromisoformat(part.end)
-            done.append(Stretch(part.work, part.seconds, end))
+            done.append((end, Stretch(part.work, part.seconds)))
             ends[part.worker] = max(end, ends.get(part.worker, end))
     for part in parts:
         begin = ends.get(part.worker, None if ends or part.attempts > 1 else scoring)
         if part.leased(now) and part.items_done and begin and (now - begin).total_seconds() >= SHORTEST:
-            done.append(Stretch(part.work_done, (now - begin).total_seconds(), now))
-    return done
-
-
-def recent_rate(stretches: Sequence[Stretch]) -> float | None:
-    """Return the work per second of one worker, with more weight on what was done lately; None if nothing was done.
-
-    The weight of a stretch halves with each half-life of time worked after it. Breaks do not count, so a run that was
-    interrupted for a day goes on at the pace that it had.
-    """
-    total = sum(stretch.seconds for stretch in stretches)
-    half_life = max(HALF_LIFE, SHARE * total)
-    work = seconds = after = 0.0
-    for stretch in sorted(stretches, key=lambda stretch: stretch.end, reverse=True):
-        weight = 0.5 ** ((after + stretch.seconds / 2) / half_life)
-        work += weight * stretch.work
-        seconds += weight * stretch.seconds
-        after += stretch.seconds
-    return work / seconds if work and seconds else None
+            done.append((now, Stretch(part.work_done, (now - begin).total_seconds())))
+    return [stretch for _, stretch in sorted(done, key=itemgetter(0))]
 
 
 def workers_of(parts: Sequence[PartDone], now: datetime) -> int:

@@ -15,7 +15,7 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard import schedule
-from leaderboard.lists.pace import PartDone, ends_in_line, recent_rate, seconds_left, stretches, workers_of
+from leaderboard.lists.pace import PartDone, ends_in_line, seconds_left, work_of_workers, workers_of
 from leaderboard.lists.queued_runs import (
     Seconds,
     Span,
@@ -28,6 +28,7 @@ from leaderboard.lists.queued_runs import (
 from leaderboard.lists.rates import RecentRates
 from leaderboard.lists.runs import OPEN, State
 from leaderboard.models import Run, RunEvent, RunPart
+from probing.estimate.pace import recent_rate
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -268,5 +269,5 @@ def _of_parts(
         sum(part.work_done for part in parts),
     )
     undone = [part.work - part.work_done for part in parts if not part.done]
-    rate = recent_rate(stretches(parts, scoring, now))
+    rate = recent_rate(work_of_workers(parts, scoring, now))
     return Begun(probe, parameters, sums, undone, workers_of(parts, now), rate)

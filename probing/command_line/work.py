@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from probing.command_line.token import add_token, token_of
+from probing.files.gguf_cache import cache_folder
 from probing.remote.client import Site
 from probing.remote.worker import Plan, RemoteWorker
 
@@ -38,7 +39,7 @@ def work(arguments: argparse.Namespace) -> None:
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
-    cache = arguments.cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clozeboard"
+    cache = arguments.cache or cache_folder()
     return Plan(
         cache=cache.expanduser().resolve(),
         lanes=tuple(lane.strip() for lane in arguments.lanes.split(",") if lane.strip()),

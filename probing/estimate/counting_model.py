@@ -3,8 +3,9 @@
 import math
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -33,6 +34,8 @@ RIVALS, GROWTH = 0.5, 0.75
 BLANK = "_"
 # The log-probabilities of every answer: enough tokens for everything that a probe computes from them.
 TOKENS = np.zeros(8)
+TEXTS_CUT = 4096  # texts whose tokens are remembered: those of one request are looked at several times
+Cut = Callable[[str], Sequence[tuple[int, int]]]
 
 
 class VerbLoad(NamedTuple):
@@ -45,12 +48,14 @@ class VerbLoad(NamedTuple):
 class CountingModel:
     """A model that answers every request with zeros; `loads` is the work that a network would have had.
 
-    Prefixes and inputs that were counted before are not counted again, as the scoring core shares them.
+    Prefixes and inputs that were counted before are not counted again, as the scoring core shares them. `cut` says
+    where each token of a text begins and ends; without a tokenizer, where `pieces` do.
     """
 
     device, dtype, batch_tokens = "cpu", "float32", 0
 
-    def __init__(self, kind: Kind) -> None:
+    def __init__(self, kind: Kind, cut: Cut | None = None) -> None:
+        self._cut = lru_cache(TEXTS_CUT)(cut or piece_spans)
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
         self.loads: dict[Verb, VerbLoad] = {}
@@ -84,12 +89,12 @@ class CountingModel:
     ) -> Iterator[Continuation]:
         for text in texts:
             read = text if isinstance(text, str) else text.fill("", BLANK).text
-            self._count("generate", 1, len(pieces(system + read)) + tokens)
+            self._count("generate", 1, self._length(system + read) + tokens)
             yield Continuation("")
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:
-            positions = self._new_inputs([("embed", text)], 1 + len(pieces(text)))  # a start token
+            positions = self._new_inputs([("embed", text)], 1 + self._length(text))  # a start token
             self._count("embed", positions > 0, positions)
             yield np.ones(1, np.float32)
 
@@ -102,7 +107,9 @@ class CountingModel:
         """Return the number of distinct prefixes; with pruning, of the shared ones and an estimate of the rest."""
         texts = [s.context + (s.text[: s.end] if scoring.span == "answer" else s.text) for s in statements]
         before = len(self._prefixes)
-        passes = Counter(node for text in texts for node in self._path("score", pieces(text)[:-1]) if node > before)
+        passes = Counter(
+            node for text in texts for node in self._path("score", self._pieces(text)[:-1]) if node > before
+        )
         if not scoring.decide:
             return len(passes)
         shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
@@ -116,22 +123,22 @@ class CountingModel:
         """
         whole = scoring.pll == "whole_answer" and scoring.span == "answer"
         if not whole and not scoring.decide:
-            return sum(self._new_inputs(_hidden(one, scoring.span), _length(one)) for one in statements)
-        first = sum(self._new_inputs([_without_option(one)], _length(one)) for one in statements)
-        inputs = sum(len(pieces(one.text)) * _length(one) for one in statements) / len(statements)
+            return sum(self._new_inputs(self._hidden(one, scoring.span), self._whole(one)) for one in statements)
+        first = sum(self._new_inputs([self._without_option(one)], self._whole(one)) for one in statements)
+        inputs = sum(self._length(one.text) * self._whole(one) for one in statements) / len(statements)
         return first if whole else first + round(_rivals(len(statements)) * inputs)
 
     def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> int:
         """Return the positions of an encoder, which reads a prompt once, and of its decoder, which writes options."""
-        read = sum(self._new_inputs([_context(one)], len(pieces("".join(_context(one)))) + 1) for one in statements)
-        return read + sum(len(pieces(one.text[one.start : one.end])) + 1 for one in statements)
+        read = sum(self._new_inputs([_context(one)], self._length("".join(_context(one))) + 1) for one in statements)
+        return read + sum(self._length(one.text[one.start : one.end]) + 1 for one in statements)
 
     def _blank(self, empty: Statement) -> int:
         """Return a prompt's new positions; a model that does not read what follows the blank reads only up to it."""
         if KINDS[self.card.kind].reads_right:
-            return self._new_inputs([("fill", empty.text)], len(pieces(empty.text)))
+            return self._new_inputs([("fill", empty.text)], self._length(empty.text))
         before = len(self._prefixes)
-        deque(self._path("fill", pieces(empty.text[: empty.start])), maxlen=0)
+        deque(self._path("fill", self._pieces(empty.text[: empty.start])), maxlen=0)
         return len(self._prefixes) - before
 
     def _path(self, verb: Verb, tokens: Iterable[str]) -> Iterator[int]:
@@ -140,6 +147,28 @@ class CountingModel:
         for token in tokens:
             node = self._prefixes.setdefault((node, token), len(self._prefixes) + 1)
             yield node
+
+    def _pieces(self, text: str) -> list[str]:
+        return [text[start:end] for start, end in self._cut(text)]
+
+    def _length(self, text: str) -> int:
+        return len(self._cut(text))
+
+    def _whole(self, statement: Statement) -> int:
+        """Return the length of a statement with its context."""
+        return self._length(statement.context + statement.text)
+
+    def _without_option(self, statement: Statement) -> tuple[str, str, str]:
+        """Return the input that options of one length share: the text with the option hidden."""
+        left, right = _context(statement)
+        return left, str(self._length(statement.text[statement.start : statement.end])), right
+
+    def _hidden(self, statement: Statement, span: Span) -> Iterator[tuple[str, ...]]:
+        """Yield the inputs in which each piece is hidden in turn; pieces of one character differ by their number."""
+        text = statement.text
+        for number, (start, end) in enumerate(self._cut(text)):
+            if span == "statement" or (start < statement.end and end > statement.start):
+                yield statement.context + text[:start], str(number), text[end:]
 
     def _new_inputs(self, inputs: Iterable[tuple[str, ...]], length: int) -> int:
         """Return the positions of those inputs that were not counted before."""
@@ -153,30 +182,11 @@ def _rivals(options: int) -> float:
     return RIVALS * math.pow(options, GROWTH)
 
 
-def pieces(text: str) -> list[str]:
-    """Split a text into pieces that are about as long as tokens."""
-    return PIECE.findall(text)
-
-
-def _length(statement: Statement) -> int:
-    """Return the length of a statement with its context, in pieces."""
-    return len(pieces(statement.context + statement.text))
-
-
-def _without_option(statement: Statement) -> tuple[str, str, str]:
-    """Return the input that options of one length share: the text with the option hidden."""
-    left, right = _context(statement)
-    return left, str(len(pieces(statement.text[statement.start : statement.end]))), right
+def piece_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the pieces of a text begin and end, which are about as long as tokens."""
+    return [match.span() for match in PIECE.finditer(text)]
 
 
 def _context(statement: Statement) -> tuple[str, str]:
     """Return the text on both sides of the option."""
     return statement.context + statement.text[: statement.start], statement.text[statement.end :]
-
-
-def _hidden(statement: Statement, span: Span) -> Iterator[tuple[str, str]]:
-    """Yield the inputs in which each piece is hidden in turn."""
-    text = statement.text
-    for start, end in (match.span() for match in PIECE.finditer(text)):
-        if span == "statement" or (start < statement.end and end > statement.start):
-            yield statement.context + text[:start], text[end:]

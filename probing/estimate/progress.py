@@ -3,18 +3,56 @@
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from threading import Timer
+from time import perf_counter
 from typing import Any
 
 from tqdm import tqdm
 
+from probing.estimate.pace import Pace
 from probing.estimate.work import BAR
 
+FIRST = 3.0  # seconds until the first line, even if nothing is done yet
 INTERVAL = 10.0  # seconds between two lines
 LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
 
 
-class Lines(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar that is printed as one plain line after the other, and not at its end."""
+class _Paced(tqdm):  # type: ignore[misc]  # tqdm has no annotations
+    """A bar whose time left follows from what was done lately, as a machine may be shared for a part of a run."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._pace, self._updated = Pace(), perf_counter()
+        super().__init__(*arguments, **options)
+
+    def update(self, n: float = 1) -> bool | None:
+        """Note how long the work took, and move the bar."""
+        now = perf_counter()
+        self._pace.add(n, now - self._updated)
+        self._updated = now
+        moved: bool | None = super().update(n)
+        return moved
+
+    @property
+    def format_dict(self) -> dict[str, Any]:
+        """What is shown; tqdm computes the time left from `rate`."""
+        return {**super().format_dict, "rate": self._pace.rate}
+
+
+class Lines(_Paced):
+    """A bar that is printed as one plain line after the other, and not at its end.
+
+    The first line does not wait for work: a first batch may take long, and until then nobody knows that all is well.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._first = Timer(FIRST, self.refresh)
+        self._first.daemon = True
+        self._first.start()
+
+    def close(self) -> None:
+        self._first.cancel()
+        super().close()
 
     def display(self, msg: str | None = None, pos: int | None = None) -> bool:
         """Print the present state, and say that no bar is left to be cleared; an empty `msg` asks to clear it."""
@@ -24,13 +62,13 @@ class Lines(tqdm):  # type: ignore[misc]  # tqdm has no annotations
 
 
 def progress_bar(total: float, initial: float, *, shown: bool = True, title: str = "") -> tqdm:
-    """Return a bar that goes by estimated work; nothing is printed of what takes less than ten seconds in a file.
+    """Return a bar that goes by estimated work; nothing is printed of what takes less than three seconds in a file.
 
     `title`: what stands in front of the bar or of each line.
     """
-    common = {"total": total, "initial": initial, "smoothing": 0, "desc": f"{title}: " if title else None}
+    common = {"total": total, "initial": initial, "desc": f"{title}: " if title else None}
     if not shown or sys.stderr.isatty():
-        return tqdm(**common, bar_format=BAR, disable=not shown)
+        return _Paced(**common, bar_format=BAR, disable=not shown)
     if _in_notebook():
         return _notebook_bar()(**common, bar_format=BAR)
     return Lines(**common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
@@ -48,5 +86,5 @@ def _notebook_bar() -> Any:
     Notebooks show the latter on one line as well.
     """
     if find_spec("ipywidgets") is None:
-        return tqdm
-    return import_module("tqdm.notebook").tqdm
+        return _Paced
+    return type("NotebookBar", (_Paced, import_module("tqdm.notebook").tqdm), {})

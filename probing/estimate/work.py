@@ -1,18 +1,22 @@
 """Estimates of the work that a part takes, by which progress and the time left are computed.
 
-A sample of the part's items is put to a model that only counts. The unit is about one token position; what matters
-is how parts compare.
+A sample of the part's items is put to a model that only counts, with the tokens of the real model where its tokenizer
+is at hand: a script that the tokenizer hardly knows takes several times as many. The unit is about one token position;
+what matters is how parts compare.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
+from typing import Any
 
 from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
-from probing.estimate.counting_model import CountingModel, VerbLoad
+from probing.estimate.counting_model import CountingModel, Cut, VerbLoad
 from probing.kinds import Kind
-from probing.language_model import Verb
+from probing.language_model import LanguageModel, Verb
 from probing.probes import probe_of
 from probing.probes.parts import Part, asked_relation, parts
 from probing.settings import Settings
@@ -42,22 +46,39 @@ class WorkEstimate:
 
 
 class Estimates:
-    """The work of all parts of a run, estimated once for each kind of model, as it does not depend on the weights."""
+    """The work of all parts of a run, estimated once for all models of one kind with the same tokenizer."""
 
     def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
         self._benchmark, self._settings = benchmark, settings
-        self._by_kind: dict[Kind, dict[Part, WorkEstimate]] = {}
+        self._made: dict[tuple[Kind, str], dict[Part, WorkEstimate]] = {}
 
-    def of(self, kind: Kind) -> Mapping[Part, WorkEstimate]:
+    def of(self, model: LanguageModel) -> Mapping[Part, WorkEstimate]:
         """Return the work of each part, in the order in which they are probed."""
-        if kind not in self._by_kind:
-            covered = parts(self._benchmark, self._settings)
-            self._by_kind[kind] = {part: estimate_work(self._benchmark, self._settings, part, kind) for part in covered}
-        return self._by_kind[kind]
+        tokenizer = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)
+        key = model.card.kind, _digest(tokenizer) if tokenizer else ""
+        if key not in self._made:
+            cut = partial(_token_spans, tokenizer) if tokenizer else None
+            self._made[key] = {
+                part: estimate_work(self._benchmark, self._settings, part, model.card.kind, cut)
+                for part in parts(self._benchmark, self._settings)
+            }
+        return self._made[key]
 
 
-def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind) -> WorkEstimate:
-    """Estimate the work of a part on a model of this kind.
+def _digest(tokenizer: Any) -> str:
+    return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
+
+
+def _token_spans(tokenizer: Any, text: str) -> Sequence[tuple[int, int]]:
+    """Return where the tokens of a text begin and end, without those that a tokenizer adds to every text."""
+    spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
+    return spans
+
+
+def estimate_work(
+    benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, cut: Cut | None = None
+) -> WorkEstimate:
+    """Estimate the work of a part on a model of this kind; `cut` is as in `CountingModel`.
 
     Counts a sample of the items in two halves; each item beyond the sample takes what one of the second half added.
     Raises `BadInput` where the probe cannot ask the part, as its prompts are made.
@@ -78,12 +99,12 @@ def estimate_work(benchmark: Benchmark, settings: Settings, part: Part, kind: Ki
                 break
         return count
 
-    counter, sample = CountingModel(kind), Random(0).sample(items, min(2 * ITEMS, len(items)))
+    counter, sample = CountingModel(kind, cut), Random(0).sample(items, min(2 * ITEMS, len(items)))
     try:
         first, half = ask(counter, sample[::2]), dict(counter.loads)
         second = ask(counter, sample[1::2])
     except BadInput:  # few-shot prompting may show more items than a sample has
-        counter = CountingModel(kind)
+        counter = CountingModel(kind, cut)
         ask(counter, items)
         return WorkEstimate(counter.loads)
     more = (len(items) - first - second) / max(second, 1)

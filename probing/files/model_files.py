@@ -6,6 +6,7 @@ Models are untrusted input: weights must be safetensors, never pickles, and code
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -45,8 +46,9 @@ class ModelFiles:
         """Return the listing of the files as they are now."""
         return folder_listing(self.folder, commit=self.commit, tokenizer=self.tokenizer)
 
+    @cached_property
     def digests(self) -> dict[str, str]:
-        """Return the SHA-256 of each file that is loaded."""
+        """The SHA-256 of each file that is loaded."""
         digests = {}
         for name in self.names:
             with self.path(name).open("rb") as file:

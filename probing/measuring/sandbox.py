@@ -13,6 +13,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from probing.files.gguf_cache import GIGABYTES
+
 ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `probing`
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/sys")
 DEVICES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # accelerators, as patterns below /dev
@@ -32,6 +34,7 @@ def environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return kept | {
         "HOME": "/tmp",
+        GIGABYTES: "0",  # its own /tmp is too small for networks, and nothing outside may be written
         "HF_HUB_OFFLINE": "1",
         "LANG": "C.UTF-8",
         "PATH": "/usr/bin:/bin",

@@ -83,7 +83,7 @@ class Monitor:
         begin, start = time.perf_counter(), Start(datetime.now(UTC), 0.0)
         model = self._prepared(network, tokenizer)
         settings = replace(self.settings, dtype=cast(DType, model.dtype))
-        work = self._estimates.of(model.card.kind)
+        work = self._estimates.of(model)
         results: dict[Part, PartResult] = shared(
             {part: estimate.positions for part, estimate in work.items()},
             lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),

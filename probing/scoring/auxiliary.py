@@ -50,5 +50,5 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
         )
     if tokenizer.pad_token is None:
         raise UnsupportedModel(f"{model} has no padding token.", "Save it with a tokenizer that names one.")
-    digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests().items())
+    digests = ", ".join(f"{name} {digest[:12]}" for name, digest in files.digests.items())
     return Auxiliary(network.eval(), tokenizer, f"{model} {files.commit} ({digests})")

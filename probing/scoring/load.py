@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from probing.files.adapters import Adapter, locate_adapter, split_adapter
 from probing.files.architectures import require_kind
 from probing.files.clean_folder import clean_folder
 from probing.files.description import Description, describe, weights_of
+from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, locate
 from probing.files.quantisation import Quantisation
@@ -46,6 +47,7 @@ from probing.revisions import position
 from probing.scoring.adapters import merged, require_peft
 from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
+from probing.scoring.kept_gguf import keep_network
 from probing.scoring.loading_options import LoadingOptions
 from probing.scoring.masked import MaskedModel
 from probing.scoring.quantised import (
@@ -131,12 +133,15 @@ def load(
     source = _Source.of(base, commit, tokenizer)
     logging.disable_progress_bar()
     on_phase("tokenizer")
+    source = source.with_kept(options)
     with source.folder() as folder:
         _refuse_config(source, folder)
         loaded_tokenizer = _tokenizer(source, folder)
         ids = try_tokenizer(source.where, loaded_tokenizer)
         on_phase("weights")
         network = _network(source, folder, options)
+        if source.key and not source.kept:
+            keep_network(source.key, network, loaded_tokenizer, CLASSES[source.kind][0])
         card = _card(model, source, network, options, lora, commit)
         network = merged(network, lora) if lora else network
     loaded = CLASSES[source.kind][1](network, loaded_tokenizer, card, batch_tokens)
@@ -167,7 +172,7 @@ def _card(
         parameters=network.num_parameters(),
         commit=source.files.commit,
         source=source.files.source,
-        files=source.files.digests() | (adapter.digests() if adapter else {}),
+        files=source.files.digests | (adapter.digests() if adapter else {}),
         adapter=adapter.identity if adapter else "",
         revision=_revision(commit, source.files),
         quantisation=quantised.title if quantised else "",
@@ -198,12 +203,18 @@ def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBas
 
 @dataclass(frozen=True)
 class _Source:
-    """A model's files after all checks. Of a GGUF file, there is no listing and no description."""
+    """A model's files after all checks. Of a GGUF file, there is no listing and no description.
+
+    `key`: the name under which the network of a GGUF file is kept, empty for other files. `kept`: the folder that it
+    was kept in earlier and is read from, None if there is none.
+    """
 
     files: ModelFiles
     kind: Kind
     listing: Listing | None = None
     description: Description | None = None
+    key: str = ""
+    kept: Path | None = None
 
     @classmethod
     def of(cls, model: str, commit: str, tokenizer: str = "") -> "_Source":
@@ -215,6 +226,13 @@ class _Source:
         listing = files.listing()
         description = describe(listing)
         return cls(files, require_kind(description.architecture), listing, description)
+
+    def with_kept(self, options: LoadingOptions) -> "_Source":
+        """Return the source that reads the network of a GGUF file where it was kept earlier, if it was."""
+        if not self.files.gguf:
+            return self
+        key = key_of(self.files.digests[self.files.gguf], str(options.dtype))
+        return replace(self, key=key, kept=GgufCache.of_user().find(key))
 
     @property
     def where(self) -> str:
@@ -239,13 +257,13 @@ class _Source:
     def folder(self) -> AbstractContextManager[Path]:
         """Return a context in which there is a folder that only holds what the checks have seen."""
         if self.listing is None or self.description is None:
-            return nullcontext(self.files.path(self.files.gguf).parent)
+            return nullcontext(self.kept or self.files.path(self.files.gguf).parent)
         return clean_folder(self.files, self.listing, self.description.config)
 
     def arguments(self, folder: Path) -> dict[str, Any]:
         """Return arguments that make the loaders of transformers read these files and nothing else."""
         arguments: dict[str, Any] = {"pretrained_model_name_or_path": folder, "local_files_only": True}
-        if self.files.gguf:
+        if self.files.gguf and not self.kept:
             return arguments | {"gguf_file": self.files.path(self.files.gguf).name}
         return arguments | {"trust_remote_code": False}
 

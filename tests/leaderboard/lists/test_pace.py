@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from leaderboard.lists.pace import PartDone, Stretch, ends_in_line, recent_rate, seconds_left, stretches
+from leaderboard.lists.pace import PartDone, ends_in_line, seconds_left, work_of_workers
+from probing.estimate.pace import Stretch, recent_rate
 from tests.leaderboard.lists.measured_parts import MEASURED_PARTS
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -61,7 +62,7 @@ def known_at(now: float, works: list[float], rows: list[tuple[int, float, float]
 
 
 def estimate(parts: list[PartDone], now: float) -> float:
-    rate = recent_rate(stretches(parts, START, at(now)))
+    rate = recent_rate(work_of_workers(parts, START, at(now)))
     assert rate is not None
     workers = len({part.worker for part in parts if part.leased(at(now))})
     return seconds_left(rate, workers, [part.work - part.work_done for part in parts if not part.done])
@@ -136,30 +137,20 @@ def test_the_time_left_follows_the_number_of_workers() -> None:
     assert seconds_left(10, 0, [100.0]) == 10, "a run that waits for a worker will have one"
 
 
-def test_what_was_done_lately_counts_more() -> None:
-    slow_then_fast = [Stretch(100, 100, at(100)), Stretch(1000, 100, at(200))]
-    rate = recent_rate(slow_then_fast)
-    assert rate is not None and 5.5 < rate < 10
-
-
-def test_there_is_no_rate_before_anything_was_done() -> None:
-    assert recent_rate([]) is None
-
-
 def part(**fields: object) -> PartDone:
     usual = {"items": 10, "items_done": 5, "work": 100.0, "done": False, "worker": "a", "attempts": 1}
     return PartDone(**{**usual, "lease_until": at(130), "end": None, "seconds": None, **fields})  # type: ignore[arg-type]
 
 
 def test_the_first_part_was_begun_when_the_model_was_loaded() -> None:
-    assert stretches([part()], at(50), at(100)) == [Stretch(50, 50, at(100))]
+    assert work_of_workers([part()], at(50), at(100)) == [Stretch(50, 50)]
 
 
 @pytest.mark.parametrize(
     "unknown", [{"attempts": 2}, {"lease_until": at(99)}, {"lease_until": None}, {"items_done": 0}]
 )
 def test_a_part_whose_begin_is_not_known_says_nothing_about_the_pace(unknown: dict[str, object]) -> None:
-    assert stretches([part(**unknown)], at(50), at(100)) == []
+    assert work_of_workers([part(**unknown)], at(50), at(100)) == []
 
 
 def test_waiting_runs_are_taken_by_the_worker_that_is_free_first() -> None:

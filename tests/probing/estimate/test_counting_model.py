@@ -2,11 +2,16 @@
 
 import pytest
 
-from probing.estimate.counting_model import CountingModel, VerbLoad, pieces
+from probing.estimate.counting_model import CountingModel, VerbLoad, piece_spans
+from probing.kinds import Kind
 from probing.language_model import Request, Scoring
 from probing.template import prompt
 
 NORWAY: Request = (prompt("The capital of [X] is [Y].", "Norway"), ["Oslo", "Cairo", "New Delhi"])
+
+
+def pieces(text: str) -> list[str]:
+    return [text[start:end] for start, end in piece_spans(text)]
 
 
 def score_load(kind: str, *requests: Request, **settings: object) -> VerbLoad:
@@ -81,6 +86,20 @@ def test_equal_texts_are_embedded_once() -> None:
     model = CountingModel("causal")
     assert len(list(model.embed(["Oslo", "Oslo", "New Delhi"]))) == 3
     assert model.loads["embed"] == VerbLoad(2, (1 + 1) + (1 + 2))
+
+
+def letters(text: str) -> list[tuple[int, int]]:
+    """The tokens of a tokenizer that writes each letter as two tokens."""
+    return [(index, index + 1) for index in range(len(text)) for _ in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "positions"), [("causal", 2 * len("Oslo is") - 1), ("masked", (2 * len("Oslo is")) ** 2)]
+)
+def test_with_a_tokenizer_its_own_tokens_are_counted(kind: Kind, positions: int) -> None:
+    model = CountingModel(kind, letters)
+    assert list(model.score([(prompt("[Y] is", ""), ["Oslo"])], Scoring()))
+    assert model.loads["score"].positions == positions
 
 
 def test_verbs_share_no_prefixes() -> None:

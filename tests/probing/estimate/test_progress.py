@@ -26,6 +26,17 @@ def test_without_a_terminal_each_interval_has_a_line_with_the_time_left(
     ]
 
 
+def test_the_first_line_does_not_wait_for_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "FIRST", 0.01)
+    bar = progress_bar(100, 0)
+    bar._first.join()
+    bar.close()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("0 % done") and line.endswith("? left")
+
+
 def test_what_ends_within_the_first_interval_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_bar(100, 0) as bar:
         bar.update(100)

@@ -127,7 +127,7 @@ def test_counting_items_would_not_do(
 ) -> None:
     """Guards the tests here: their benchmarks are hard enough."""
 
-    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str) -> WorkEstimate:
+    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str, cut: object) -> WorkEstimate:
         work = estimate_work(benchmark, settings, part, "causal")
         return WorkEstimate({"score": VerbLoad(work.loads["score"].statements, part.items)})
 

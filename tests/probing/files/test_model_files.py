@@ -67,7 +67,7 @@ def test_a_checkpoint_without_a_tokenizer_takes_that_of_the_folder_around_it(gpt
         path.unlink()
     files = locate(str(checkpoint))
     assert files.tokenizer == training.resolve()
-    assert files.digests()["tokenizer.json"] == locate(str(gpt2)).digests()["tokenizer.json"]
+    assert files.digests["tokenizer.json"] == locate(str(gpt2)).digests["tokenizer.json"]
     other = copytree(checkpoint, training / "notes")
     assert locate(str(other)).tokenizer is None, "its name is not that of a checkpoint"
     with pytest.raises(NoFastTokenizer) as caught:
@@ -103,7 +103,7 @@ def test_a_link_that_leaves_the_folder_is_not_digested(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "config.json").symlink_to(tmp_path / "secret.json")
     with pytest.raises(UnsafeLink):
-        locate(str(tmp_path / "model")).digests()
+        _ = locate(str(tmp_path / "model")).digests
 
 
 def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not loaded")
     files = locate(str(tmp_path))
     assert (files.folder, files.source) == (tmp_path, "folder")
-    assert files.digests() == {"config.json": hashlib.sha256(b"{}").hexdigest()}
+    assert files.digests == {"config.json": hashlib.sha256(b"{}").hexdigest()}
 
 
 def test_a_file_of_a_folder_is_no_model(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_gguf_file_is_found_alone_or_in_its_folder(tmp_path: Path) -> None:
     for name in (tmp_path, tmp_path / "small.gguf"):
         files = locate(str(name))
         assert (files.source, files.gguf) == ("gguf", "small.gguf")
-        assert list(files.digests()) == ["small.gguf"]
+        assert list(files.digests) == ["small.gguf"]
 
 
 def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from shutil import copytree
 from typing import Any
 
+import gguf
 import pytest
 import torch
 from huggingface_hub import constants
@@ -40,6 +41,7 @@ from probing.errors import (
     UnsupportedModel,
 )
 from probing.files.description import describe
+from probing.files.gguf_cache import GIGABYTES
 from probing.files.listing import folder_listing
 from probing.runner import peak_memory
 from probing.scoring.causal import CausalModel
@@ -390,12 +392,21 @@ def test_a_model_is_spread_if_one_gpu_cannot_hold_it_in_the_type_asked_for(
 
 
 @pytest.mark.slow
-def test_a_gguf_file_becomes_a_causal_model(smollm2: Path) -> None:
-    model = load(str(smollm2), device="cpu")
-    assert (model.card.source, model.card.architecture) == ("gguf", "LlamaForCausalLM")
-    assert list(model.card.files) == [smollm2.name]
-    (scores,) = answers(model, [(prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"])])
+def test_a_gguf_file_becomes_a_causal_model_and_the_same_one_when_it_was_kept(
+    smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv(GIGABYTES, "1")
+    request = prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"]
+    first = load(str(smollm2), device="cpu", batch_tokens=512)
+    (scores,) = answers(first, [request])
+    assert (first.card.source, first.card.architecture) == ("gguf", "LlamaForCausalLM")
+    assert list(first.card.files) == [smollm2.name]
     assert scores.reduce().argmax() == 1
+    monkeypatch.setattr(gguf, "GGUFReader", None)  # nothing reads the file again
+    second = load(str(smollm2), device="cpu", batch_tokens=512)
+    assert second.card == first.card
+    assert (answers(second, [request])[0].reduce() == scores.reduce()).all()
 
 
 @pytest.mark.slow
