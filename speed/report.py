@@ -53,10 +53,31 @@ def report(results: Mapping[str, Any]) -> str:
         f"{machine['square_gflops']} GFLOP/s",
         positions_table(results),
         ratios_table(results),
+        *(_limits(WORK[name], limits) for name, limits in results["limits"].items()),
+        *(_growth(row) for row in results.get("growth", ())),
     ]
     for comparison in results["comparisons"].values():
         lines += [f"Not measured: {name}. {reason}" for name, reason in comparison["not_measured"].items()]
     return "\n\n".join(lines)
+
+
+def _limits(work: str, limits: Mapping[str, Any]) -> str:
+    """Write how near to the machine's limits this project works, which the tables leave out."""
+    budget, memory, rates = limits["budget"], limits["memory"], limits["of_shapes_rate"]
+    return (
+        f"{work}: accuracy {limits['accuracy']:.2f}; {rates['full']:.0%} of the rate of its matrix products "
+        f"(`--decide` {rates['decide']:.0%}); batches of {budget['chosen']:,} positions were chosen, of at most "
+        f"{budget['ceiling']:,}; at the largest ones, {memory['statements']:,} statements take "
+        f"{memory['full'] / 2**20:,.0f} MiB beside the model (`--decide` {memory['decide'] / 2**20:,.0f}); the time "
+        f"estimated after a tenth of the statements was wrong by {limits['estimate_error']:+.0%}."
+    )
+
+
+def _growth(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['options']:,} options: {row['distinct_prefixes']:,} distinct prefixes, {row['positions']:,} positions "
+        f"computed, {row['ms_per_prefix']:.2f} ms a prefix."
+    )
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
@@ -65,8 +86,13 @@ def summary_table(results: Mapping[str, Any]) -> str:
     medians = {(row["peer"], row["own"]): row["median"]["processor"] for row in rows}
     versions = {row["system"]: row["version"] for row in results["comparisons"]["causal"]["systems"]}
     peers = dict.fromkeys(row["peer"] for row in rows)
-    return markdown(
-        ("times as fast as", "every option scored", "the best option alone (`--decide`)"),
+    work = results["work"]["causal"]
+    introduction = (
+        f"On {work['statements']:,} statements of BEAR with {work['model']['name']} in float32, on a CPU with "
+        f"{results['machine']['torch_threads']} threads, it needs this many times less processor time than:\n\n"
+    )
+    return introduction + markdown(
+        ("", "every option scored", "the best option alone (`--decide`)"),
         [
             (f"{peer} {versions[peer]}", f"{medians[peer, 'full']:.1f}", f"{medians[peer, 'decide']:.1f}")
             for peer in peers
