@@ -23,7 +23,7 @@ from speed.growth import growth
 from speed.limits import MEMORY_STATEMENTS, limits
 from speed.machine import describe, square_rate
 from speed.networks import LoadedNetwork, NetworkKind, load_network
-from speed.peers.protocol import Job
+from speed.peers.protocol import Item, Job
 from speed.report import report
 from speed.weights import write_folder, write_gguf
 from speed.work import Workload, completions, statements, workload
@@ -91,7 +91,7 @@ def _comparisons(loaded: LoadedNetwork, work: Workload, plan: BenchmarkPlan) -> 
         folder = Path(name)
         weights, gguf = folder / "weights", folder / "model.gguf"
         write_folder(loaded, weights)
-        items = {loaded.kind: statements(work)}
+        items: dict[str, list[Item]] = {loaded.kind: statements(work)}
         if loaded.kind == "causal":
             write_gguf(gguf)
             items["completions"] = completions(workload(plan.completed_items))

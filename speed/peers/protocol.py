@@ -41,9 +41,11 @@ class Job(NamedTuple):
 
 
 class Scorer(Protocol):
-    """A loaded system. `positions` counts the token positions that it has computed so far, padding included."""
+    """A loaded system."""
 
-    positions: int
+    @property
+    def positions(self) -> int:
+        """The number of token positions that the system has computed so far, padding included."""
 
     def score(self, items: Sequence[Item], batch_size: int) -> Sequence[float | None]:
         """Return the log-probability of each text of all items, None where it need not be known exactly."""

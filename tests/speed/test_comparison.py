@@ -31,8 +31,8 @@ def test_predictions_are_compared_item_by_item() -> None:
 
 
 def test_a_ratio_is_the_median_over_rounds_and_not_of_medians() -> None:
-    peer = System("peer", "p", ("causal",), lambda job: None, required={("causal", "full"): 4.5})  # type: ignore[arg-type, return-value]
-    own = System("full", "p", ("causal",), lambda job: None, own=True)  # type: ignore[arg-type, return-value]
+    peer = System("peer", "p", ("causal",), lambda job: None, required={("causal", "full"): 4.5})
+    own = System("full", "p", ("causal",), lambda job: None, own=True)
     measured = {
         "peer": [costing(8.0, 1.0), costing(10.0, 1.0), costing(90.0, 1.0)],
         "full": [costing(2.0, 2.0), costing(1.0, 0.5), costing(30.0, 1.0)],
@@ -82,7 +82,7 @@ def test_the_bars_are_those_that_are_promised() -> None:
 def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    absent = Declared("lm_pub_quiz", System("absent", "p", ("masked",), lambda job: None))  # type: ignore[arg-type, return-value]
+    absent = Declared("lm_pub_quiz", System("absent", "p", ("masked",), lambda job: None))
     declared = [*systems_of("masked"), absent]
     monkeypatch.setattr(comparison, "systems_of", lambda name: declared)
     job = Job("masked", str(build_bert(tmp_path / "model")), "", 1, ITEMS)
