@@ -1,12 +1,16 @@
-"""The GGUF file in float32: the same tensors and metadata as in the file that it is made of."""
+"""Weights as the systems take them: the same in a folder and in a GGUF file as in what they are made of."""
 
 from pathlib import Path
 
 import gguf
 import numpy as np
+import torch
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from speed.weights import write_gguf
+from speed.networks import LoadedNetwork
+from speed.weights import write_folder, write_gguf
+from tests.tiny_models import build_bert
 
 VALUES = np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32)
 
@@ -41,3 +45,12 @@ def test_metadata_are_kept_but_for_the_type_of_the_weights(tmp_path: Path) -> No
     assert fields["llama.context_length"].contents() == 128
     assert fields["tokenizer.ggml.tokens"].contents() == ["a", "b"]
     assert fields["general.file_type"].contents() == gguf.LlamaFileType.ALL_F32
+
+
+def test_a_folder_is_loaded_as_the_network_that_was_written(tmp_path: Path) -> None:
+    folder = build_bert(tmp_path / "model")
+    network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    write_folder(LoadedNetwork("tiny", "masked", network, tokenizer, {}), tmp_path / "written")
+    written = AutoModelForMaskedLM.from_pretrained(tmp_path / "written").state_dict()
+    assert all(torch.equal(values, written[name]) for name, values in network.state_dict().items())
+    assert AutoTokenizer.from_pretrained(tmp_path / "written")("Chad").input_ids == tokenizer("Chad").input_ids
