@@ -61,7 +61,7 @@ lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that 
 	$(COMPILE) --extra dev --extra training -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
-bench: install  ## compare the speed with the peer's, and that of pages with a bare view
+bench: install  ## compare the speed with its peers', and that of pages with a bare view
 	$(BIN)/python -m speed
 	$(BIN)/python -m speed.pages
 

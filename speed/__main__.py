@@ -1,82 +1,117 @@
-"""Compare the speed of this project with its peer and with the machine's limits: `python -m speed [causal] [masked]`.
+"""Compare the speed of this project with its peers and with the machine's limits: `python -m speed`.
 
-The exit code is 1 where a required ratio is missed. `--quick` is a short run that neither writes results nor requires
-a ratio.
+All systems score the same statements with the same weights in float32, each in a process of its own, in turns. The
+environments of peers are made on first use, in `clozeboard/peers` below the user's cache folder. The exit code is 1
+where a required ratio is missed or scores differ. `--quick` is a short run that writes no results and requires nothing.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from probing.errors import ProbingError
-from speed.comparison import QUICK_PLAN, WHOLE_PLAN, BenchmarkPlan, compare_systems
-from speed.growth import growth
-from speed.machine import describe, square_rate
-from speed.networks import NetworkKind, load_network
-from speed.report import growth_table, missed, notes, report_table
+import torch
 
-RESULTS = Path(__file__).parent / "results"
-NETWORK_KINDS: tuple[NetworkKind, ...] = ("causal", "masked")
-PACKAGES = ("torch", "transformers", "lm-pub-quiz")
+from probing.errors import ProbingError
+from speed.comparison import compare, missed
+from speed.growth import growth
+from speed.limits import MEMORY_STATEMENTS, limits
+from speed.machine import describe, square_rate
+from speed.networks import LoadedNetwork, NetworkKind, load_network
+from speed.peers.protocol import Item, Job
+from speed.report import report
+from speed.weights import write_folder, write_gguf
+from speed.work import Workload, completions, statements, workload
+
+RESULTS = Path(__file__).parent / "results" / "peers.json"
+PACKAGES = ("torch", "transformers")
+COMPLETED_ITEMS = 4  # of each relation, for sentences that are completed after examples
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """Extent of a run: items per relation, and rounds of taking turns."""
+
+    items: Mapping[NetworkKind, int]
+    completed_items: int
+    rounds: int
+
+
+WHOLE_PLAN = BenchmarkPlan({"causal": 20, "masked": 6}, COMPLETED_ITEMS, 3)
+QUICK_PLAN = BenchmarkPlan({"causal": 1, "masked": 1}, 1, 1)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed", description=__doc__)
     parser.add_argument(
-        "kinds", nargs="*", metavar="KIND", default=NETWORK_KINDS, help="causal, masked; both if none is named"
-    )
-    parser.add_argument(
         "--quick", action="store_true", help="make a short run that writes no results and requires no ratio"
     )
-    options = parser.parse_args()
-    if unknown := set(options.kinds).difference(NETWORK_KINDS):
-        parser.error(f"{', '.join(sorted(unknown))}: no such kind; choose from {', '.join(NETWORK_KINDS)}")
+    quick = parser.parse_args().quick
     try:
-        return _measure(options.kinds, QUICK_PLAN if options.quick else WHOLE_PLAN)
+        results = _measure(QUICK_PLAN if quick else WHOLE_PLAN, with_limits=not quick)
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
-
-
-def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan) -> int:
-    rate = square_rate()
-    machine = describe() | {"square_gflops": round(rate, 1)}
-    packages = {name: version(name) for name in PACKAGES}
-    comparisons = []
-    for kind in kinds:
-        loaded = load_network(kind)
-        measured = compare_systems(loaded, plan, rate)
-        if kind == "causal":
-            measured["growth"] = growth(loaded, plan.rounds)
-        comparisons.append(measured)
-        if plan is WHOLE_PLAN:
-            _write_results(kind, {"machine": machine, "versions": packages} | measured)
-    _show(machine, comparisons)
-    return _complain(missed(comparisons)) if plan is WHOLE_PLAN else 0
-
-
-def _show(machine: dict[str, Any], comparisons: list[dict[str, Any]]) -> None:
-    print(f"{machine['cores']} cores, {machine['processor']}, best matrix product {machine['square_gflops']} GFLOP/s\n")
-    print(report_table(comparisons), "\n")
-    for comparison in comparisons:
-        print(notes(comparison))
-        if "growth" in comparison:
-            print(growth_table(comparison["growth"]))
-
-
-def _write_results(name: str, results: dict[str, Any]) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-
-
-def _complain(misses: list[str]) -> int:
+    print(report(results))
+    if quick:
+        return 0
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    misses = [line for comparison in results["comparisons"].values() for line in missed(comparison)]
     for line in misses:
         print(f"Missed: {line}", file=sys.stderr)
     return 1 if misses else 0
+
+
+def _measure(plan: BenchmarkPlan, *, with_limits: bool) -> dict[str, Any]:
+    results: dict[str, Any] = {
+        "machine": describe() | {"square_gflops": round(square_rate(), 1)},
+        "versions": {name: version(name) for name in PACKAGES},
+        "work": {},
+        "comparisons": {},
+        "limits": {},
+    }
+    for kind in ("causal", "masked"):
+        loaded, work = load_network(kind), workload(plan.items[kind])
+        results["work"][kind] = _description(loaded, work, plan.items[kind])
+        results["comparisons"] |= _comparisons(loaded, work, plan)
+        if with_limits:
+            results["limits"][kind] = limits(loaded, work, results["comparisons"][kind], MEMORY_STATEMENTS[kind])
+            if kind == "causal":
+                results["growth"] = growth(loaded, plan.rounds)
+    return results
+
+
+def _comparisons(loaded: LoadedNetwork, work: Workload, plan: BenchmarkPlan) -> dict[str, Any]:
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        weights, gguf = folder / "weights", folder / "model.gguf"
+        write_folder(loaded, weights)
+        items: dict[str, list[Item]] = {loaded.kind: statements(work)}
+        if loaded.kind == "causal":
+            write_gguf(gguf)
+            items["completions"] = completions(workload(plan.completed_items))
+        return {
+            comparison: compare(
+                comparison, Job(loaded.kind, str(weights), str(gguf), torch.get_num_threads(), own), folder, plan.rounds
+            )
+            for comparison, own in items.items()
+        }
+
+
+def _description(loaded: LoadedNetwork, work: Workload, items: int) -> dict[str, Any]:
+    return {
+        "model": {"name": loaded.name, "parameters": loaded.network.num_parameters(), "training": loaded.training},
+        "benchmark": work.benchmark,
+        "relations": work.relations,
+        "template": 0,
+        "items_per_relation": items,
+        "statements": work.statements,
+    }
 
 
 if __name__ == "__main__":

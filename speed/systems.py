@@ -1,11 +1,9 @@
-"""The systems that score the same workload on the same network: this project and the peer library."""
+"""This project's two systems in this process: full scoring, and scoring with early decision."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from lm_pub_quiz import Evaluator
 from numpy.typing import NDArray
 
 from probing.language_model import Scoring, fitting
@@ -28,15 +26,6 @@ class Observation(NamedTuple):
     padding: int
 
 
-class System(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    def __call__(self, workload: Workload) -> list[OptionScores]: ...
-
-    def observe(self, workload: Workload) -> Observation: ...
-
-
 @dataclass(frozen=True)
 class Ours:
     name: str
@@ -51,37 +40,3 @@ class Ours:
         before = replace(self.model.usage)
         scores, usage = self(workload), self.model.usage
         return Observation(scores, usage.positions - before.positions, usage.padding - before.padding)
-
-
-@dataclass(frozen=True)
-class Peer:
-    name: str
-    evaluator: Evaluator
-    batch_size: int
-
-    def __call__(self, workload: Workload) -> list[OptionScores]:
-        item_scores = [
-            self.evaluator.score_answers(
-                template=item.template,
-                subject=item.subject,
-                answers=item.options,
-                reduction="sum",
-                batch_size=self.batch_size,
-            )
-            for item in workload
-        ]
-        return [OptionScores(np.array(scores), np.ones(len(scores), bool)) for scores in item_scores]
-
-    def observe(self, workload: Workload) -> Observation:
-        positions = padding = 0
-
-        def count(module: torch.nn.Module, args: Any, inputs: dict[str, torch.Tensor]) -> None:
-            nonlocal positions, padding
-            positions += inputs["input_ids"].numel()
-            padding += int((inputs["attention_mask"] == 0).sum())
-
-        hook = self.evaluator.model.register_forward_pre_hook(count, with_kwargs=True)
-        try:
-            return Observation(self(workload), positions, padding)
-        finally:
-            hook.remove()

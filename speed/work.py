@@ -10,8 +10,10 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.language_model import Request
 from probing.template import prompt
+from speed.peers.protocol import Item as PeerItem
 
 BEAR_RELATIONS = ("P30", "P36", "P19")
+EXAMPLES = 3
 STARTER_RELATIONS = ("country_continent", "country_capital", "novel_author")
 
 
@@ -80,3 +82,30 @@ def select(benchmark: Benchmark, relations: Sequence[str], items: int | None = N
 
 def choice_item(relation: Relation, item: Item) -> ChoiceItem:
     return ChoiceItem(relation.templates[0], item.subject, relation.answer_space, item.answers[0])
+
+
+def statements(work: Workload) -> list[PeerItem]:
+    """Return the items with whole statements to be scored, without a context."""
+    prompts = ((item, *item.request) for item in work)
+    return [_item(item, "", [blank.fill(option).text for option in options]) for item, blank, options in prompts]
+
+
+def completions(work: Workload) -> list[PeerItem]:
+    """Return the items with sentences to be completed from their blank on, after examples that all of them share.
+
+    Items whose sentence begins with the blank are left out.
+    """
+    true = [blank.fill(options[0]).text for blank, options in (item.true_statement for item in work)]
+    examples = "".join(f"{text}\n" for text in true[:: max(len(true) // EXAMPLES, 1)][:EXAMPLES])
+    return [completed for item in work if (completed := _completed(item, examples))]
+
+
+def _completed(item: ChoiceItem, examples: str) -> PeerItem | None:
+    blank, options = item.request
+    filled = [blank.fill(option) for option in options]
+    before = filled[0].text[: filled[0].start].rstrip()
+    return _item(item, examples + before, [statement.text[len(before) :] for statement in filled]) if before else None
+
+
+def _item(item: ChoiceItem, context: str, texts: list[str]) -> PeerItem:
+    return PeerItem(item.template, item.subject, list(item.options), context, texts)

@@ -1,10 +1,11 @@
 """Size of batches: a budget of token positions, calibrated on the real work and halved when memory runs out."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import torch
 from transformers import PreTrainedModel
@@ -13,7 +14,6 @@ from probing.errors import OutOfMemory
 
 INITIAL_TOKENS = 512
 MIN_SPEEDUP = 1.05  # a larger batch is kept only if it is this much faster
-SLOW_BATCHES = 3  # the budget is settled after this many batches without that speed-up
 
 # Memory that the widest layer of a batch may take: in bytes on a CPU, as a share of the free memory on a GPU.
 CPU_BYTES = 2**29
@@ -35,13 +35,30 @@ BatchT = TypeVar("BatchT", bound=Batch)
 ResultT = TypeVar("ResultT")
 
 
+class Trial(NamedTuple):
+    """Batches of each of two sizes that are timed before one is chosen.
+
+    `fewest`: enough where every batch of the larger size is faster than all of the smaller one; `most`: where the times
+    overlap, the fastest batches of both sizes are compared after this many.
+    """
+
+    fewest: int
+    most: int
+
+
+# Other programs slow down single batches, and often several in a row, on a CPU but hardly on a GPU.
+CPU_TRIAL = Trial(4, 24)
+GPU_TRIAL = Trial(1, 3)
+
+
 @dataclass
 class Budget:
     """Token positions per batch.
 
     Unless `fixed` is given, the budget starts small and doubles on real batches while that makes the work at least 5 %
-    faster, so that nothing is computed for calibration only. `ceiling` bounds the memory that a batch takes. When
-    memory runs out, the budget is halved for good.
+    faster, so that nothing is computed for calibration only. Batches of the size that is best so far and of the next
+    larger one take turns, and their fastest ones are compared, because another program can make a batch slower but
+    never faster. `ceiling` bounds the memory that a batch takes. When memory runs out, the budget is halved for good.
     """
 
     device: torch.device
@@ -49,13 +66,13 @@ class Budget:
     fixed: int | None = None
     notes: list[str] = field(default_factory=list)
     tokens: int = field(init=False)
-    _best_rate: float = 0.0
-    _slow_batches: int = 0
+    _best: int = field(init=False)
+    _rates: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     _settled: bool = False
 
     def __post_init__(self) -> None:
-        self.tokens = self.fixed or min(INITIAL_TOKENS, self.ceiling)
-        self._settled = self.fixed is not None
+        self.tokens = self._best = self.fixed or min(INITIAL_TOKENS, self.ceiling)
+        self._settled = self.fixed is not None or self._best == self.ceiling
 
     def run(
         self, work: Callable[[BatchT], ResultT], batch: BatchT, positions: int, made_for: int | None = None
@@ -91,24 +108,32 @@ class Budget:
         return time.perf_counter()
 
     def _calibrate(self, positions: int, started: float) -> None:
-        """Double the budget while batches get faster; settle only after several slow ones, as one may be chance."""
+        """Note the speed of a full batch, and keep the larger of two sizes, the smaller one, or try both again."""
         if self._settled:
             return
-        rate = positions / (self._now() - started)
         if positions > self.tokens:  # a single item larger than the budget: a smaller budget gives the same batch
-            self._double()
-        elif rate >= MIN_SPEEDUP * self._best_rate:
-            self._best_rate, self._slow_batches = rate, 0
-            self._double()
+            self._prefer(self._next)
+            return
+        self._rates[self.tokens].append(positions / (self._now() - started))
+        smaller, larger = self._rates[self._best], self._rates[self._next]
+        trial = GPU_TRIAL if self.device.type == "cuda" else CPU_TRIAL
+        timed = min(len(smaller), len(larger))
+        if timed >= trial.fewest and min(larger) >= MIN_SPEEDUP * max(smaller):
+            self._prefer(self._next)
+        elif timed >= trial.most:
+            self._prefer(self._next if max(larger) >= MIN_SPEEDUP * max(smaller) else self._best)
         else:
-            self._slow_batches += 1
-            if self._slow_batches == SLOW_BATCHES:
-                self.tokens //= 2
-                self._settled = True
+            self.tokens = self._best if len(smaller) <= len(larger) else self._next
 
-    def _double(self) -> None:
-        self._settled = self.tokens >= self.ceiling
-        self.tokens = min(2 * self.tokens, self.ceiling)
+    @property
+    def _next(self) -> int:
+        return min(2 * self._best, self.ceiling)
+
+    def _prefer(self, tokens: int) -> None:
+        """Go on from the better of two sizes: try the next larger one, or settle where there is none to be tried."""
+        self._settled = tokens in (self._best, self.ceiling)
+        self._best = tokens
+        self.tokens = tokens if self._settled else self._next
 
     def _halve(self, made_for: int) -> None:
         """Set the budget to half of the one that was too large, unless it is as small already.

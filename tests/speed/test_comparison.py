@@ -1,44 +1,101 @@
-"""The figures of one comparison, from measurements that are given."""
+"""The comparison of systems: their agreement, the ratios of each round, the bars, and real processes."""
 
-from typing import Any
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from speed.comparison import Measurement, _against, _costs
-from speed.lower_bounds import LowerBounds
-from speed.systems import Observation, OptionScores
-from speed.work import ChoiceItem, Workload
+from speed import comparison
+from speed.comparison import Declared, agreement, compare, missed, ratios, systems_of
+from speed.environments import NotMeasured
+from speed.peers.protocol import Item, Job, System
+from speed.processes import Answer, SystemProcess
+from tests.tiny_models import build_bert
 
-WORK = Workload("starter", (), (ChoiceItem("[X] is in [Y].", "Chad", ("Asia", "Africa"), 1),) * 5)
-
-
-class Named:
-    """A system of which only the name is needed."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
+ITEMS = [
+    Item("[X] is in [Y].", country, ["Africa", "Asia"], "", [f"{country} is in Africa.", f"{country} is in Asia."])
+    for country in ("Chad", "Japan")
+]
 
 
-def measurement(name: str, seconds: list[float], scores: tuple[float, float] = (-1.0, -2.0)) -> Measurement:
-    observed = [OptionScores(np.array(scores), np.array([True, True]))]
-    system: Any = Named(name)
-    return Measurement(system, Observation(observed, positions=80, padding=20), 6.0, seconds, 1024)
+def costing(processor: float, clock: float) -> Answer:
+    return Answer([], clock, processor, 0, 0)
 
 
-def test_costs_are_relative_to_the_bounds_and_to_the_median_time() -> None:
-    costs = _costs(measurement("full", [1.0, 2.0, 9.0]), WORK, LowerBounds(real=160, distinct=40), (6.0, 12.0))
-    assert (costs["statements_per_second"], costs["positions"]) == (5.0, 80)
-    assert (costs["of_real"], costs["of_distinct"], costs["padding"]) == (0.5, 2.0, 0.25)
-    assert (costs["of_shapes_rate"], costs["of_square_rate"]) == (0.5, 0.25)
+def test_only_scores_that_both_know_exactly_are_compared() -> None:
+    agreed = agreement([-1.0, None, -3.0, -2.0], [-1.5, -9.0, -3.0, -2.0], ITEMS)
+    assert agreed == {"compared": 3, "largest_difference": 0.5, "same_predictions": 1.0}
 
 
-@pytest.mark.parametrize(("name", "required"), [("full", 5.0), ("decide", 12.0), ("peer", None)])
-def test_a_system_is_held_against_the_peer(name: str, required: float | None) -> None:
-    peer = measurement("peer", [10.0, 20.0], (-1.0, -2.5))
-    own = peer if name == "peer" else measurement(name, [2.0, 5.0])
-    row = _against(own, peer, "causal")
-    assert row["must_be"] == required
-    assert row["ratio"] == (1.0 if name == "peer" else 4.5)
-    assert row["largest_difference"] == (0.0 if name == "peer" else 0.5)
-    assert row["same_predictions"] == 1.0
+def test_predictions_are_compared_item_by_item() -> None:
+    assert agreement([-1.0, -2.0, -3.0, -2.0], [-1.0, -2.0, -2.0, -3.0], ITEMS)["same_predictions"] == 0.5
+
+
+def test_a_ratio_is_the_median_over_rounds_and_not_of_medians() -> None:
+    peer = System("peer", "p", ("causal",), lambda job: None, required={("causal", "full"): 4.5})
+    own = System("full", "p", ("causal",), lambda job: None, own=True)
+    measured = {
+        "peer": [costing(8.0, 1.0), costing(10.0, 1.0), costing(90.0, 1.0)],
+        "full": [costing(2.0, 2.0), costing(1.0, 0.5), costing(30.0, 1.0)],
+    }
+    (row,) = ratios("causal", [own, peer], measured)
+    assert (row["own"], row["peer"], row["required"]) == ("full", "peer", 4.5)
+    assert row["times"] == {"processor": [4.0, 10.0, 3.0], "clock": [0.5, 2.0, 1.0]}
+    assert row["median"] == {"processor": 4.0, "clock": 1.0}
+
+
+def test_a_small_ratio_and_other_scores_are_missed() -> None:
+    row = {"own": "full", "peer": "peer", "required": 4.5, "median": {"processor": 4.4, "clock": 9.0}}
+    system = {"system": "peer", "largest_difference": 0.01, "tolerance": 1e-3}
+    assert missed({"ratios": [row], "systems": [system]}) == [
+        "full is 4.40 times as fast as peer, must be 4.5.",
+        "peer has scores that differ by 1.0e-02, may by 0.001.",
+    ]
+    fast = {**row, "median": {"processor": 4.5, "clock": 1.0}}
+    assert missed({"ratios": [fast, {**row, "required": None}], "systems": []}) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "systems"),
+    [
+        (
+            "causal",
+            ["decide", "full", "harness model", "llama.cpp", "lm-evaluation-harness", "lm-pub-quiz", "minicons"],
+        ),
+        ("completions", ["harness model", "lm-evaluation-harness"]),
+        ("masked", ["decide", "full", "lm-pub-quiz"]),
+    ],
+)
+def test_systems_are_found_by_their_declarations(name: str, systems: list[str]) -> None:
+    assert sorted(system.name for _, system in systems_of(name)) == systems
+
+
+def test_the_bars_are_those_that_are_promised() -> None:
+    bars = {(system.name, *key): bar for name in ("causal", "masked") for _, system in systems_of(name)
+            for key, bar in system.required.items()}  # fmt: skip
+    assert bars["lm-evaluation-harness", "causal", "full"] == 4.5
+    assert bars["lm-evaluation-harness", "causal", "decide"] == 14
+    assert (bars["llama.cpp", "causal", "full"], bars["llama.cpp", "causal", "decide"]) == (1.2, 3)
+    assert (bars["lm-pub-quiz", "causal", "full"], bars["lm-pub-quiz", "causal", "decide"]) == (6, 20)
+    assert (bars["lm-pub-quiz", "masked", "full"], bars["lm-pub-quiz", "masked", "decide"]) == (1.8, 5.5)
+
+
+def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = Declared("lm_pub_quiz", System("absent", "p", ("masked",), lambda job: None))
+    declared = [*systems_of("masked"), absent]
+    monkeypatch.setattr(comparison, "systems_of", lambda name: declared)
+    job = Job("masked", str(build_bert(tmp_path / "model")), "", 1, ITEMS)
+    compared = compare("masked", job, tmp_path, rounds=2)
+    assert [row["system"] for row in compared["systems"]] == ["full", "decide", "lm-pub-quiz"]
+    assert missed({"ratios": [], "systems": compared["systems"]}) == []
+    assert all(row["same_predictions"] == 1 and row["positions"] > 0 for row in compared["systems"])
+    assert [len(row["times"]["clock"]) for row in compared["ratios"]] == [2, 2]
+    assert compared["systems"][2]["batch_size"] in (8, 16, 32, 64)
+    assert "StopIteration" in compared["not_measured"]["absent"]
+
+
+def test_the_reason_why_a_process_ended_is_its_last_message(tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text("{}")
+    with pytest.raises(NotMeasured, match="KeyError: 'items'"):
+        SystemProcess("clozeboard", systems_of("masked")[0].system, tmp_path / "job.json", threads=1)

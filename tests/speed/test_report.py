@@ -1,15 +1,109 @@
+"""The tables of the peers' results, and the documents that contain them."""
+
+import json
+import re
+from pathlib import Path
 from typing import Any
 
-from speed.report import missed
+import pytest
+
+from speed.report import CHECKOUT, RESULTS, documents, ratios_table, report, summary_table, with_table
 
 
-def comparison(ratio: float, required: float | None) -> dict[str, Any]:
-    return {"model": {"name": "BERT"}, "rows": [{"system": "full", "ratio": ratio, "must_be": required}]}
+@pytest.fixture
+def results() -> dict[str, Any]:
+    """Results of one comparison with made-up figures."""
+    row: dict[str, Any] = {
+        "own": True,
+        "system": "full",
+        "version": "0.1.0",
+        "batch_size": None,
+        "positions": 110,
+        "peak_bytes": 2**21,
+        "largest_difference": 0.0,
+        "same_predictions": 1.0,
+    }
+    peer = {**row, "own": False, "system": "peer", "version": "2.0", "batch_size": 16, "positions": 1100}
+    times = {
+        "peer": "peer",
+        "times": {"processor": [5.0, 4.0, 6.0], "clock": [7.0, 9.0, 8.0]},
+        "median": {"processor": 5.0, "clock": 8.0},
+    }
+    ratios = [{**times, "own": "full", "required": 4.5}, {**times, "own": "decide", "required": None}]
+    compared = {"systems": [row, peer], "ratios": ratios, "not_measured": {"absent": "No such release."}}
+    return {
+        "machine": {"cores": 2, "torch_threads": 2, "processor": "AMD EPYC", "square_gflops": 190.0},
+        "work": {"causal": {"statements": 1820, "model": {"name": "SmolLM2-135M"}}},
+        "comparisons": {"causal": compared},
+        "limits": {
+            "causal": {
+                "positions_at_least": {"distinct": 100},
+                "accuracy": 0.467,
+                "of_shapes_rate": {"full": 0.78, "decide": 0.6},
+                "budget": {"chosen": 2048, "ceiling": 2730},
+                "memory": {"statements": 8192, "full": 2**29, "decide": 2**30},
+                "estimate_error": -0.12,
+            }
+        },
+        "growth": [{"options": 1000, "distinct_prefixes": 2727, "positions": 2834, "ms_per_prefix": 2.22}],
+    }
 
 
-def test_a_ratio_below_the_required_one_is_missed() -> None:
-    assert missed([comparison(1.4, 1.5)]) == ["BERT, full: 1.40 times the peer, must be 1.5."]
+def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -> None:
+    line = ratios_table(results).splitlines()[2]
+    assert line.endswith("| every option | peer | 4.0, **5.0**, 6.0 | 7.0, **8.0**, 9.0 | ≥ 4.5 |")
 
 
-def test_a_ratio_that_equals_the_required_one_holds() -> None:
-    assert missed([comparison(1.5, 1.5), comparison(1.0, None)]) == []
+def test_the_summary_has_a_line_for_each_peer(results: dict[str, Any]) -> None:
+    assert summary_table(results).endswith("| peer 2.0 | 5.0 | 5.0 |")
+    assert "1,820 statements" in summary_table(results)
+
+
+def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_absent(
+    results: dict[str, Any],
+) -> None:
+    written = report(results)
+    assert "| peer 2.0, 16 at a time | 1,100 | 1100 % | 2 |" in written
+    assert "Not measured: absent. No such release." in written
+
+
+def test_the_report_says_how_near_the_limits_are(results: dict[str, Any]) -> None:
+    written = report(results)
+    assert "78% of the rate of its matrix products (`--decide` 60%); batches of 2,048 positions" in written
+    assert "8,192 statements take 512 MiB beside the model (`--decide` 1,024)" in written
+    assert "was wrong by -12%." in written
+    assert "1,000 options: 2,727 distinct prefixes, 2,834 positions computed, 2.22 ms a prefix." in written
+
+
+def test_a_table_replaces_the_one_of_its_name_alone() -> None:
+    text = "a <!-- table x -->\nold\n<!-- end of table x --> b <!-- table y -->\n<!-- end of table y -->"
+    assert with_table(text, "x", "new") == text.replace("old", "new")
+    with pytest.raises(ValueError, match="no place for the table 'z'"):
+        with_table(text, "z", "new")
+
+
+def test_the_documents_have_a_place_for_every_table(results: dict[str, Any]) -> None:
+    for document, tables in documents(results).items():
+        text = (CHECKOUT / document).read_text(encoding="utf-8")
+        for name, table in tables.items():
+            assert table in with_table(text, name, table)
+
+
+def shown(text: str, name: str) -> str:
+    """Return what a document has between the comments that name a table."""
+    found = re.search(f"<!-- table {name} -->\n(.*?)<!-- end of table {name} -->", text, re.DOTALL)
+    assert found
+    return found[1].rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("document", "name"),
+    [("README.md", "peers"), ("docs/performance.md", "positions"), ("docs/performance.md", "ratios")],
+)
+def test_the_documents_show_the_results_and_nothing_without_them(document: str, name: str) -> None:
+    text = (CHECKOUT / document).read_text(encoding="utf-8")
+    if Path(RESULTS).exists():
+        expected = documents(json.loads(RESULTS.read_text(encoding="utf-8")))[document][name]
+    else:
+        expected = ""
+    assert shown(text, name) == expected

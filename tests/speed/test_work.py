@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from probing.benchmark import Benchmark
-from speed.work import STARTER_RELATIONS, ChoiceItem, first_statements, select, workload
+from speed.work import (
+    STARTER_RELATIONS,
+    ChoiceItem,
+    Workload,
+    completions,
+    first_statements,
+    select,
+    statements,
+    workload,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -44,3 +53,32 @@ def test_a_part_of_the_benchmark_has_as_many_whole_items_as_fit(most: int) -> No
     following = larger.items[len(part.items)]
     assert part.statements + len(following.options) > most
     assert larger.items[: len(part.items)] == part.items
+
+
+WORK = Workload(
+    "starter",
+    ("P30",),
+    (
+        ChoiceItem("[X] is located in [Y].", "chad", ("Africa", "Asia"), 0),
+        ChoiceItem("[X] is located in [Y].", "Peru", ("Africa", "South America"), 1),
+        ChoiceItem("[X] is located in [Y].", "Japan", ("Africa", "Asia"), 1),
+    ),
+)
+
+
+def test_statements_have_no_context() -> None:
+    first = statements(WORK)[0]
+    assert (first.context, first.texts) == ("", ["Chad is located in Africa.", "Chad is located in Asia."])
+    assert (first.subject, first.options) == ("chad", ["Africa", "Asia"])
+
+
+def test_completions_begin_at_the_blank_after_the_same_true_examples() -> None:
+    examples = "Chad is located in Africa.\nPeru is located in South America.\nJapan is located in Asia.\n"
+    items = completions(WORK)
+    assert (items[1].context, items[1].texts[1]) == (examples + "Peru is located in", " South America.")
+    assert all(item.context.startswith(examples) for item in items)
+
+
+def test_items_that_begin_with_the_blank_are_not_completed() -> None:
+    beginning = Workload("starter", (), (ChoiceItem("[Y] is the capital of [X].", "Chad", ("Rome", "Lima"), 0),))
+    assert completions(beginning) == []
