@@ -62,10 +62,10 @@ def attributes(kind: type) -> dict[str, list[str] | None]:
         for name, value in vars(base).items()
     }
     names = sorted({*own, *getattr(kind, "__annotations__", {})})
+    members = {name: getattr(kind, name, None) for name in names if not name.startswith("_")}
     return {
-        name: signature(getattr(kind, name)) if inspect.isroutine(getattr(kind, name, None)) else None
-        for name in names
-        if not name.startswith("_")
+        name: signature(member) if callable(member) and inspect.isroutine(member) else None
+        for name, member in members.items()
     }
 
 

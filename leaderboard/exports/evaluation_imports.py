@@ -23,7 +23,8 @@ from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.worker.third_party import HUB_ID, import_result
 from probing.errors import BadInput
-from probing.results.result import ITEMS, RECORD
+from probing.results.result import RECORD
+from probing.results.row_file import ITEMS
 
 LARGEST = 20 * 10**6  # bytes of a record
 NO_RECORD = "Give the two files as Every Eval Ever has them, schema 0.2 or 0.3."

@@ -22,7 +22,8 @@ from leaderboard.worker.third_party import (
     withdraw,
 )
 from probing.errors import BadInput, ProbingError
-from probing.results.result import ITEMS, RECORD
+from probing.results.result import RECORD
+from probing.results.row_file import ITEMS
 from probing.settings import Settings
 
 CHECKED_AT_ONCE = 2_000  # rows, which take about a second

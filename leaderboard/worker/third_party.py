@@ -20,7 +20,8 @@ from probing.errors import BadInput
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult, joined
-from probing.results.result import ITEMS, RECORD, Result
+from probing.results.result import RECORD, Result
+from probing.results.row_file import ITEMS
 from probing.settings import Settings
 
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)

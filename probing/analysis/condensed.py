@@ -20,7 +20,7 @@ TEXTS = ("statement", "best")
 
 def condensed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of a probe with options with the facts about these that every such probe needs."""
-    facts = {OPTIONS: option_counts(rows), ALL_EXACT: exact_rows(rows), TIED: tied_rows(rows)}
+    facts: dict[str, pd.Series] = {OPTIONS: option_counts(rows), ALL_EXACT: exact_rows(rows), TIED: tied_rows(rows)}
     return rows.drop(columns=[*PER_OPTION, *TEXTS], errors="ignore").assign(**facts)
 
 

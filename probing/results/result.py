@@ -192,7 +192,7 @@ class Result:
             for name, content in {ITEMS: columns.names, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
-            result = cls(folder / ITEMS, scores.reindex(columns=SCORE_COLUMNS), record, options)
+            result = cls((folder / ITEMS).absolute(), scores.reindex(columns=SCORE_COLUMNS), record, options)
         if benchmark is None or options or not keeps_rows(record):
             return result
         return result._with_labels(benchmark)

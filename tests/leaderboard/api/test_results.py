@@ -19,7 +19,8 @@ from leaderboard.models import Benchmark, Model, Run
 from leaderboard.stored import benchmarks
 from leaderboard.worker import pushes
 from leaderboard.worker.jobs import work_in_lane
-from probing.results.result import ITEMS, RECORD
+from probing.results.result import RECORD
+from probing.results.row_file import ITEMS
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make

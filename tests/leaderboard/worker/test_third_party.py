@@ -18,7 +18,8 @@ from leaderboard.worker.third_party import import_result
 from probing.catalog import open_benchmark
 from probing.errors import ProbingError
 from probing.known_benchmarks import CATALOG, EMBEDDED
-from probing.results.result import ITEMS, RECORD, SCORES, Result
+from probing.results.result import RECORD, SCORES, Result
+from probing.results.row_file import ITEMS
 from probing.runner import run as measure
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, Pupil
