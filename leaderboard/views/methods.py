@@ -1,4 +1,4 @@
-"""/methods/ : docs/methods.md as a page, with its contents and an address for every heading and bold term."""
+"""/methods/ : docs/methods.md as a page, with contents, sections, and an address for every heading and bold term."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -18,6 +18,7 @@ from markdown_it.token import Token
 # A table that is wider than the screen scrolls without the rest of the page, by keyboard as well. Its caption, which is
 # read to those who do not see where it stands, is the name of what stands above it.
 SCROLLED = '<div class="scroll" role="group" aria-label="{0}" tabindex="0"><table><caption>{0}</caption>'
+SECTION = {"section_open": 1, "section_close": -1}
 IN_CONTENTS = ("h2", "h3")
 
 
@@ -69,8 +70,18 @@ def methods() -> Document:
         if opening.tag in IN_CONTENTS:
             contents.append(Heading(opening.tag, anchor, name))
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
-    text = SafeString(markdown.renderer.render(tokens, markdown.options, {}))
+    text = SafeString(markdown.renderer.render(_in_sections(tokens), markdown.options, {}))
     return Document(text, contents, frozenset(ids))
+
+
+def _in_sections(tokens: Sequence[Token]) -> list[Token]:
+    """Put each heading of the second level into a section with all that follows it, so that phones can fold it."""
+    starts = [place for place, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+    sections: list[Token] = [*tokens[: starts[0]]]
+    for start, end in pairwise([*starts, len(tokens)]):
+        opening, closing = (Token(name, "section", nesting, block=True) for name, nesting in SECTION.items())
+        sections += [opening, *tokens[start:end], closing]
+    return sections
 
 
 def _table_open(_renderer: RendererHTML, tokens: Sequence[Token], place: int, *_: object) -> str:

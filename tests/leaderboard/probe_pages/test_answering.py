@@ -191,6 +191,7 @@ def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(cl
     published.load(settings.BASE_DIR / "fixtures" / "published")
     address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
     chart = client.get(address).context["charts"][name]
+    assert "Figures of GPT3.5-turbo (Keleg et al. 2023)." in client.get(address).content.decode()
     rows = {row["relation"]: row for row in csv_rows(client, address, name)}
     assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
     assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
