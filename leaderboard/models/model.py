@@ -81,8 +81,9 @@ class Model(models.Model):
     @property
     def weights_in_words(self) -> str:
         """What sets these weights apart from those that the hub has under the same id; empty for those."""
-        bits = stated_bits(self.quantisation)
-        quantised = f"{self.quantisation}, {bits} bits" if bits and "bits" not in self.quantisation else self.quantisation
+        quantised, bits = self.quantisation, stated_bits(self.quantisation)
+        if bits and "bits" not in quantised:
+            quantised += f", {bits} bits"
         if self.adapter_commit:
             return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
         if not self.weights_file:

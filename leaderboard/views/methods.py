@@ -18,7 +18,6 @@ from markdown_it.token import Token
 # A table that is wider than the screen scrolls without the rest of the page, by keyboard as well. Its caption, which is
 # read to those who do not see where it stands, is the name of what stands above it.
 SCROLLED = '<div class="scroll" role="group" aria-label="{0}" tabindex="0"><table><caption>{0}</caption>'
-SECTION = {"section_open": 1, "section_close": -1}
 IN_CONTENTS = ("h2", "h3")
 
 
@@ -79,7 +78,8 @@ def _in_sections(tokens: Sequence[Token]) -> list[Token]:
     starts = [place for place, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
     sections: list[Token] = [*tokens[: starts[0]]]
     for start, end in pairwise([*starts, len(tokens)]):
-        opening, closing = (Token(name, "section", nesting, block=True) for name, nesting in SECTION.items())
+        opening = Token("section_open", "section", 1, block=True)
+        closing = Token("section_close", "section", -1, block=True)
         sections += [opening, *tokens[start:end], closing]
     return sections
 

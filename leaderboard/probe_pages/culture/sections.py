@@ -40,14 +40,14 @@ PAIR_LANGUAGE = "culture_pair_language"
 
 
 def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages."""
+    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages.
+
+    Published figures may be of single predicates only, which makes no place to choose.
+    """
     whole, by_relation = sides([run])
     beside, _ = sides(runs_beside(run))
-    sections = [
-        gaps(whole),
-        predicates(place, rows_in_place(by_relation, place)),
-        languages(rows_in_pair(beside, place)),
-    ]
+    of_place = [predicates(place, rows_in_place(by_relation, place))] if place else predicates_of_places(by_relation)
+    sections = [gaps(whole), *of_place, languages(rows_in_pair(beside, place))]
     return [section for section in sections if section]
 
 

@@ -195,6 +195,8 @@ def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(cl
     rows = {row["relation"]: row for row in csv_rows(client, address, name)}
     assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
     assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
+    run = Run.objects.get(benchmark__slug="dlama", benchmark__probe="answering", settings__language="en")
+    assert name in client.get(run.get_absolute_url()).context["charts"]
 
 
 def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:

@@ -126,7 +126,8 @@ def test_the_command_of_a_quantised_file_measures_that_file(client: Client, smal
     html = page(client, run)
     assert "Q4_1, 4 bits, GGUF, local file" in html.split("</h1>")[0]
     listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
-    assert "Q4_1, 4 bits, GGUF, local file" in client.get(f"/?benchmark={small.slug}", follow=True).content.decode() + listed
+    listed += client.get(f"/?benchmark={small.slug}", follow=True).content.decode()
+    assert "Q4_1, 4 bits, GGUF, local file" in listed
     assert "Q4_1, 4 bits, GGUF, local file" in client.get("/models/org/chat/").content.decode()
 
 
