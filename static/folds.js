@@ -2,7 +2,8 @@
 // itself is whole, so that paper, search engines and readers without this script have all of it.
 (() => {
   const PHONE = matchMedia("(max-width: 44rem)"); // as in style.css
-  const OPEN = 2; // sections that are never folded
+  // Sections that are never folded; a page may say how many it has.
+  const OPEN = Number(document.querySelector("[data-unfolded]")?.dataset.unfolded ?? 2);
   const FOLD = "details.phone-fold";
 
   // An address that leads into a section, or sorts or turns a page of its table, opens it.

@@ -81,9 +81,9 @@ class Model(models.Model):
     @property
     def weights_in_words(self) -> str:
         """What sets these weights apart from those that the hub has under the same id; empty for those."""
-        bits = stated_bits(self.quantisation)
-        says_bits = not bits or "bits" in self.quantisation
-        quantised = self.quantisation if says_bits else f"{self.quantisation}, {bits} bits"
+        quantised, bits = self.quantisation, stated_bits(self.quantisation)
+        if bits and "bits" not in quantised:
+            quantised += f", {bits} bits"
         if self.adapter_commit:
             return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
         if not self.weights_file:

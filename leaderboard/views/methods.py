@@ -1,4 +1,4 @@
-"""/methods/ : docs/methods.md as a page, with its contents and an address for every heading and bold term."""
+"""/methods/ : docs/methods.md as a page, with contents, sections, and an address for every heading and bold term."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -69,8 +69,19 @@ def methods() -> Document:
         if opening.tag in IN_CONTENTS:
             contents.append(Heading(opening.tag, anchor, name))
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
-    text = SafeString(markdown.renderer.render(tokens, markdown.options, {}))
+    text = SafeString(markdown.renderer.render(_in_sections(tokens), markdown.options, {}))
     return Document(text, contents, frozenset(ids))
+
+
+def _in_sections(tokens: Sequence[Token]) -> list[Token]:
+    """Put each heading of the second level into a section with all that follows it, so that phones can fold it."""
+    starts = [place for place, token in enumerate(tokens) if (token.type, token.tag) == ("heading_open", "h2")]
+    sections: list[Token] = [*tokens[: starts[0]]]
+    for start, end in pairwise([*starts, len(tokens)]):
+        opening = Token("section_open", "section", 1, block=True)
+        closing = Token("section_close", "section", -1, block=True)
+        sections += [opening, *tokens[start:end], closing]
+    return sections
 
 
 def _table_open(_renderer: RendererHTML, tokens: Sequence[Token], place: int, *_: object) -> str:

@@ -81,6 +81,29 @@ def test_a_phone_shows_the_first_rows_of_a_long_table_until_the_reader_asks_for_
     expect(rows.nth(10).get_by_role("link").first).to_be_focused()
 
 
+def test_a_phone_folds_the_methods_beneath_their_short_answers(
+    browser: Browser, page: Page, deployment: Deployment
+) -> None:
+    page.set_viewport_size({"width": 360, "height": 740})
+    page.goto("/methods/")
+    expect(page.get_by_role("heading", name="What is chance?")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    ranks = page.locator("details.phone-fold:has(#ranks)")
+    expect(ranks).not_to_have_attribute("open", "")
+    page.get_by_role("link", name="Ranks", exact=True).first.press("Enter")
+    expect(ranks).to_have_attribute("open", "")
+    page.goto("/methods/#effect-sizes")
+    expect(page.locator("#effect-sizes")).to_be_in_viewport()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    expect(page.locator("details.phone-fold:not([open])")).to_have_count(0)
+    with browser.new_context(base_url=deployment.url, java_script_enabled=False) as context:
+        plain = context.new_page()
+        plain.set_viewport_size({"width": 360, "height": 740})
+        plain.goto("/methods/")
+        expect(plain.locator("#effect-sizes")).to_be_visible()
+        expect(plain.get_by_label("Contents")).to_be_visible()
+
+
 def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browsers_have_whole(
     browser: Browser, page: Page, deployment: Deployment
 ) -> None:

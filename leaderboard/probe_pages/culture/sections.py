@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.columns import model_column
+from leaderboard.display.columns import citation, model_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import runs_beside
@@ -39,14 +40,14 @@ PAIR_LANGUAGE = "culture_pair_language"
 
 
 def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages."""
+    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages.
+
+    Published figures may be of single predicates only, which makes no place to choose.
+    """
     whole, by_relation = sides([run])
     beside, _ = sides(runs_beside(run))
-    sections = [
-        gaps(whole),
-        predicates(place, rows_in_place(by_relation, place)),
-        languages(rows_in_pair(beside, place)),
-    ]
+    of_place = [predicates(place, rows_in_place(by_relation, place))] if place else predicates_of_places(by_relation)
+    sections = [gaps(whole), *of_place, languages(rows_in_pair(beside, place))]
     return [section for section in sections if section]
 
 
@@ -62,13 +63,17 @@ def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Sectio
 
 
 def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
-    """Return the section of predicates for each pair and language, English first in each pair."""
+    """Return the section of predicates for each pair and language, English first in each pair, with the models."""
     groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
     places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
-    sections = [
-        predicates(place, rows_in_place(rows, place), f"predicates-{place.pair}-{place.language}") for place in places
-    ]
-    return [section for section in sections if section]
+    return [section for place in places if (section := _predicates_of_models(place, rows_in_place(rows, place)))]
+
+
+def _predicates_of_models(place: Place, rows: Sequence[Sides]) -> Section | None:
+    """Return the section of predicates with a note that names the models and where their figures come from."""
+    section = predicates(place, rows, f"predicates-{place.pair}-{place.language}")
+    sources = dict.fromkeys(f"{row.run.model.title} ({citation(row.run)})" for row in rows)
+    return replace(section, note=f"Figures of {', '.join(sources)}.") if section else None
 
 
 def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:

@@ -191,9 +191,12 @@ def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(cl
     published.load(settings.BASE_DIR / "fixtures" / "published")
     address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
     chart = client.get(address).context["charts"][name]
+    assert "Figures of GPT3.5-turbo (Keleg et al. 2023)." in client.get(address).content.decode()
     rows = {row["relation"]: row for row in csv_rows(client, address, name)}
     assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
     assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
+    run = Run.objects.get(benchmark__slug="dlama", benchmark__probe="answering", settings__language="en")
+    assert name in client.get(run.get_absolute_url()).context["charts"]
 
 
 def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.display import labels
 from leaderboard.models import Benchmark, Run
+from leaderboard.probe_pages import PAGES
 from leaderboard.views.run import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -24,6 +25,12 @@ def read_csv(client: Client, address: str) -> list[list[str]]:
     return list(csv.reader(StringIO(response.getvalue().decode())))
 
 
+def in_words(shown: str, value: str) -> bool:
+    """Whether a cell names a metric, a dimension or a group that CSV has as it is stored."""
+    metrics = {pages.metric_label(value) for pages in PAGES.values()}
+    return shown in metrics | {labels.dimension(value), labels.group(value)}
+
+
 def same(shown: str, value: str) -> bool:
     """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
     shown = shown.split("±")[0].strip("✓✗● ")
@@ -31,7 +38,8 @@ def same(shown: str, value: str) -> bool:
         return value == ""
     # The spaces around a highlighted word are markup, and a question stands in place of its subject.
     if (
-        ("____" in shown and value in shown)
+        in_words(shown, value)
+        or ("____" in shown and value in shown)
         or shown.replace(" ", "") == value.replace(" ", "")
         or {"yes": "true", "no": "false"}.get(shown) == value
     ):

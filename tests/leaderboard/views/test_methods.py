@@ -25,6 +25,13 @@ def test_the_contents_lead_to_every_section(client: Client, db: None) -> None:
     assert contents == re.findall(r'<h[23] id="([^"]+)">', page)
 
 
+def test_every_chapter_is_a_section_with_its_heading_first(client: Client, db: None) -> None:
+    text = methods().text
+    assert text.count("<section>") == text.count("</section>") == text.count("<h2")
+    assert re.findall(r"<section>\s*<(\w+)", text) == ["h2"] * text.count("<h2")
+    assert "folds.js" in client.get("/methods/").content.decode()
+
+
 def test_every_link_within_the_document_leads_somewhere() -> None:
     assert set(re.findall(r'href="#([^"]+)"', methods().text)) <= methods().ids
 
