@@ -44,7 +44,7 @@ class RelationRow:
 
 
 # The scores of twenty models in eighty groups take about 1.5 MB.
-_STRIPS = KeptLists[DrawnScores](most=8)
+_STRIPS = KeptLists[DrawnScores](most=4)
 
 
 def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> DrawnScores:
