@@ -141,10 +141,17 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
     return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
 
 
+class DrawnScore(NamedTuple):
+    """The score of a run in a group, without what a dot does not show."""
+
+    run: Run
+    value: float
+
+
 class DrawnScores(NamedTuple):
     """The scores of the models that strips have dots for, the lowest first, and the levels of chance, by group."""
 
-    models: Mapping[Slice, Sequence[Score]]
+    models: Mapping[Slice, Sequence[DrawnScore]]
     chance: Mapping[Slice, float]
 
 
@@ -156,16 +163,16 @@ def drawn_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) 
     baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == UNIFORM}
     models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
     drawn = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
-    scores: dict[Slice, list[Score]] = {}
+    scores: dict[Slice, list[DrawnScore]] = {}
     chance: dict[Slice, float] = {}
     stored = Score.objects.filter(run__in=[*drawn, *baselines], metric=metric, dimension__in=dimensions)
-    for score in light_rows(Score, stored.exclude(value=None).order_by("value")):
-        part = Slice(score.dimension, score.group)
-        if score.run_id in baselines:
-            chance[part] = score.value or 0.0
+    rows = stored.exclude(value=None).order_by("value").values_list("run", "dimension", "group", "value")
+    for run, dimension, group, value in rows:
+        part = Slice(dimension, group)
+        if run in baselines:
+            chance[part] = value or 0.0
         else:
-            attach_run(score, drawn)
-            scores.setdefault(part, []).append(score)
+            scores.setdefault(part, []).append(DrawnScore(drawn[run], value or 0.0))
     return DrawnScores(scores, chance)
 
 

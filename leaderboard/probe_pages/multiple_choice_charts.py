@@ -12,8 +12,8 @@ from leaderboard.display.charts import Chart, ModelDot, Strip
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.questions import EASIEST, HARDEST
-from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScores, group_url
-from leaderboard.models import Benchmark, Score
+from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScore, DrawnScores, group_url
+from leaderboard.models import Benchmark
 from leaderboard.probe_pages.questions_in_words import Names, group_title, relation_name
 from leaderboard.stored.difficulty import ALL_RIGHT, NONE_RIGHT, DifficultyClass, difficulty_classes
 from probing.benchmark import Relation
@@ -32,12 +32,12 @@ class GroupRow:
     name: str
     title: str
     href: str
-    scores: Sequence[Score]
+    scores: Sequence[DrawnScore]
     chance: float | None
 
     @property
     def median(self) -> float:
-        return median(score.value for score in self.scores if score.value is not None)
+        return median(score.value for score in self.scores)
 
 
 def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: DrawnScores) -> list[Section]:
@@ -76,15 +76,15 @@ def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow
     strips = [Strip(row.title, [_dot(score) for score in row.scores], row.median, row.chance) for row in rows]
     ends = min(rows, key=lambda row: row.median), max(rows, key=lambda row: row.median)
     low, high = (f"{row.median:.3f} ({row.title})" for row in ends)
-    models = len({score.run_id for row in rows for score in row.scores})
+    models = len({score.run.pk for row in rows for score in row.scores})
     words = f"{caption}, {models} {'model' if models == 1 else 'models'}: medians from {low} to {high}."
     figure = charts.strips(strips, "accuracy")
     return [Section(name, title, _groups_table(name, caption, rows), Chart(name, caption, words, figure), note)]
 
 
-def _dot(score: Score) -> ModelDot:
+def _dot(score: DrawnScore) -> ModelDot:
     run = score.run
-    return ModelDot(run.model.hub_id, score.value or 0.0, run.is_published, run.get_absolute_url())
+    return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url())
 
 
 def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[GroupRow]:
@@ -101,7 +101,7 @@ def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[Gr
             Column("highest", "Highest", lambda row: cells.number(row.scores[-1].value), align="number"),
             Column("best", "Best model", lambda row: _model_cell(row.scores[-1])),
             Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
-            *map(_run_column, sorted({score.run_id for row in rows for score in row.scores})),
+            *map(_run_column, sorted({score.run.pk for row in rows for score in row.scores})),
         ],
         rows=rows,
     )
@@ -111,7 +111,7 @@ def _group_cell(row: GroupRow) -> cells.Cell:
     return cells.Cell(row.name, row.title, row.href)
 
 
-def _model_cell(score: Score) -> cells.Cell:
+def _model_cell(score: DrawnScore) -> cells.Cell:
     return cells.text(score.run.model.hub_id, score.run.get_absolute_url())
 
 
@@ -119,7 +119,7 @@ def _run_column(run: int) -> Column[GroupRow]:
     """Return the column of the CSV with the scores of one of the drawn models, by the number of its run."""
 
     def cell(row: GroupRow) -> cells.Cell:
-        return cells.number(next((score.value for score in row.scores if score.run_id == run), None))
+        return cells.number(next((score.value for score in row.scores if score.run.pk == run), None))
 
     return Column(f"run_{run}", "", cell, shown=False)
 

@@ -10,9 +10,9 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.kept_lists import KeptLists
-from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScores, Slice, drawn_scores
+from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScore, DrawnScores, Slice, drawn_scores
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, made_of_rows
-from leaderboard.models import Benchmark, Score
+from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.questions_in_words import example_cell, language_of, relation_name, tag_text
@@ -30,11 +30,11 @@ class RelationRow:
 
     benchmark: Benchmark
     relation: Relation
-    scores: Sequence[Score]
+    scores: Sequence[DrawnScore]
 
     @property
     def values(self) -> list[float]:
-        return [score.value for score in self.scores if score.value is not None]
+        return [score.value for score in self.scores]
 
     @property
     def heading(self) -> str:
@@ -43,8 +43,8 @@ class RelationRow:
         return ", ".join(tag_text(name, tags[name]) for name in PLACE_TAGS if name in tags)
 
 
-# The scores of twenty models in eighty groups take about 1.5 MB.
-_STRIPS = KeptLists[DrawnScores](most=8)
+# The scores of twenty models in eighty groups take about 0.2 MB.
+_STRIPS = KeptLists[DrawnScores](most=4)
 
 
 def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> DrawnScores:

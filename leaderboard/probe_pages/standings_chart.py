@@ -13,7 +13,7 @@ from leaderboard.probe_pages.culture.places import Place, gaps_chart
 from leaderboard.stored.chance import GUESSES
 
 # The chart of a thousand models takes about 0.5 MB.
-_CHARTS = KeptLists[list[Chart]](most=8)
+_CHARTS = KeptLists[list[Chart]](most=4)
 
 
 def standings_charts(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> list[Chart]:

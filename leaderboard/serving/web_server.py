@@ -19,8 +19,8 @@ OPTIONS: dict[str, Any] = {
     "threads": 8,
     "connection_limit": 1000,
     "asyncore_use_poll": True,  # select cannot watch more than 1024 files
-    # Bytes of a response that wait in memory; what is more goes to a file. Memory also keeps what was sent, until the
-    # end of the response, unless there is a file: a download sends more than this at once, so that it always has one.
+    # Bytes of a response that wait in memory; if there are more, all go to a file. Memory also keeps what was sent,
+    # until the end of the response. A download sends more than this at once, so that it always has a file.
     "outbuf_overflow": 32 * 1024,
     "outbuf_high_watermark": 2**30,  # a thread that has more bytes than this to send waits for its client
     "inbuf_overflow": 256 * 1024,
