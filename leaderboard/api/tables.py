@@ -8,34 +8,29 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json
-from leaderboard.api.leaderboards import KIND, SEARCH, SIZE, current_benchmark
+from leaderboard.api.leaderboards import SEARCH, SIZE, current_benchmark
 from leaderboard.api.paging import page_of, place_in
-from leaderboard.api.parameters import PagedQuery, one_of
+from leaderboard.api.parameters import PagedQuery, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.display.tables import Column
-from leaderboard.lists.overview_filter import FACETS
+from leaderboard.lists.overview_filter import ADAPTER, FACETS
 from leaderboard.lists.overview_rows import ModelRow
 from leaderboard.lists.questions import ORDERS, RatedQuestion, difficulties, question_id, read_questions
 from leaderboard.models import Run
 from leaderboard.views.overview import matrix_table, selection
 from leaderboard.views.question_filters import QuestionsForm
 from leaderboard.views.questions import question_columns
+from probing.kinds import KINDS
 
 
 class OverviewQuery(PagedQuery):
     """The filters and the order of the overview."""
 
     search: str = SEARCH
-    kind: str = KIND
+    kind: str = choice("Type of the model.", [*KINDS, ADAPTER])
     size: str = SIZE
-    provenance: str = Field(
-        "",
-        description="Source of the figures.",
-        json_schema_extra={"enum": [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED]},
-    )
-    several: str = Field(
-        "", description="`yes`: only models with figures on two benchmarks.", json_schema_extra={"enum": ["yes"]}
-    )
+    provenance: str = choice("Source of the figures.", [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED])
+    several: str = choice("yes: only models with figures on two benchmarks.", ["yes"])
     part: str = Field("", description="Part of the items that figures are about, where benchmarks have parts.")
     topic: str = Field("", description="Topic of the benchmarks, in small letters.")
     sort: str = Field("", description="Column by which rows are sorted; with a hyphen before it, from the largest.")
@@ -46,7 +41,7 @@ class QuestionsQuery(PagedQuery):
 
     search: str = Field("", max_length=100, description="Part of the subject, the sentence or an answer.")
     relation: str = Field("", description="Name of the relation.")
-    order: str = Field("", description="Order of the questions.", json_schema_extra={"enum": list(ORDERS)})
+    order: str = choice("Order of the questions.", ORDERS)
 
 
 class Overview(TypedDict):
