@@ -165,8 +165,10 @@ class WorkerTokenAdmin(ReadOnly, Tokens):
     def has_add_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return admin.ModelAdmin.has_add_permission(self, request)
 
-    def get_form(self, request: HttpRequest, obj: WorkerToken | None = None, **kwargs: Any) -> Any:
-        return super().get_form(request, obj, **kwargs) if obj else NewTokenForm
+    def get_form(
+        self, request: HttpRequest, obj: WorkerToken | None = None, change: bool = False, **kwargs: Any
+    ) -> "type[forms.ModelForm[WorkerToken]]":
+        return super().get_form(request, obj, change, **kwargs) if obj else NewTokenForm
 
     def get_fieldsets(self, request: HttpRequest, obj: WorkerToken | None = None) -> Any:
         return super().get_fieldsets(request, obj) if obj else [(None, {"fields": NewTokenForm.Meta.fields})]

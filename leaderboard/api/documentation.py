@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.api import openapi
 from leaderboard.api.openapi import Example
-from leaderboard.api.routes import ROUTES, Route
+from leaderboard.api.routes import READ, ROUTES, Route, not_allowed
 
 Json = dict[str, Any]
 
@@ -55,8 +56,11 @@ def documentation_view(request: HttpRequest) -> HttpResponse:
     return render(request, "api.html", context)
 
 
+@csrf_exempt
 def openapi_view(request: HttpRequest) -> JsonResponse:
     """Return the description of the API, with the address of this site."""
+    if request.method not in READ:
+        return not_allowed(request, READ)
     server = {"url": request.build_absolute_uri("/api/v1")}
     return JsonResponse({**openapi.document(), "servers": [server]})
 

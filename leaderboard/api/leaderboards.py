@@ -18,7 +18,7 @@ from leaderboard.api.answers import (
     facts,
 )
 from leaderboard.api.paging import behind_row, page_of
-from leaderboard.api.parameters import PagedQuery, Query, one_of
+from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.facets import FACETS, SIZES
@@ -30,8 +30,7 @@ from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from probing.kinds import KINDS
 
-KIND = Field("", description="Type of the model.", json_schema_extra={"enum": sorted(KINDS)})
-SIZE = Field("", description="Size of the model, in parameters.", json_schema_extra={"enum": list(SIZES)})
+SIZE = choice("Size of the model, in parameters.", SIZES)
 SEARCH = Field("", description="Part of the model's name.")
 
 
@@ -39,20 +38,14 @@ class LeaderboardQuery(Query):
     """The filters of the page."""
 
     benchmark: str | None = Field(None, description="Name of the benchmark; the first one by default.")
-    kind: str = KIND
+    kind: str = choice("Type of the model.", KINDS)
     size: str = SIZE
-    provenance: str = Field(
-        "",
-        description="Source of the figures.",
-        json_schema_extra={"enum": [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY]},
+    provenance: str = choice(
+        "Source of the figures.", [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY]
     )
     search: str = SEARCH
-    columns: list[str] = Field([], description="Groups that rows have scores of, as `dimension:group`.")
-    published: str = Field(
-        "",
-        description="`ranked`: published figures are ranked among the measured ones.",
-        json_schema_extra={"enum": ["ranked"]},
-    )
+    columns: list[str] = Field([], description="Groups that rows have scores of, as dimension:group.")
+    published: str = choice("ranked: published figures are ranked among the measured ones.", ["ranked"])
     part: str = Field("", description="Part of the items that the figures are about, where a benchmark has parts.")
 
 

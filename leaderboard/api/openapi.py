@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.conf import settings
 from django.urls import resolve
@@ -22,7 +22,7 @@ REFERENCE = "#/components/schemas/{model}"
 EXAMPLES = settings.BASE_DIR / "docs" / "api-answers.json"
 DESCRIPTION = (
     "Everything that pages show, as JSON. No field of version 1 will ever be removed; fields may be added. "
-    "Every error has the shape `Problem`. Parameters and keys that a route does not have are refused by name."
+    "Every error has the shape Problem. Parameters and keys that a route does not have are refused by name."
 )
 PLACES = {
     "run": "Number of the run.",
@@ -100,7 +100,8 @@ def _route_path(address: str) -> str:
 def _schemas() -> tuple[Mapping[Any, Json], Json]:
     """Return the schema of every type that is sent or answered, and the schemas to which these refer."""
     types = {id(type_): type_ for route in ROUTES for type_ in (route.answered, route.sent) if type_ is not None}
-    adapters = [(key, "validation", TypeAdapter(type_)) for key, type_ in types.items()]
+    kind: Literal["validation"] = "validation"  # in which fields with a default need not be sent
+    adapters = [(key, kind, TypeAdapter[Any](type_)) for key, type_ in types.items()]
     schemas, definitions = TypeAdapter.json_schemas(adapters, ref_template=REFERENCE)
     return {key: schema for (key, _), schema in schemas.items()}, definitions.get("$defs", {})
 
@@ -144,9 +145,14 @@ def _query(route: Route) -> Iterator[Json]:
         about = {key: part for key, part in facts.items() if key not in ("title", "description", "default")}
         yield {"name": name, "in": "query", "description": facts["description"], "schema": about}
     if schema.get("additionalProperties") is True:
-        tags = {"type": "object", "additionalProperties": {"type": "string"}}
-        about = "A tag of the items, by its name: `domain=Geographic`."
-        yield {"name": "tags", "in": "query", "description": about, "style": "form", "explode": True, "schema": tags}
+        yield {
+            "name": "tags",
+            "in": "query",
+            "description": "A tag of the items, by its name, as in domain=Geographic.",
+            "style": "form",
+            "explode": True,
+            "schema": {"type": "object", "additionalProperties": {"type": "string"}},
+        }
 
 
 def _responses(route: Route, schemas: Mapping[Any, Json]) -> Iterator[tuple[str, Json]]:

@@ -1,6 +1,6 @@
 """What requests to the API say: declared query strings and bodies, and whatever else they say refused by name."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any, ClassVar, TypeVar, get_origin
 
 from django.http import HttpRequest, QueryDict
@@ -18,11 +18,16 @@ class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
+def choice(description: str, values: Iterable[str]) -> Any:
+    """Return the declaration of a parameter that has one of these values, or none."""
+    return Field("", description=description, json_schema_extra={"enum": [str(value) for value in values]})
+
+
 class PagedQuery(Query):
     """Which entries of a list are meant."""
 
     page: int = Field(1, ge=1, description="Number of the page; a number beyond the last one means the last.")
-    cursor: str = Field("", description="Where to go on, as `next` of an answer has it; in place of page.")
+    cursor: str = Field("", description="Where to go on, as the address in next has it; in place of page.")
 
 
 class Body(BaseModel):

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json, RunFacts, ScoreFacts, about_run, about_score, followed
 from leaderboard.api.paging import behind_row, number_in, page_of
-from leaderboard.api.parameters import PagedQuery, Query, one_of, parameter_names, refuse_unknown
+from leaderboard.api.parameters import PagedQuery, Query, choice, one_of, parameter_names, refuse_unknown
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.lists.progress import progress
 from leaderboard.models import Benchmark, Remeasurement, Run
@@ -27,7 +27,7 @@ class RunsQuery(PagedQuery):
     model: str = Field("", description="Id of the model at the hub, in full.")
     benchmark: str = Field("", description="Name of the benchmark.")
     probe: str = Field("", description="Name of the probe.")
-    state: str = Field("", description="State of the run.", json_schema_extra={"enum": list(Run.State.values)})
+    state: str = choice("State of the run.", Run.State.values)
 
 
 class ItemsQuery(PagedQuery):
@@ -36,7 +36,7 @@ class ItemsQuery(PagedQuery):
     model_config = ConfigDict(extra="allow")
 
     search: str = Field("", max_length=100, description="Part of the subject or of an answer.")
-    correct: str = Field("", description="Whether the answer is right.", json_schema_extra={"enum": ["yes", "no"]})
+    correct: str = choice("Whether the answer is right.", ["yes", "no"])
     relation: str = Field("", description="Name of the relation.")
     template: str = Field("", description="Number of the template.")
 
@@ -159,16 +159,16 @@ def run_json(request: HttpRequest, query: Query, run: int) -> JsonResponse:
 
     As long as it has not ended, the header Retry-After says after how many seconds to look again.
     """
-    found = _find_run(run)
-    done = progress(found)
+    stored_run = _find_run(run)
+    done = progress(stored_run)
     answer: RunInFull = {
-        **about_run(found),
+        **about_run(stored_run),
         "progress": {"done": done.done, "total": done.total},
-        "provenance_record": found.provenance_record,
-        "remeasured": about_remeasurement(found.remeasurements.first()),
-        "events": [Event(**event) for event in found.events.values("time", "state", "message")],
+        "provenance_record": stored_run.provenance_record,
+        "remeasured": about_remeasurement(stored_run.remeasurements.first()),
+        "events": [Event(**event) for event in stored_run.events.values("time", "state", "message")],
     }
-    return followed(answer, ended=found.state in Run.FINAL)
+    return followed(answer, ended=stored_run.state in Run.FINAL)
 
 
 @get("runs/<number:run>/scores", group=RESULTS)
@@ -180,11 +180,11 @@ def scores_json(request: HttpRequest, query: Query, run: int) -> Scores:
 @get("runs/<number:run>/items", group=RESULTS)
 def items_json(request: HttpRequest, query: ItemsQuery, run: int) -> Items:
     """Return the items of a run that pass the same filters as on its page, 200 per page."""
-    found = _find_run(run)
-    form = ItemsForm(request.GET, run=found, values=item_rows.ends(found))
+    stored_run = _find_run(run)
+    form = ItemsForm(request.GET, run=stored_run, values=item_rows.ends(stored_run))
     paging = parameter_names(PagedQuery)
     refuse_unknown([name for name in request.GET if name not in {*form.fields, *paging}], [*form.fields, *paging])
-    numbers = item_rows.find(found, _filter(form))
+    numbers = item_rows.find(stored_run, _filter(form))
     page = page_of(
         request,
         query,
@@ -193,7 +193,7 @@ def items_json(request: HttpRequest, query: ItemsQuery, run: int) -> Items:
         lambda number: number,
         lambda cursor: bisect_right(numbers, number_in(cursor)),
     )
-    items = list(item_rows.rows(found, page.entries))
+    items = list(item_rows.rows(stored_run, page.entries))
     return {"run": run, "found": len(numbers), "page": page.page, "next": page.next, "items": items}
 
 

@@ -29,7 +29,7 @@ class SubmissionBody(Body):
     example: ClassVar[str] = '{"model": "org/name", "benchmarks": ["starter"], "options": {"sample": 20}}'
 
     model: str = Field(description="Id of the model at the hub, or the address of its page.", examples=["org/name"])
-    benchmark: str = Field("", description=f"Name of the benchmark; `{DEFAULT}` by default.")
+    benchmark: str = Field("", description=f"Name of the benchmark; {DEFAULT} by default.")
     benchmarks: list[str] | None = Field(None, description="Names of several benchmarks, in place of benchmark.")
     revisions: list[str] = Field([], description="Branches, tags or commits; the newest commit by default.")
     options: dict[str, Any] = Field({}, description="Settings of the run and options of the probe, by name.")

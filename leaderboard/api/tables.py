@@ -8,39 +8,30 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json
-from leaderboard.api.leaderboards import KIND, SEARCH, SIZE, current_benchmark
+from leaderboard.api.leaderboards import SEARCH, SIZE, current_benchmark
 from leaderboard.api.paging import page_of, place_in
-from leaderboard.api.parameters import PagedQuery, one_of
+from leaderboard.api.parameters import PagedQuery, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
 from leaderboard.lists.overview_rows import ModelRow
 from leaderboard.lists.questions import ORDERS, RatedQuestion, difficulties, question_id, read_questions
-from leaderboard.models import Run
 from leaderboard.views.overview import matrix_table, selection
 from leaderboard.views.question_filters import QuestionsForm
 from leaderboard.views.questions import question_columns
+
+CHOICES = {facet.name: facet.choices for facet in FACETS}
 
 
 class OverviewQuery(PagedQuery):
     """The filters and the order of the overview."""
 
     search: str = SEARCH
-    kind: str = KIND
+    kind: str = choice("Type of the model.", CHOICES["kind"])
     size: str = SIZE
-    weights: str = Field(
-        "",
-        description="Weights of the model: in full precision, quantised, or with an adapter.",
-        json_schema_extra={"enum": ["full", "quantised", "adapter"]},
-    )
-    provenance: str = Field(
-        "",
-        description="Source of the figures.",
-        json_schema_extra={"enum": [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED]},
-    )
-    several: str = Field(
-        "", description="`yes`: only models with figures on two benchmarks.", json_schema_extra={"enum": ["yes"]}
-    )
+    weights: str = choice("Weights of the model.", CHOICES["weights"])
+    provenance: str = choice("Source of the figures.", CHOICES["provenance"])
+    several: str = choice("yes: only models with figures on two benchmarks.", ["yes"])
     part: str = Field("", description="Part of the items that figures are about, where benchmarks have parts.")
     topic: str = Field("", description="Topic of the benchmarks, in small letters.")
     sort: str = Field("", description="Column by which rows are sorted; with a hyphen before it, from the largest.")
@@ -51,7 +42,7 @@ class QuestionsQuery(PagedQuery):
 
     search: str = Field("", max_length=100, description="Part of the subject, the sentence or an answer.")
     relation: str = Field("", description="Name of the relation.")
-    order: str = Field("", description="Order of the questions.", json_schema_extra={"enum": list(ORDERS)})
+    order: str = choice("Order of the questions.", ORDERS)
 
 
 class Overview(TypedDict):

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from leaderboard.api.answers import BenchmarkFacts, Json, about_benchmark
 from leaderboard.api.paging import page_of, place_in
-from leaderboard.api.parameters import PagedQuery, one_of
+from leaderboard.api.parameters import PagedQuery, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.api.tables import as_json
 from leaderboard.display.sections import Section
@@ -28,9 +28,7 @@ class TrainingQuery(PagedQuery):
     second: str = Field("", alias="with", description="Id of a second model, whose points are shown as well.")
     before: str = Field("", alias="from", description="Number of the run from which items changed.")
     after: str = Field("", alias="to", description="Number of the run until which items changed.")
-    change: str = Field(
-        "", description="The change of the items that are listed.", json_schema_extra={"enum": list(CHANGES)}
-    )
+    change: str = choice("The change of the items that are listed.", CHANGES)
 
 
 # "from" is a word of the language, so that these fields cannot be declared as a class.

@@ -43,6 +43,7 @@ def test_the_description_is_valid_and_names_this_site(client: Client, db: None) 
     validate(served)
     assert served["openapi"].startswith("3.1")
     assert served["servers"] == [{"url": "http://testserver/api/v1"}]
+    assert client.post("/api/v1/openapi.json").json()["error"]["code"] == "method-not-allowed"
 
 
 def test_exactly_the_routes_that_exist_are_described_with_a_summary_and_a_name_of_their_own() -> None:
