@@ -1,4 +1,8 @@
-"""Greedy continuation by the generation of transformers, in batches of equal length, so that padding is not needed."""
+"""Greedy continuation by the generation of transformers, in batches of texts of similar length.
+
+Shorter texts of a batch are padded on the left, behind a mask, because a pass of few texts costs nearly as much as one
+of many. A network that may ignore the mask gets texts of one length.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,18 +40,29 @@ def generate(
             if error := model.too_long(ids, more=tokens):
                 continuations[ids] = error
         distinct = [ids for ids in dict.fromkeys(inputs) if ids not in continuations]
-        total = sum(len(ids) + tokens for ids in distinct)
-        for indices in reference.equal_lengths(distinct, model.budget):
-            batch = [distinct[index] for index in indices]
-            positions, computed = len(batch) * (len(batch[0]) + tokens), 0
+        for batch in batches(model, distinct, tokens) if distinct else ():
+            positions, computed, padding = len(batch) * (len(batch[-1]) + tokens), 0, 0
             for part, texts_of_part in model.budget.run(
                 lambda part: (part, _continue(model, part, tokens)), batch, positions
             ):
                 continuations.update(zip(part, texts_of_part, strict=True))
                 # The last token generated is never an input.
-                computed += len(part) * (len(part[0]) + len(texts_of_part[0].ends) - 1)
-            model.usage.add("generate", len(window) * positions / total, computed)
+                computed += len(part) * (len(part[-1]) + max(len(text.ends) for text in texts_of_part) - 1)
+                padding += sum(len(part[-1]) - len(ids) for ids in part)
+            model.usage.add("generate", len(window) * len(batch) / len(distinct), computed, padding)
         yield from (continuations[ids] for ids in inputs)
+
+
+def batches(model: HFModel, inputs: Sequence[Ids], tokens: int) -> Iterator[list[Ids]]:
+    """Yield batches of the inputs, the shortest first, that the budget allows with so many tokens behind each."""
+    if not model.use_fast_path:
+        yield from ([inputs[index] for index in batch] for batch in reference.equal_lengths(inputs, model.budget))
+        return
+    waiting = sorted(inputs, key=len)
+    while waiting:
+        fitting = sum(n * (len(ids) + tokens) <= model.budget.tokens for n, ids in enumerate(waiting, 1))
+        batch, waiting = waiting[: max(fitting, 1)], waiting[max(fitting, 1) :]
+        yield batch
 
 
 def beginning(prompt: Prompt, blank: str) -> str:
@@ -69,19 +84,23 @@ def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
 
 @torch.inference_mode()
 def _continue(model: HFModel, batch: Sequence[Ids], tokens: int) -> list[Continuation]:
-    """Continue inputs of one length until each has ended or has `tokens` tokens; those that end early are padded."""
+    """Continue inputs until each has ended or has `tokens` tokens; the last is the longest, and those before padded."""
     ends, pad = end_tokens(model), model.tokenizer.pad_token_id
+    filler = next((token for token in (pad, *ends) if token is not None), 0)
     settings = GenerationConfig(
         max_new_tokens=tokens,
         do_sample=False,
         eos_token_id=ends or None,
-        pad_token_id=ends[0] if pad is None and ends else pad,
+        pad_token_id=filler if pad is not None or ends else None,
     )
-    ids = torch.tensor(batch, device=model.network.device)
+    missing = [len(batch[-1]) - len(ids) for ids in batch]
+    ids = torch.tensor([(filler,) * count + ids for count, ids in zip(missing, batch, strict=True)])
+    mask = torch.arange(ids.shape[1]) >= torch.tensor(missing)[:, None]
+    ids, mask = ids.to(model.network.device), mask.long().to(model.network.device)
     with _without_recommendations(model.network):
         sequences = model.network.generate(
             input_ids=ids,
-            attention_mask=torch.ones_like(ids),
+            attention_mask=mask,
             generation_config=settings,
             logits_processor=LogitsProcessorList([_RefuseNonFinite(model.card.id)]),
         )

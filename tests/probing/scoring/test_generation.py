@@ -59,10 +59,21 @@ def test_an_empty_text_without_a_start_token_cannot_be_continued(model: HFModel)
 
 def test_equal_texts_are_continued_once_and_each_position_is_counted_once(model: HFModel) -> None:
     tokens = [model.tokenizer(text, add_special_tokens=False).input_ids for text in set(TEXTS)]
-    positions, statements = model.usage.positions, model.usage.statements
+    positions, padding, statements = model.usage.positions, model.usage.padding, model.usage.statements
     written(model, *TEXTS, tokens=5)
-    assert model.usage.positions - positions == sum(len(model.encoder.start) + len(ids) + 4 for ids in tokens)
+    lengths = [len(model.encoder.start) + len(ids) for ids in tokens]
+    assert model.usage.positions - positions == len(lengths) * (max(lengths) + 4)
+    assert model.usage.padding - padding == sum(max(lengths) - length for length in lengths) > 0
     assert model.usage.statements - statements == pytest.approx(len(TEXTS))
+
+
+def test_a_network_that_may_ignore_a_mask_gets_texts_of_one_length(model: HFModel) -> None:
+    together = written(model, *TEXTS)
+    padding = model.usage.padding
+    assert padding > 0
+    model.use_fast_path = False
+    assert written(model, *TEXTS) == together
+    assert model.usage.padding == padding
 
 
 CHAT = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}assistant:"
