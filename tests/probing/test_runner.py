@@ -225,7 +225,7 @@ def test_the_work_of_each_part_is_estimated_once(
 ) -> None:
     estimated: list[Part] = []
 
-    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind) -> WorkEstimate:
+    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, cut: object) -> WorkEstimate:
         estimated.append(part)
         return estimate_work(benchmark, settings, part, kind)
 
