@@ -19,9 +19,10 @@ from transformers import AutoTokenizer
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.errors import ModelNotFound
-from probing.estimate.work import Estimates
+from probing.estimate.work import estimate_work
 from probing.language_model import Request
 from probing.probes.normalise import chosen_settings
+from probing.probes.parts import parts
 from probing.probes.specificity import Specificity
 from probing.scoring.filling import OPTIONS_PER_WINDOW, blanks
 from probing.scoring.prefix_tree import PrefixTree
@@ -58,13 +59,14 @@ def count(benchmark: Benchmark, prompting: PromptingName, encoder: Encoder) -> d
     """
     by_relation = [_of_relation(relation, prompting, encoder) for relation in benchmark.relations]
     in_prompts, filling, whole_answers = (sum(column) for column in zip(*by_relation, strict=True))
-    work = Estimates(benchmark, chosen_settings(benchmark, {"prompting": prompting})).of("causal")
+    settings = chosen_settings(benchmark, {"prompting": prompting})
+    work = [estimate_work(benchmark, settings, part, "causal") for part in parts(benchmark, settings)]
     return {
         "positions": filling + whole_answers,
         "filling": filling,
         "whole_answers": whole_answers,
         "in_prompts": in_prompts,
-        "estimated_filling": round(sum(estimate.loads["fill"].positions for estimate in work.values())),
+        "estimated_filling": round(sum(estimate.loads["fill"].positions for estimate in work)),
     }
 
 
