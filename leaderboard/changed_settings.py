@@ -53,8 +53,8 @@ def settings_group(
 def dtype_by_size(parameters: int | None, stored: str) -> DType:
     """Return the number format that the site chooses for a model with this number format in its files."""
     if parameters is None or parameters <= site.FLOAT32_PARAMETERS:
-        return Settings.dtype
-    return next((dtype for dtype in get_args(DType) if dtype == stored), Settings.dtype)
+        return "float32"
+    return next((dtype for dtype in get_args(DType) if dtype == stored), "float32")
 
 
 def asks_other_items(changed: Collection[str], probe: str) -> bool:

@@ -9,7 +9,7 @@ import probing
 from probing.errors import BadInput
 from probing.files.model_files import refuse_own_tokenizer
 from probing.language_model import LanguageModel
-from probing.settings import Settings, refuse_pll, usual_spelling
+from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
 # The strategies by which accelerate spreads a model over devices.
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
@@ -126,7 +126,7 @@ def refuse_without_effect(settings: Mapping[str, Any], model: LanguageModel) -> 
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
     settings = usual_spelling(settings)
     dtype = settings.get("dtype", model.dtype)
-    if dtype != model.dtype:
+    if dtype not in (model.dtype, AUTO_DTYPE):
         raise BadInput(
             f"{model.card.id} is in memory with weights of type {model.dtype}, not {dtype}.",
             "Leave dtype out, or hand over the network in that type.",

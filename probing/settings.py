@@ -8,14 +8,16 @@ from typing import Any, Literal, get_args
 
 from probing.errors import BadInput
 from probing.kinds import KINDS, Kind
-from probing.language_model import PLL, DType, Reduction, Scoring
+from probing.language_model import PLL, Reduction, Scoring
 from probing.options import Option, declared, option
 from probing.start_token import AUTO, normalised_start, refuse_start
 
 ScoringProtocol = Literal["usual", "lm-eval"]
 Quantization = Literal["none", "4bit", "8bit"]
+DTypeChoice = Literal["float32", "bfloat16", "float16", "auto"]
 QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 LM_EVAL: ScoringProtocol = "lm-eval"
+AUTO_DTYPE: DTypeChoice = "auto"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,11 @@ class Settings:
     )
     reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)
     decide: bool = option(False, "score no further than the best option needs (multiple choice, ranking)")
-    dtype: DType = option("float32", "number format of the model's weights", offered=True)
+    dtype: DTypeChoice = option(
+        "float32",
+        "number format of the model's weights; auto: as stored on a GPU, and on a CPU bfloat16 where it is faster",
+        offered=True,
+    )
     quantization: Quantization = option("none", "quantise the weights by bitsandbytes while they are loaded")
     start: str = option(
         AUTO,

@@ -1,6 +1,7 @@
 """The number format of a model's weights, chosen by the model's size unless the submitter chooses, and its memory."""
 
 from dataclasses import replace
+from typing import cast
 
 from django.conf import settings as site
 
@@ -10,14 +11,15 @@ from probing.files.headers import WeightSummary
 from probing.language_model import DType
 from probing.settings import Settings
 
-ITEM_SIZE: dict[DType, int] = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes
+ITEM_SIZE: dict[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes
 
 
 def rule() -> str:
     """Return how the site chooses, as the form's help text."""
     return (
         f"chosen by the model's size: up to {_counted(site.FLOAT32_PARAMETERS)} parameters float32, above that the "
-        "format in which the weights are stored; GGUF files are always computed in float32"
+        "format in which the weights are stored; GGUF files are always computed in float32. auto: as stored, whatever "
+        "the size, and float32 where this site computes on a CPU"
     )
 
 
@@ -29,6 +31,15 @@ def by_size(weights: WeightSummary) -> DType:
 def resolved(settings: Settings, weights: WeightSummary) -> Settings:
     """Return settings in which no number format was chosen with the one that a run uses."""
     return replace(settings, dtype=by_size(weights))
+
+
+def by_device(settings: Settings, weights: WeightSummary) -> Settings:
+    """Return settings in which `auto` was chosen with the number format that a run uses.
+
+    A run has one number format, whichever worker takes a part of it, so that no processor is tried for it.
+    """
+    stored = cast(DType, weights.dtype)
+    return replace(settings, dtype="float32" if site.DEVICE == "cpu" else stored)
 
 
 def reason(settings: Settings, weights: WeightSummary) -> str:

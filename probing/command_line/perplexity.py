@@ -16,7 +16,11 @@ from probing.probes.perplexity import By, Perplexity
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
-    add("--dtype", default="float32", help="number format of the model's weights; default: float32")
+    add(
+        "--dtype",
+        default="float32",
+        help="number format of the model's weights: float32, the default, bfloat16, float16 or auto",
+    )
     add("--sentences", required=True, type=Path, metavar="FILE", help="a text file with one sentence per line")
     add("--by", default=Perplexity.by, choices=get_args(By), help="what the log-probability is divided by")
     add("--public-code", action="store_true", help="compute perplexity as the paper's public code does")

@@ -16,7 +16,11 @@ def add_surprisal(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
     add("sentences", metavar="FILE", help="a text file with one sentence per line; - for the standard input")
-    add("--dtype", default="float32", help="number format of the model's weights; default: float32")
+    add(
+        "--dtype",
+        default="float32",
+        help="number format of the model's weights: float32, the default, bfloat16, float16 or auto",
+    )
     add("--tokenizer", metavar="MODEL", help="hub id or folder of the tokenizer that a folder lacks")
     add_flags(parser, MEASURES)
     add("--out", type=Path, metavar="FILE", help="a new file: .csv, .parquet or .jsonl; default: CSV to the terminal")

@@ -111,8 +111,10 @@ def load(
     spread over several devices, as accelerate takes it ("auto", "balanced", "sequential", or a mapping from modules to
     devices); in place of `device`.
     `dtype`: number format of the weights: float32, bfloat16 or float16, by name ("torch.bfloat16" too) or as
-    `torch.dtype`. `quantization`: "4bit" or "8bit" quantises plain weights by bitsandbytes while they are loaded. A
-    checkpoint that is stored quantised is loaded as it is; its layers compute in `dtype`.
+    `torch.dtype`. "auto": as they are stored on a GPU; on a CPU bfloat16 where they are stored in 16 bits and a short
+    trial finds that faster on this processor, else float32, as for GGUF files.
+    `quantization`: "4bit" or "8bit" quantises plain weights by bitsandbytes while they are loaded. A checkpoint that is
+    stored quantised is loaded as it is; its layers compute in `dtype`.
     `attn_implementation`: sdpa or eager; by default what transformers chooses.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
@@ -131,6 +133,7 @@ def load(
     base, adapter_name = (model, adapter) if adapter else split_adapter(model)
     lora = _adapter(adapter_name) if adapter_name else None
     source = _Source.of(base, commit, tokenizer)
+    options = options.for_weights(source.stored_dtype)
     logging.disable_progress_bar()
     on_phase("tokenizer")
     source = source.with_kept(options)
@@ -253,6 +256,11 @@ class _Source:
     def parameters(self) -> int:
         """The number of stored parameters, 0 if it is not known."""
         return self.description.weights.parameters if self.description else 0
+
+    @property
+    def stored_dtype(self) -> str:
+        """The number format of most of the stored weights; that of GGUF files, which are de-quantised, is float32."""
+        return self.description.weights.dtype if self.description else "float32"
 
     def folder(self) -> AbstractContextManager[Path]:
         """Return a context in which there is a folder that only holds what the checks have seen."""

@@ -22,6 +22,7 @@ from probing.probes import probe_named
 from probing.results.finished import refuse_other_run
 from probing.results.result import RECORD, Result
 from probing.runner import Preparation, run_prepared
+from probing.settings import AUTO_DTYPE
 
 Fetch = Callable[[int], None]
 
@@ -61,7 +62,7 @@ class Turn:
         if (
             not _is_same(str(card.get("id")), str(self.source.model))
             or not (is_same_commit or card.get("revision") == self.source.commit)
-            or self.prepared.chosen.get("dtype", stored_dtype) != stored_dtype
+            or self.prepared.chosen.get("dtype", stored_dtype) not in (stored_dtype, AUTO_DTYPE)
         ):
             raise BadInput(
                 f"{self.folder} holds a result of another model, commit or number format.",

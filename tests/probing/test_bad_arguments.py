@@ -30,7 +30,7 @@ TRIED: list[tuple[dict[str, Any], str]] = [
     ({"decide": "yes"}, "decide cannot be 'yes'. Give it a value of type true or false."),
     ({"quantization": "2bit"}, "quantization cannot be '2bit'. Choose from: none, 4bit, 8bit."),
     ({"torch_dtype": "torch.float8"}, "dtype cannot be 'float8'."),
-    ({"dtype": "float8"}, "dtype cannot be 'float8'. Choose from: float32, bfloat16, float16."),
+    ({"dtype": "float8"}, "dtype cannot be 'float8'. Choose from: float32, bfloat16, float16, auto."),
     ({"probe": "guess"}, "guess"),
     ({"unknown": 1}, "There is no setting 'unknown'"),
     ({"benchmark": None}, "None is no benchmark. Give a folder or one of: "),

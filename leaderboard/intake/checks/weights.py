@@ -13,6 +13,7 @@ from probing.files.description import read_tensors, usable_config, weights_of
 from probing.files.headers import WeightSummary, summarise
 from probing.files.listing import Listing
 from probing.files.quantisation import USE_ORIGINAL, Quantisation, read_quantisation, require_library
+from probing.settings import AUTO_DTYPE
 
 
 def small_enough(listing: Listing, more: int = 0) -> str:
@@ -81,6 +82,9 @@ def config_fits(examination: Examination) -> str:
 def number_format_chosen(examination: Examination) -> str:
     """Choose the number format by the model's size, unless the submitter has chosen one."""
     weights = weights_found(examination)
+    if examination.settings.dtype == AUTO_DTYPE:
+        examination.settings = number_format.by_device(examination.settings, weights)
+        return f"{examination.settings.dtype}, which auto stands for here."
     if examination.dtype_chosen:
         return f"{examination.settings.dtype}, as chosen."
     examination.settings = number_format.resolved(examination.settings, weights)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.changed_settings import differences, settings_group
 from leaderboard.intake import number_format
 from leaderboard.intake.checks.examination import Examination
 from leaderboard.intake.checks.weights import number_format_chosen
@@ -87,3 +88,33 @@ def test_a_gguf_file_is_computed_in_float32_and_the_check_says_so() -> None:
     examination = Examination("org/gguf", Benchmark(), Settings(), listing=listing, weights=weights, dtype_chosen=False)
     assert number_format_chosen(examination) == "float32, as for every GGUF file."
     assert examination.settings.dtype == "float32"
+
+
+@pytest.mark.parametrize(
+    ("device", "weights", "used"),
+    [
+        ("auto", LARGE, "bfloat16"),
+        ("cuda:1", SMALL, "bfloat16"),
+        ("cpu", LARGE, "float32"),
+    ],
+)
+def test_auto_is_the_stored_format_unless_the_site_computes_on_a_cpu(
+    device: str, weights: WeightSummary, used: str, settings: DjangoSettings
+) -> None:
+    settings.DEVICE = device
+    chosen = Settings(dtype="auto")
+    listing = Listing("org/model", "c0ffee", {"model.safetensors": weights.bytes}, Path("folder"))
+    examination = Examination("org/model", Benchmark(), chosen, listing=listing, weights=weights)
+    assert number_format_chosen(examination) == f"{used}, which auto stands for here."
+    assert examination.settings.digest == Settings(dtype=used).digest
+
+
+def test_a_run_in_the_format_that_auto_chose_is_ranked_apart_unless_the_size_chooses_it_too(
+    settings: DjangoSettings,
+) -> None:
+    settings.FLOAT32_PARAMETERS = 10**9
+    chosen = Settings(dtype="bfloat16").to_json()
+    changed = differences(chosen, Settings())
+    assert settings_group(changed, chosen, SMALL.parameters, "bfloat16") == "bfloat16"
+    assert settings_group(changed, chosen, LARGE.parameters, "bfloat16") == ""
+    assert changed == {"dtype": "bfloat16"}  # which the name of the run shows

@@ -59,7 +59,7 @@ def shown(client: Client, **asked: str) -> dict[str, list[str]]:
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
     benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
-    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16"], "set-start": [], "set-sample": []}
+    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16", "auto"], "set-start": [], "set-sample": []}
     protocol = {"set-protocol": ["usual", "lm-eval"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "shared-few-shot", "cascade"], "set-shots": []}
     own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}

@@ -24,6 +24,7 @@ from transformers import (
 )
 
 from probing.__main__ import main
+from probing.benchmark import Benchmark
 from probing.errors import (
     BadConfig,
     BadInput,
@@ -43,11 +44,13 @@ from probing.errors import (
 from probing.files.description import describe
 from probing.files.gguf_cache import GIGABYTES
 from probing.files.listing import folder_listing
-from probing.runner import peak_memory
+from probing.runner import peak_memory, run
+from probing.scoring import loading_options
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import load
 from probing.scoring.loading_options import DTYPES, LoadingOptions
 from probing.scoring.masked import MaskedModel
+from probing.settings import Settings
 from probing.template import prompt
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
@@ -513,3 +516,53 @@ def assert_loaded_unchanged(network: PreTrainedModel, tokenizer: PreTrainedToken
     with torch.inference_mode():
         assert torch.allclose(model.network(input_ids=ids).logits, network(input_ids=ids).logits, atol=1e-5)
     assert not [note for note in model.usage.notes if "config.json" in note]
+
+
+def stored_in(folder: Path, dtype: torch.dtype) -> Path:
+    """Store the weights of the folder in this number format."""
+    weights = {name: tensor.to(dtype) for name, tensor in load_file(folder / "model.safetensors").items()}
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("stored", "is_faster", "computed"),
+    [
+        (torch.float32, True, "float32"),
+        (torch.bfloat16, True, "bfloat16"),
+        (torch.float16, True, "bfloat16"),
+        (torch.bfloat16, False, "float32"),
+    ],
+    ids=str,
+)
+def test_auto_computes_in_bfloat16_what_is_stored_in_16_bits_where_the_cpu_is_faster_in_it(
+    gpt2: Path, stored: torch.dtype, is_faster: bool, computed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading_options, "bfloat16_is_faster", lambda: is_faster)
+    assert load(str(stored_in(gpt2, stored)), device="cpu", dtype="auto").dtype == computed
+    assert load(str(gpt2), device="cpu").dtype == "float32"
+
+
+@pytest.mark.parametrize("stored", DTYPES)
+def test_auto_computes_on_a_gpu_as_the_weights_are_stored(stored: str) -> None:
+    options = LoadingOptions(torch.device("cuda"), True, None, torch.float32, None, "", chooses_dtype=True)
+    assert options.for_weights(stored).dtype == DTYPES[stored]
+
+
+@pytest.mark.parametrize("stored", DTYPES)
+def test_a_chosen_number_format_is_kept_whatever_is_stored(stored: str) -> None:
+    assert LoadingOptions.of("cpu", None, "float16", "none", "").for_weights(stored).dtype == torch.float16
+
+
+@pytest.mark.parametrize("is_faster", [True, False])
+def test_the_record_and_the_digest_name_the_number_format_that_auto_stood_for(
+    gpt2: Path, is_faster: bool, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading_options, "bfloat16_is_faster", lambda: is_faster)
+    record = run(str(stored_in(gpt2, torch.bfloat16)), benchmark, device="cpu", dtype="auto", progress=False).record
+    dtype = "bfloat16" if is_faster else "float32"
+    assert (record["dtype"], record["settings"]["dtype"]) == (dtype, dtype)
+    assert record["settings_digest"] == Settings.from_json(record["settings"] | {"dtype": dtype}).digest
+    assert (record["settings_digest"] == Settings.from_json(record["settings"] | {"dtype": "float32"}).digest) == (
+        not is_faster
+    )
