@@ -1,8 +1,9 @@
-"""/api/v1/leaderboard, models, benchmarks and changes : the lists of figures and of what has them."""
+"""/api/v1/leaderboard, models, benchmarks, changes and snapshots : the lists of figures and of what has them."""
 
 from datetime import datetime
 
 from django.http import Http404, HttpRequest, QueryDict
+from django.urls import reverse
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -25,7 +26,7 @@ from leaderboard.lists.facets import FACETS, SIZES
 from leaderboard.lists.published import published_version
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import leaderboard
-from leaderboard.models import Benchmark, Change, Model, Run
+from leaderboard.models import Benchmark, Change, Model, Run, Snapshot
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
 from probing.kinds import KINDS
@@ -78,6 +79,24 @@ class ChangeFacts(TypedDict):
     benchmark: str
     run: int | None
     text: str
+
+
+class SnapshotFacts(TypedDict):
+    """A frozen table: its document is at `address` for ever, and `sha256` is that of the document."""
+
+    title: str
+    created: datetime
+    sha256: str
+    bytes: int
+    address: str
+
+
+class Snapshots(TypedDict):
+    """A page of the snapshots, the newest first."""
+
+    page: int
+    next: str | None
+    snapshots: list[SnapshotFacts]
 
 
 class Changes(TypedDict):
@@ -148,3 +167,22 @@ def changes_json(request: HttpRequest, query: PagedQuery) -> Changes:
     )
     rows = [facts(ChangeFacts, change) for change in page.entries]
     return {"page": page.page, "next": page.next, "changes": rows}
+
+
+@get("snapshots", group=RESULTS)
+def snapshots_json(request: HttpRequest, query: PagedQuery) -> Snapshots:
+    """Return the snapshots, the newest first, 200 per page."""
+    snapshots = Snapshot.objects.defer("document").order_by("-pk")
+    page = page_of(request, query, snapshots, snapshots.count(), lambda snapshot: snapshot.pk, behind_row(snapshots))
+    rows = [_about_snapshot(request, snapshot) for snapshot in page.entries]
+    return {"page": page.page, "next": page.next, "snapshots": rows}
+
+
+def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:
+    return {
+        "title": snapshot.title,
+        "created": snapshot.created,
+        "sha256": snapshot.digest,
+        "bytes": snapshot.length,
+        "address": request.build_absolute_uri(reverse("snapshot_document", args=[snapshot.digest])),
+    }

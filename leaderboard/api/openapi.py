@@ -26,6 +26,8 @@ DESCRIPTION = (
 )
 PLACES = {
     "run": "Number of the run.",
+    "relation": "Id of the relation.",
+    "question": "Id of the question: its relation and its number, with a hyphen between them.",
     "name": "Name of the benchmark or of the model.",
     "org": "Organisation of the model.",
     "secret": "The secret of the submission, which the answer to it has.",

@@ -1,24 +1,35 @@
-"""/api/v1/overview and /api/v1/benchmarks/<name>/items : the rows and columns of two pages' CSV as JSON."""
+"""/api/v1/overview and /api/v1/benchmarks/<name>/… : the overview, questions and relations, as their CSV has them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json
 from leaderboard.api.leaderboards import SEARCH, SIZE, current_benchmark
 from leaderboard.api.paging import page_of, place_in
-from leaderboard.api.parameters import PagedQuery, choice, one_of
+from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
 from leaderboard.lists.overview_rows import ModelRow
-from leaderboard.lists.questions import ORDERS, RatedQuestion, difficulties, question_id, read_questions
+from leaderboard.lists.question_outcomes import question_outcomes
+from leaderboard.lists.questions import (
+    ORDERS,
+    RatedQuestion,
+    difficulties,
+    question_id,
+    question_named,
+    read_questions,
+)
+from leaderboard.probe_pages import pages_of
 from leaderboard.views.overview import matrix_table, selection
 from leaderboard.views.question_filters import QuestionsForm
 from leaderboard.views.questions import question_columns
+from leaderboard.views.relation import models_table, on_relation
+from probing.errors import BadInput
 
 CHOICES = {facet.name: facet.choices for facet in FACETS}
 
@@ -43,6 +54,43 @@ class QuestionsQuery(PagedQuery):
     search: str = Field("", max_length=100, description="Part of the subject, the sentence or an answer.")
     relation: str = Field("", description="Name of the relation.")
     order: str = choice("Order of the questions.", ORDERS)
+
+
+class RelationFacts(TypedDict):
+    """A relation with its templates and tags, which a site without its questions lacks, and the models on it.
+
+    `metric`: what `scores` are in; they have the columns of the page's CSV, the best first.
+    """
+
+    benchmark: str
+    relation: str
+    templates: list[str]
+    tags: Json
+    questions: int
+    metric: str
+    scores: list[Json]
+
+
+class Outcome(TypedDict):
+    """What a run made of a question: the share of wordings in which it is right, null where no answer counts."""
+
+    run: int
+    model: str
+    right: float | None
+
+
+class QuestionFacts(TypedDict):
+    """A question with the sentence of each wording and what every run made of it, those that are right first.
+
+    The answers themselves are among the items of each run.
+    """
+
+    benchmark: str
+    relation: str
+    subject: str
+    answers: list[str]
+    sentences: list[str]
+    outcomes: list[Outcome]
 
 
 class Overview(TypedDict):
@@ -105,6 +153,48 @@ def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Qu
         "page": page.page,
         "next": page.next,
         "items": as_json(question_columns(benchmark, judged), page.entries),
+    }
+
+
+@get("benchmarks/<benchmark:name>/items/<path:question>", group=RESULTS)
+def question_json(request: HttpRequest, query: Query, name: str, question: str) -> QuestionFacts:
+    """Return a question with its wordings, and in how many of them each run is right."""
+    benchmark = current_benchmark(name)
+    try:
+        found = question_named(benchmark, question)
+    except BadInput as error:
+        raise Http404(error.message) from error
+    outcomes = question_outcomes(benchmark, found)
+    form = pages_of(benchmark).question_form
+    templates = outcomes.asked(benchmark, found)
+    return {
+        "benchmark": name,
+        "relation": found.relation.label,
+        "subject": found.item.subject,
+        "answers": found.answers,
+        "sentences": [str(form.sentence(found.relation, found.item, template)) for template in templates],
+        "outcomes": [
+            {"run": run, "model": outcomes.models[run], "right": outcomes.share(run)} for run in outcomes.by_share()
+        ],
+    }
+
+
+@get("benchmarks/<benchmark:name>/relations/<str:relation>", group=RESULTS)
+def relation_json(request: HttpRequest, query: Query, name: str, relation: str) -> RelationFacts:
+    """Return a relation of a benchmark with the scores of all models on it, the best first."""
+    benchmark = current_benchmark(name)
+    content, _, scores = on_relation(benchmark, relation)
+    if not content and not scores:
+        raise Http404(f"{benchmark.title} has no relation {relation!r}.")
+    table = models_table(scores)
+    return {
+        "benchmark": name,
+        "relation": relation,
+        "templates": list(content.templates) if content else [],
+        "tags": dict(content.tags) if content else {},
+        "questions": len(content.items) if content else 0,
+        "metric": pages_of(benchmark).ranking_metric(benchmark),
+        "scores": as_json(table.columns, table.ordered(request.GET)),
     }
 
 

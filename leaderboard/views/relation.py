@@ -41,10 +41,8 @@ FEW_OPTIONS = 12  # that the page shows without folding them
 def relation_view(request: HttpRequest, name: str, relation: str) -> HttpResponseBase:
     benchmark = get_object_or_404(Benchmark, named(name), current=True)
     pages = pages_of(benchmark)
-    content = next((rel for rel in read_relations(benchmark) if relation in (rel.id, rel.label)), None)
-    dimension, group = pages.relation_slice(content, relation)
-    scores = slice_scores(benchmark, pages.ranking_metric(benchmark), dimension, group)
-    published = published_slice(benchmark, Slice(dimension, group))
+    content, part, scores = on_relation(benchmark, relation)
+    published = published_slice(benchmark, part)
     if not content and not scores and not published:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
     context = {
@@ -66,6 +64,14 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
     charts = models_charts(title, scores)
     return show(request, "relation.html", context, tables, charts, published, reference=reference)
+
+
+def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Score]]:
+    """Return a relation by its id or label, if the site has its questions, its part of the figures, and its scores."""
+    pages = pages_of(benchmark)
+    content = next((rel for rel in read_relations(benchmark) if name in (rel.id, rel.label)), None)
+    part = Slice(*pages.relation_slice(content, name))
+    return content, part, slice_scores(benchmark, pages.ranking_metric(benchmark), *part)
 
 
 def _tags(relation: Relation | None) -> list[tuple[str, str]]:

@@ -35,9 +35,10 @@ class PartResult(NamedTuple):
 def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
     """Return the result that all parts make; raise `Incomplete` where rows are missing."""
     rows = join(part.rows for part in finished)
+    skipped = {"items_skipped": all_skipped(part.record for part in finished)}
+    check_complete(rows, benchmark, settings, skipped)  # before the records, which unfinished parts do not have
+    refuse_nothing_left(rows, skipped)
     record = _joined_record([part.record for part in finished], benchmark, settings)
-    check_complete(rows, benchmark, settings, record)
-    refuse_nothing_left(rows, record)
     rows = with_tags(rows, benchmark, probe_of(settings))
     scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
     return Result(rows, scores, record, option_ranges(benchmark, settings))

@@ -10,7 +10,9 @@ from leaderboard.api.openapi import EXAMPLES, examples, written
 from leaderboard.api.routes import RESULTS as FIGURES
 from leaderboard.api.routes import ROUTES, SUBMISSIONS
 from leaderboard.intake import tokens
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
+from leaderboard.operations.freezing import freeze
+from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.test_training import training
 
@@ -36,6 +38,8 @@ def real(client: Client, site: Site, small: Benchmark) -> list[dict[str, Any]]:
     """Real answers to the requests of the examples, in the form of their file."""
     training(small)
     first, second = site.first.pk, site.second.pk
+    freeze(["/benchmarks/small/"], "BEAR for a paper")
+    make.run(make.model("org/waiting"), small, Run.State.QUEUED)
     sent = {"model": "org/causal", "benchmark": "small"}
     bearer = {"Authorization": f"Bearer {tokens.create('programs', tokens.Purpose.SUBMIT)}"}
     submitted = client.post("/api/v1/submit", sent, content_type="application/json", headers=bearer).json()
@@ -45,7 +49,11 @@ def real(client: Client, site: Site, small: Benchmark) -> list[dict[str, Any]]:
         "benchmarks": "benchmarks",
         "changes": "changes",
         "overview": "overview",
+        "snapshots": "snapshots",
+        "queue": "queue",
         "benchmarks/small/items": "benchmarks/small/items",
+        "benchmarks/small/items/P30-0": "benchmarks/small/items/P30-0",
+        "benchmarks/small/relations/P30": "benchmarks/small/relations/P30",
         "runs?state=finished": "runs?state=finished&model=org/first",
         "runs/1": f"runs/{first}",
         "runs/1/scores": f"runs/{first}/scores",

@@ -1,8 +1,9 @@
-"""/api/v1/leaderboard, models, benchmarks and changes have the numbers of the pages."""
+"""/api/v1/leaderboard, models, benchmarks, changes and snapshots have the numbers of the pages."""
 
 import pytest
 from django.test import Client
 
+from leaderboard.operations.freezing import freeze
 from tests.leaderboard.conftest import Site
 
 
@@ -16,3 +17,10 @@ def test_the_leaderboard_has_the_numbers_of_the_page(client: Client, site: Site)
 @pytest.mark.parametrize("route", ["models", "benchmarks", "runs?model=org/first"])
 def test_lists_answer(client: Client, site: Site, route: str) -> None:
     assert "org/first" in client.get(f"/api/v1/{route}").content.decode() or route == "benchmarks"
+
+
+def test_a_snapshot_is_listed_with_the_address_of_its_document(client: Client, site: Site) -> None:
+    snapshot = freeze(["/benchmarks/small/"], "for a paper")
+    (row,) = client.get("/api/v1/snapshots").json()["snapshots"]
+    assert (row["title"], row["sha256"], row["bytes"]) == ("for a paper", snapshot.digest, snapshot.length)
+    assert len(client.get(row["address"]).content) == row["bytes"]

@@ -157,7 +157,7 @@ def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark
 @pytest.mark.parametrize(
     ("options", "step"),
     [
-        ({"dtype": "auto"}, "Choose from: float32, bfloat16, float16"),
+        ({"dtype": "int4"}, "Choose from: float32, bfloat16, float16, auto"),
         ({"limit": 1}, "Choose from: templates, sample, language, pll, reduction, dtype, start, prompting, shots"),
         (["few-shot"], '"options": {'),
         ({"prompting": "loud"}, "Choose from: vanilla"),

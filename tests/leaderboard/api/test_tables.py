@@ -8,6 +8,7 @@ from django.test import Client
 
 from leaderboard.display.cells import written
 from leaderboard.models import Run
+from leaderboard.stored.ranks import restore_figures
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -30,6 +31,30 @@ def test_questions_have_the_rows_of_their_csv(client: Client, site: Site, query:
     answer = client.get(f"/api/v1/benchmarks/small/items?{query}").json()
     assert as_csv(answer["items"]) == csv_rows(client, f"/benchmarks/small/items/?{query}")
     assert answer["found"] == len(answer["items"]) > 0
+
+
+def test_a_relation_has_the_scores_of_its_pages_csv(client: Client, site: Site) -> None:
+    answer = client.get("/api/v1/benchmarks/small/relations/P36").json()
+    assert as_csv(answer["scores"]) == csv_rows(client, "/benchmarks/small/relations/P36/")
+    assert (answer["metric"], answer["questions"]) == ("accuracy", 2)
+    assert len(answer["templates"]) == 3
+
+
+def test_a_question_has_its_wordings_and_the_share_of_those_in_which_each_run_is_right(
+    client: Client, site: Site
+) -> None:
+    restore_figures(site.benchmark)
+    answer = client.get("/api/v1/benchmarks/small/items/P36-0").json()
+    assert (answer["subject"], answer["answers"]) == ("Norway", ["Oslo"])
+    assert answer["sentences"][0] == "The capital of Norway is ____."
+    assert {row["run"] for row in answer["outcomes"]} == {site.first.pk, site.second.pk}
+    shares = [row["right"] for row in answer["outcomes"]]
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("route", ["relations/P1", "items/P36-9", "items/none"])
+def test_what_a_benchmark_does_not_have_is_missing(client: Client, site: Site, route: str) -> None:
+    assert client.get(f"/api/v1/benchmarks/small/{route}").status_code == 404
 
 
 @pytest.mark.parametrize(
