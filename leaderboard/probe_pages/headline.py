@@ -1,6 +1,6 @@
 """The figure at the head of a run's page, with everything that one needs to read it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from leaderboard.changed_settings import dtype_by_size, settings_group
@@ -28,7 +28,7 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
     """Return the figure of a run, None where it has no score in the main metric of its benchmark."""
     metric = pages.main_metric(run.benchmark)
     overall = {score.metric: score for score in scores if score.dimension == "overall"}
-    main, chance = overall.get(metric), overall.get("chance")
+    main = overall.get(metric)
     if main is None or main.value is None:
         return None
     by_wording = [score.value for score in scores if score.dimension == "template" and score.metric == metric]
@@ -39,9 +39,20 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
         half=cells.half_width(main.low, main.high),
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
-        chance=chance.value if chance and chance != main else None,
+        chance=_chance(run, pages, overall, metric),
         place=_place(run, metric),
     )
+
+
+def _chance(run: Run, pages: ProbePages, overall: Mapping[str, Score], metric: str) -> float | None:
+    """Return what guessing reaches; None where the main metric has no such score.
+
+    Where any word may stand at a blank, guessing is among the answers to the questions of the run. These are too few if
+    only some of the questions were asked.
+    """
+    is_part = run.settings.get("limit") or run.settings.get("sample")
+    chance = overall.get("chance")
+    return chance.value if chance and metric != "chance" and (pages.offers_options or not is_part) else None
 
 
 def _place(run: Run, metric: str) -> str:

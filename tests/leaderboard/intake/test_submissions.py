@@ -153,7 +153,7 @@ def test_a_checkpoint_that_would_be_too_large_in_float32_is_refused_in_float32_o
         ({"templates": "0"}, "templates cannot be '0'"),
         ({"pll": "best"}, "pll cannot be 'best'. Choose from: within_word_l2r"),
         ({"reduction": None}, "reduction cannot be None"),
-        ({"dtype": "auto"}, "dtype cannot be 'auto'. Choose from: float32, bfloat16, float16"),
+        ({"dtype": "int4"}, "dtype cannot be 'int4'. Choose from: float32, bfloat16, float16, auto"),
         (
             {"limit": 3},
             r"Benchmark small has no option 'limit'\. Choose from: templates, sample, language, pll, reduction",

@@ -35,6 +35,14 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
     ]
 
 
+def test_chance_stands_beside_the_figure_only_where_all_questions_were_asked(client: Client, encoder: Run) -> None:
+    """Two questions have two answers at most, among which five guesses always find the right one."""
+    assert "chance <strong>1.000" in client.get(f"/runs/{encoder.pk}/").content.decode()
+    encoder.settings["limit"] = 1
+    encoder.save()
+    assert "chance <strong>" not in client.get(f"/runs/{encoder.pk}/").content.decode()
+
+
 CHOICES = {"": 20 / 24, "types=major": 20 / 24, "sentences=not-leaky": 16 / 20, "types=major&sentences=not-leaky": 0.8}
 
 
