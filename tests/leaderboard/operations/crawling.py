@@ -18,12 +18,12 @@ def crawl(client: Client, site: Site) -> dict[str, bytes]:
     pages = {}
     runs = [f"/runs/{pk}/" for pk in Run.objects.values_list("pk", flat=True)]
     api = ["leaderboard", "models", "benchmarks", "runs", *(f"runs/{site.first.pk}{rest}" for rest in ("", "/items"))]
-    for address in [*site.addresses, *runs, *(f"/api/v1/{name}" for name in api)]:
-        for query in ("", "format=csv"):
-            location = f"{address}{'&' if '?' in address else '?'}{query}" if query else address
-            response = client.get(location)
-            pages[location] = CHANGING.sub(b"", response.getvalue())
-            assert response.status_code in (200, 404), location
+    shown = [*site.addresses, *runs]
+    tables = [f"{address}{'&' if '?' in address else '?'}format=csv" for address in shown]
+    for address in [*shown, *tables, *(f"/api/v1/{name}" for name in api)]:
+        response = client.get(address)
+        pages[address] = CHANGING.sub(b"", response.getvalue())
+        assert response.status_code in (200, 404), address
     stored = client.get(f"/runs/{site.first.pk}/items.parquet")
     assert stored.status_code == 200
     return {**pages, "parquet": stored.getvalue()}
