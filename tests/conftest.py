@@ -22,7 +22,10 @@ settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
 
 BROWSER = "tests/e2e/"
-LONGEST = ("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/")
+LONGEST = (
+    *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
+    "tests/probing/scoring/test_memory_on_all_pairs.py",
+)
 
 METADATA: dict[str, Any] = {
     "P30": {
