@@ -1,5 +1,6 @@
 """Sections on what a benchmark is about: its facts by culture or questions by country, and those that others have."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -73,9 +74,12 @@ def diversity_sections(benchmark: Benchmark) -> list[Section]:
     return [Section(NAME, TITLE, table, Chart(NAME, caption, words, figure), counted.note)]
 
 
-def overlap_sections(benchmark: Benchmark) -> list[Section]:
-    """Return how many of the facts other benchmarks have as well, as counted on import; nothing without any."""
-    rows = shared_facts(benchmark)
+def overlap_sections(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[Section]:
+    """Return how many of the facts other benchmarks have as well, as counted on import; nothing without any.
+
+    `versions`: those of the other benchmarks.
+    """
+    rows = shared_facts(benchmark, versions)
     if not rows:
         return []
     table = Table(
@@ -89,6 +93,7 @@ def overlap_sections(benchmark: Benchmark) -> list[Section]:
             Column("share", "Share", lambda row: cells.share(row.shared / row.facts), align="score"),
         ],
         rows=rows,
+        sortable=False,
     )
     return [Section(OVERLAP, OVERLAP_TITLE, table, note=OVERLAP_NOTE)]
 

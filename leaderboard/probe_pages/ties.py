@@ -4,11 +4,11 @@ from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.columns import model_column
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PAGE_SIZE, Column, Table
+from leaderboard.display.tables import Column, Table
 from leaderboard.models import Benchmark, RunRank
 from leaderboard.probe_pages.pages import ProbePages
 
-CHARTED = 60  # models that a chart shows at most
+SHOWN = 40  # models on one page of the table, and in the chart
 NOTE = (
     "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the items "
     "that they share. All of this holds at once in 95 of 100 samples of items. Only runs with the usual settings that "
@@ -26,8 +26,8 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     models = labels.counted([rank.run for rank in ranks])
     summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} items."
     figure = charts.headed_dots(
-        [_point(rank) for rank in ranks[:CHARTED]],
-        {rank.run.name: _heading(rank) for rank in ranks[:CHARTED]},
+        [_point(rank) for rank in ranks[:SHOWN]],
+        {rank.run.name: _heading(rank) for rank in ranks[:SHOWN]},
         labels.within(metric),
     )
     return [Section("ties", title, _table(ranks, metric), Chart("ties", title, summary, figure), NOTE)]
@@ -47,7 +47,7 @@ def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
             Column("n", "Common items", lambda rank: cells.number(rank.n), align="number"),
         ],
         rows=ranks,
-        page_size=PAGE_SIZE,
+        page_size=SHOWN,
     )
 
 

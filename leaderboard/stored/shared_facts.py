@@ -35,12 +35,11 @@ def store_shared_facts(slug: str, content: Content, others: Iterable[tuple[Bench
     _keep(slug, counts)
 
 
-def shared_facts(benchmark: Benchmark) -> list[SharedFacts]:
-    """Return the stored counts, for the benchmarks that are still here. One query, none where nothing is shared."""
+def shared_facts(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[SharedFacts]:
+    """Return the stored counts of the benchmarks of which one of these versions is the current one, by title."""
     stored = benchmark.shared_facts or {}
-    if not stored:
-        return []
-    others = Benchmark.objects.filter(slug__in=stored, current=True, main=True).order_by("title")
+    others = [other for other in versions if other.current and other.main and other.slug in stored]
+    others.sort(key=lambda other: other.title)
     return [SharedFacts(other, *row) for other in others for row in stored[other.slug]]
 
 

@@ -50,8 +50,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     standings = standings_table(filters, board, place)
     if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
         return table_response(standings, request)
+    versions = _versions(benchmark)
     context = {
-        **_about(benchmark),
+        **_about(benchmark, versions),
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
@@ -71,7 +72,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
         *published_sections(benchmark, place),
         *diversity_sections(benchmark),
-        *overlap_sections(benchmark),
+        *overlap_sections(benchmark, versions),
     ]
     rows = relation_rows(benchmark, relations, place, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, place)]
@@ -98,10 +99,16 @@ def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Ancho
     return [Anchor("models", "Models"), *anchors(sections), *relations, Anchor("about", "About and cite")]
 
 
-def _about(benchmark: Benchmark) -> dict[str, Any]:
+def _versions(benchmark: Benchmark) -> list[Benchmark]:
+    """Return the versions of a benchmark and of those that share facts with it, the newest first. One query."""
+    slugs = [benchmark.slug, *(benchmark.shared_facts or ())]
+    return list(Benchmark.objects.filter(slug__in=slugs).order_by("-created"))
+
+
+def _about(benchmark: Benchmark, versions: Sequence[Benchmark]) -> dict[str, Any]:
     """Return what the page says of the benchmark itself."""
     entry = CATALOG.get(benchmark.slug)
-    versions = list(Benchmark.objects.filter(slug=benchmark.slug).order_by("-created"))
+    versions = [row for row in versions if row.slug == benchmark.slug]
     return {
         "benchmark": benchmark,
         "description": description(benchmark),
