@@ -52,7 +52,7 @@ def main() -> int:
         ],
         "ratios": ratios,
         "ratio": median(ratios),
-        "differ_from_alone": {name: count_others(given[::8], alone) for name, given in answers.items()},
+        "differ_from_alone": {name: count_others(texts[::8], alone) for name, texts in answers.items()},
         "differ_from_one_another": count_others(*answers.values()),
     }
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

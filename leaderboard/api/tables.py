@@ -161,18 +161,18 @@ def question_json(request: HttpRequest, query: Query, name: str, question: str) 
     """Return a question with its wordings, and in how many of them each run is right."""
     benchmark = current_benchmark(name)
     try:
-        found = question_named(benchmark, question)
+        entry = question_named(benchmark, question)
     except BadInput as error:
         raise Http404(error.message) from error
-    outcomes = question_outcomes(benchmark, found)
+    outcomes = question_outcomes(benchmark, entry)
     form = pages_of(benchmark).question_form
-    templates = outcomes.asked(benchmark, found)
+    templates = outcomes.asked(benchmark, entry)
     return {
         "benchmark": name,
-        "relation": found.relation.label,
-        "subject": found.item.subject,
-        "answers": found.answers,
-        "sentences": [str(form.sentence(found.relation, found.item, template)) for template in templates],
+        "relation": entry.relation.label,
+        "subject": entry.item.subject,
+        "answers": entry.answers,
+        "sentences": [str(form.sentence(entry.relation, entry.item, template)) for template in templates],
         "outcomes": [
             {"run": run, "model": outcomes.models[run], "right": outcomes.share(run)} for run in outcomes.by_share()
         ],
