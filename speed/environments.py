@@ -1,10 +1,11 @@
 """The Python environments of peers: made once, in a cache folder outside the checkout."""
 
-import os
 import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+
+from probing.files.gguf_cache import cache_folder
 
 PEERS = Path(__file__).parent / "peers"
 REASON_LINES = 3  # of what pip wrote last
@@ -12,10 +13,6 @@ REASON_LINES = 3  # of what pip wrote last
 
 class NotMeasured(Exception):
     """A system cannot be measured here; the message is the reason."""
-
-
-def cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clozeboard" / "peers"
 
 
 def python_for(module: str) -> str:
@@ -28,7 +25,7 @@ def python_for(module: str) -> str:
     if not requirements.exists():
         return sys.executable
     digest = sha256(sys.version.encode() + requirements.read_bytes()).hexdigest()[:12]
-    folder = cache_folder() / f"{module}-{digest}"
+    folder = cache_folder() / "peers" / f"{module}-{digest}"
     python, complete = folder / "bin" / "python", folder / "complete"
     if not complete.exists():
         _run(sys.executable, "-m", "venv", "--clear", str(folder))
