@@ -15,8 +15,6 @@ from speed.peers.protocol import Item, Job, System
 from speed.processes import Answer, SystemProcess
 
 KINDS = ("processor", "clock")
-# Other programs disturb the clock more than the time of the processor, so the latter decides whether a bar is reached.
-DECISIVE = "processor"
 
 
 class Declared(NamedTuple):
@@ -40,6 +38,8 @@ def systems_of(comparison: str) -> list[Declared]:
 
 def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, Any]:
     """Measure all systems of a comparison, and return it in the form of results/peers.json."""
+    # Other programs disturb the clock more than the time of the processor, which says little where a GPU does the work.
+    decisive = "processor" if job.device == "cpu" else "clock"
     file = folder / f"{comparison}.json"
     file.write_text(json.dumps(job._asdict()), encoding="utf-8")
     absent: dict[str, str] = {}
@@ -49,7 +49,7 @@ def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, A
             print(f"{comparison}: {system.name} is loaded and observed once.", flush=True)
             try:
                 process = stack.enter_context(SystemProcess(module, system, file, job.threads))
-                process.choose_batch_size()
+                process.choose_batch_size(decisive)
                 observed[system.name] = process.score()
             except NotMeasured as reason:
                 absent[system.name] = str(reason)
@@ -59,8 +59,9 @@ def compare(comparison: str, job: Job, folder: Path, rounds: int) -> dict[str, A
     reference = next(process.system.name for process in processes if process.system.own)
     return {
         "statements": sum(len(item.texts) for item in job.items),
+        "decisive": decisive,
         "systems": [
-            _facts(process, observed[process.system.name], measured[process.system.name])
+            _facts(process, job, observed[process.system.name], measured[process.system.name])
             | agreement(observed[process.system.name].scores, observed[reference].scores, job.items)
             for process in processes
         ],
@@ -81,7 +82,7 @@ def take_turns(processes: Sequence[SystemProcess], rounds: int) -> dict[str, lis
     return measured
 
 
-def _facts(process: SystemProcess, observed: Answer, measured: Sequence[Answer]) -> dict[str, Any]:
+def _facts(process: SystemProcess, job: Job, observed: Answer, measured: Sequence[Answer]) -> dict[str, Any]:
     return {
         "system": process.system.name,
         "own": process.system.own,
@@ -90,7 +91,8 @@ def _facts(process: SystemProcess, observed: Answer, measured: Sequence[Answer])
         "batch_size": process.batch_size or None,
         "positions": measured[-1].positions,
         "peak_bytes": observed.peak_bytes,
-        "tolerance": process.system.tolerance,
+        # Two correct ways of rounding to 8 bits need not agree.
+        "tolerance": process.system.tolerance if job.dtype == "float32" else None,
         "seconds": {kind: [round(getattr(answer, kind), 3) for answer in measured] for kind in KINDS},
     }
 
@@ -139,14 +141,15 @@ def ratios(
 
 def missed(comparison: Mapping[str, Any]) -> list[str]:
     """Return a sentence for every ratio that is too small, and for scores that differ by more than rounding."""
+    decisive = comparison["decisive"]
     slow = [
-        f"{row['own']} is {row['median'][DECISIVE]:.2f} times as fast as {row['peer']}, must be {row['required']:g}."
+        f"{row['own']} is {row['median'][decisive]:.2f} times as fast as {row['peer']}, must be {row['required']:g}."
         for row in comparison["ratios"]
-        if row["required"] and row["median"][DECISIVE] < row["required"]
+        if row["required"] and row["median"][decisive] < row["required"]
     ]
     different = [
         f"{row['system']} has scores that differ by {row['largest_difference']:.1e}, may by {row['tolerance']:g}."
         for row in comparison["systems"]
-        if row["largest_difference"] > row["tolerance"]
+        if row["tolerance"] is not None and row["largest_difference"] > row["tolerance"]
     ]
     return slow + different

@@ -27,9 +27,9 @@ def _processor() -> str:
     return next(names, platform.machine())
 
 
-def square_rate() -> float:
-    """Return the best rate of float32 products of square matrices, in GFLOP/s."""
-    return max(2e-9 * size**3 / _product_seconds(size, size, size) for size in SQUARES)
+def square_rate(device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
+    """Return the best rate of products of square matrices, in GFLOP/s."""
+    return max(2e-9 * size**3 / _product_seconds(size, size, size, device, dtype) for size in SQUARES)
 
 
 def shapes_rate(network: nn.Module, rows: int) -> float:
@@ -39,12 +39,17 @@ def shapes_rate(network: nn.Module, rows: int) -> float:
     return gflop / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
 
 
-def _product_seconds(rows: int, inner: int, columns: int) -> float:
-    """Return the median time of one float32 product with transposed weights, as linear layers have them."""
-    left, right = torch.rand(rows, inner), torch.rand(columns, inner).T
+def _product_seconds(
+    rows: int, inner: int, columns: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+) -> float:
+    """Return the median time of one product with transposed weights, as linear layers have them."""
+    left = torch.rand(rows, inner, device=device, dtype=dtype)
+    right = torch.rand(columns, inner, device=device, dtype=dtype).T
     times: list[float] = []
     while sum(times) < MEASURED_SECONDS or len(times) < 3:
         begin = time.perf_counter()
         torch.mm(left, right)
+        if device != "cpu":
+            torch.accelerator.synchronize()
         times.append(time.perf_counter() - begin)
     return median(times)

@@ -56,13 +56,13 @@ class SystemProcess:
         print(json.dumps(request), file=self._process.stdin, flush=True)
         return Answer(**self._read())
 
-    def choose_batch_size(self) -> None:
-        """Choose the size that takes the least processor time on a part of the items, with two passes for each."""
+    def choose_batch_size(self, time: str) -> None:
+        """Choose the size that takes the least time (clock or processor) on a part of the items, in two passes each."""
         sizes = self.system.batch_sizes
         if not sizes:
             return
         self.score(step=SAMPLE_STEP, batch_size=sizes[0])  # the first pass of a process is slower than the others
-        seconds = {size: median(self.score(SAMPLE_STEP, size).processor for _ in range(2)) for size in sizes}
+        seconds = {size: median(getattr(self.score(SAMPLE_STEP, size), time) for _ in range(2)) for size in sizes}
         self.batch_size = min(sizes, key=seconds.__getitem__)
 
     def _read(self) -> dict[str, Any]:

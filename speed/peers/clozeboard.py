@@ -28,12 +28,12 @@ class Clozeboard:
 def _load(job: Job, decide: int) -> Clozeboard:
     from probing.scoring.load import load
 
-    return Clozeboard(load(job.weights, device="cpu", dtype="float32"), decide)
+    return Clozeboard(load(job.weights, device=job.device, dtype=job.dtype), decide)
 
 
 SYSTEMS = (
-    System("full", "clozeboard", ("causal", "masked"), lambda job: _load(job, 0), own=True),
-    System("decide", "clozeboard", ("causal", "masked"), lambda job: _load(job, 1), own=True),
+    System("full", "clozeboard", ("causal", "masked", "gpu"), lambda job: _load(job, 0), own=True),
+    System("decide", "clozeboard", ("causal", "masked", "gpu"), lambda job: _load(job, 1), own=True),
 )
 
 if __name__ == "__main__":

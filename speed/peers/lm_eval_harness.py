@@ -27,7 +27,7 @@ class Harness:
 def _hf(job: Job) -> Harness:
     from lm_eval.models.huggingface import HFLM
 
-    return Harness(HFLM(pretrained=job.weights, dtype="float32", device="cpu"))
+    return Harness(HFLM(pretrained=job.weights, dtype=job.dtype, device=job.device))
 
 
 def _clozeboard(job: Job) -> Harness:
@@ -52,6 +52,14 @@ SYSTEMS = (
             ("causal", "harness model"): 2.0,
             ("completions", "harness model"): 2.0,
         },
+    ),
+    System(
+        "lm-evaluation-harness",
+        "lm_eval",
+        ("gpu",),
+        _hf,
+        batch_sizes=(64, 256, 1024),
+        required={("gpu", "full"): 5.0},
     ),
     System("harness model", "clozeboard", ("causal", "completions"), _clozeboard, own=True),
 )

@@ -31,13 +31,18 @@ class Item(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What all systems of a comparison are given: `weights` is a folder, `gguf` the same weights for llama.cpp."""
+    """What all systems of a comparison are given: `weights` is a folder, `gguf` the same weights for llama.cpp.
+
+    Systems that take part in the comparison `gpu` compute on `device` in the number format `dtype`.
+    """
 
     kind: str
     weights: str
     gguf: str
     threads: int
     items: list[Item]
+    device: str = "cpu"
+    dtype: str = "float32"
 
 
 class Scorer(Protocol):

@@ -46,12 +46,19 @@ def test_a_ratio_is_the_median_over_rounds_and_not_of_medians() -> None:
 def test_a_small_ratio_and_other_scores_are_missed() -> None:
     row = {"own": "full", "peer": "peer", "required": 4.5, "median": {"processor": 4.4, "clock": 9.0}}
     system = {"system": "peer", "largest_difference": 0.01, "tolerance": 1e-3}
-    assert missed({"ratios": [row], "systems": [system]}) == [
+    assert missed({"decisive": "processor", "ratios": [row], "systems": [system]}) == [
         "full is 4.40 times as fast as peer, must be 4.5.",
         "peer has scores that differ by 1.0e-02, may by 0.001.",
     ]
     fast = {**row, "median": {"processor": 4.5, "clock": 1.0}}
-    assert missed({"ratios": [fast, {**row, "required": None}], "systems": []}) == []
+    assert missed({"decisive": "processor", "ratios": [fast, {**row, "required": None}], "systems": []}) == []
+
+
+def test_the_clock_decides_where_a_gpu_does_the_work() -> None:
+    row = {"own": "full", "peer": "peer", "required": 5.0, "median": {"processor": 9.0, "clock": 4.9}}
+    assert missed({"decisive": "clock", "ratios": [row], "systems": []}) == [
+        "full is 4.90 times as fast as peer, must be 5."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +70,7 @@ def test_a_small_ratio_and_other_scores_are_missed() -> None:
         ),
         ("completions", ["harness model", "lm-evaluation-harness"]),
         ("masked", ["decide", "full", "lm-pub-quiz"]),
+        ("gpu", ["decide", "full", "lm-evaluation-harness"]),
     ],
 )
 def test_systems_are_found_by_their_declarations(name: str, systems: list[str]) -> None:
@@ -70,10 +78,11 @@ def test_systems_are_found_by_their_declarations(name: str, systems: list[str]) 
 
 
 def test_the_bars_are_those_that_are_promised() -> None:
-    bars = {(system.name, *key): bar for name in ("causal", "masked") for _, system in systems_of(name)
+    bars = {(system.name, *key): bar for name in ("causal", "masked", "gpu") for _, system in systems_of(name)
             for key, bar in system.required.items()}  # fmt: skip
     assert bars["lm-evaluation-harness", "causal", "full"] == 4.5
     assert bars["lm-evaluation-harness", "causal", "decide"] == 14
+    assert bars["lm-evaluation-harness", "gpu", "full"] == 5
     assert (bars["llama.cpp", "causal", "full"], bars["llama.cpp", "causal", "decide"]) == (1.2, 3)
     assert (bars["lm-pub-quiz", "causal", "full"], bars["lm-pub-quiz", "causal", "decide"]) == (6, 20)
     assert (bars["lm-pub-quiz", "masked", "full"], bars["lm-pub-quiz", "masked", "decide"]) == (1.8, 5.5)
@@ -88,7 +97,7 @@ def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
     job = Job("masked", str(build_bert(tmp_path / "model")), "", 1, ITEMS)
     compared = compare("masked", job, tmp_path, rounds=2)
     assert [row["system"] for row in compared["systems"]] == ["full", "decide", "lm-pub-quiz"]
-    assert missed({"ratios": [], "systems": compared["systems"]}) == []
+    assert missed(compared | {"ratios": []}) == []
     assert all(row["same_predictions"] == 1 and row["positions"] > 0 for row in compared["systems"])
     assert [len(row["times"]["clock"]) for row in compared["ratios"]] == [2, 2]
     assert compared["systems"][2]["batch_size"] in (8, 16, 32, 64)

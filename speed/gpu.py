@@ -1,0 +1,128 @@
+"""Compare this project with lm-evaluation-harness on a GPU: `python -m speed.gpu`.
+
+Both score template 0 of BEAR with SmolLM2-135M and with a network of 1.7 billion random weights, in float32 and in
+bfloat16, each in a process of its own, in turns. The clock decides. The exit code is 1 where the required ratio is
+missed, or where scores in float32 differ.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from probing.catalog import open_benchmark
+from probing.scoring.load import load
+from speed.comparison import compare, missed
+from speed.machine import describe, square_rate
+from speed.measure import observe_operations
+from speed.networks import LoadedNetwork, load_network
+from speed.peers.protocol import Job
+from speed.systems import Ours
+from speed.weights import write_folder
+from speed.work import Workload, bear, select, statements
+
+RESULTS = Path(__file__).parent / "results" / "gpu.json"
+ROUNDS = 3
+# The sizes of SmolLM2-1.7B.
+LARGER = {
+    "hidden_size": 2048,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 32,
+    "head_dim": 64,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m speed.gpu", description=__doc__)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--items", type=int, help="of each relation; all by default, and only then results are stored")
+    options = parser.parse_args()
+    benchmark = bear() or open_benchmark("starter")
+    work = select(benchmark, [relation.id for relation in benchmark.relations], options.items)
+    rows = list(_rows(work, options.device))
+    for row in rows:
+        print(line(row), flush=True)
+    if options.items is None:
+        results = {"machine": describe() | {"device": device_name(options.device)}, "rows": rows}
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    misses = [sentence for row in rows for sentence in missed(row)]
+    print(*misses, sep="\n", file=sys.stderr)
+    return int(bool(misses))
+
+
+def _rows(work: Workload, device: str) -> Iterator[dict[str, Any]]:
+    loaded = load_network("causal")
+    for network in (loaded, larger(loaded)):
+        with written(network) as weights:
+            for dtype in (torch.float32, torch.bfloat16):
+                yield measure(network.name, weights, work, device, dtype)
+
+
+def larger(loaded: LoadedNetwork) -> LoadedNetwork:
+    """Return a network of the same kind, with the same tokenizer, more layers and random weights."""
+    sizes = {"quantization_config": None} | LARGER
+    config = type(loaded.network.config).from_dict(loaded.network.config.to_dict() | sizes)
+    network: PreTrainedModel = AutoModelForCausalLM.from_config(config).eval()
+    return LoadedNetwork("1.7 billion random weights", "causal", network, loaded.tokenizer, {})
+
+
+@contextmanager
+def written(loaded: LoadedNetwork) -> Iterator[Path]:
+    with TemporaryDirectory() as name:
+        folder = Path(name) / "weights"
+        write_folder(loaded, folder)
+        yield folder
+
+
+def measure(name: str, weights: Path, work: Workload, device: str, dtype: torch.dtype) -> dict[str, Any]:
+    """Compare all systems with one network in one number format, and say how near to the device's limit they work."""
+    short_name = str(dtype).removeprefix("torch.")
+    job = Job("causal", str(weights), "", torch.get_num_threads(), statements(work), device, short_name)
+    with TemporaryDirectory() as folder:
+        comparison = compare("gpu", job, Path(folder), ROUNDS)
+    for system in comparison["systems"]:
+        system["positions_per_second"] = round(system["positions"] / median(system["seconds"]["clock"]))
+    return comparison | {
+        "network": name,
+        "dtype": short_name,
+        "of_best_rate": share_of_best_rate(comparison, weights, work, device, dtype),
+    }
+
+
+def share_of_best_rate(
+    comparison: dict[str, Any], weights: Path, work: Workload, device: str, dtype: torch.dtype
+) -> float:
+    """Return the rate of full scoring's matrix products as a share of the best rate of square ones."""
+    model = load(str(weights), device=device, dtype=str(dtype).removeprefix("torch."))
+    gflop = observe_operations(Ours("full", model), work)[1]
+    seconds = next(median(row["seconds"]["clock"]) for row in comparison["systems"] if row["system"] == "full")
+    return round(gflop / seconds / square_rate(device, dtype), 3)
+
+
+def device_name(device: str) -> str:
+    return torch.cuda.get_device_name(device) if torch.device(device).type == "cuda" else device
+
+
+def line(row: dict[str, Any]) -> str:
+    """Write one network in one number format for the terminal."""
+    rates = ", ".join(f"{system['system']} {system['positions_per_second']:,} positions/s" for system in row["systems"])
+    times = ", ".join(f"{ratio['own']} {ratio['median']['clock']:.1f} times {ratio['peer']}" for ratio in row["ratios"])
+    absent = "".join(f" Not measured: {name}. {reason}" for name, reason in row["not_measured"].items())
+    return (
+        f"{row['network']}, {row['dtype']}: {rates}; {times}; {row['of_best_rate']:.0%} of the best rate of matrix "
+        f"products.{absent}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
