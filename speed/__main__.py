@@ -69,7 +69,11 @@ def main() -> int:
 
 def _measure(plan: BenchmarkPlan, *, with_limits: bool) -> dict[str, Any]:
     results: dict[str, Any] = {
-        "machine": describe() | {"square_gflops": round(square_rate(), 1)},
+        "machine": describe()
+        | {
+            "square_gflops": round(square_rate(), 1),
+            "square_gflops_of_torch": round(square_rate(torch.nn.functional.linear), 1),
+        },
         "versions": {name: version(name) for name in PACKAGES},
         "work": {},
         "comparisons": {},

@@ -4,12 +4,17 @@ import os
 import platform
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
 from torch import nn
+
+from probing.scoring.cpu_products import float32_product
+
+Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 SQUARES = (512, 1024, 2048, 4096)
 MEASURED_SECONDS = 0.3  # how long the product of each shape is repeated
@@ -27,9 +32,12 @@ def _processor() -> str:
     return next(names, platform.machine())
 
 
-def square_rate(device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
-    """Return the best rate of products of square matrices, in GFLOP/s."""
-    return max(2e-9 * size**3 / _product_seconds(size, size, size, device, dtype) for size in SQUARES)
+def square_rate(product: Product | None = None, device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
+    """Return the best rate of products of square matrices, in GFLOP/s.
+
+    `product`: the function that multiplies; by default the one by which networks are computed.
+    """
+    return max(2e-9 * size**3 / _product_seconds(size, size, size, product, device, dtype) for size in SQUARES)
 
 
 def shapes_rate(network: nn.Module, rows: int) -> float:
@@ -40,15 +48,22 @@ def shapes_rate(network: nn.Module, rows: int) -> float:
 
 
 def _product_seconds(
-    rows: int, inner: int, columns: int, device: str = "cpu", dtype: torch.dtype = torch.float32
+    rows: int,
+    inner: int,
+    columns: int,
+    product: Product | None = None,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
 ) -> float:
     """Return the median time of one product with transposed weights, as linear layers have them."""
     left = torch.rand(rows, inner, device=device, dtype=dtype)
-    right = torch.rand(columns, inner, device=device, dtype=dtype).T
+    weights = torch.rand(columns, inner, device=device, dtype=dtype)
+    if product is None:
+        product = float32_product() if device == "cpu" and dtype == torch.float32 else nn.functional.linear
     times: list[float] = []
     while sum(times) < MEASURED_SECONDS or len(times) < 3:
         begin = time.perf_counter()
-        torch.mm(left, right)
+        product(left, weights)
         if device != "cpu":
             torch.accelerator.synchronize()
         times.append(time.perf_counter() - begin)

@@ -50,7 +50,7 @@ def report(results: Mapping[str, Any]) -> str:
     machine = results["machine"]
     lines = [
         f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}, best matrix product "
-        f"{machine['square_gflops']} GFLOP/s",
+        f"{machine['square_gflops']} GFLOP/s (of torch by itself {machine['square_gflops_of_torch']})",
         positions_table(results),
         ratios_table(results),
         *(_limits(WORK[name], limits) for name, limits in results["limits"].items()),

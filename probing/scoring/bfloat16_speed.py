@@ -5,18 +5,17 @@ trial begins with products that take microseconds, and stops before one that wou
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 
 import torch
+
+from probing.scoring.cpu_products import TRIAL_PRODUCTS, fastest_product, float32_product, one_thread
 
 SECONDS = 0.2
 # Rows of the products; the last one tells, as calls take a large share of the time of small ones. Each takes about
 # `GROWTH` times as long as the one before it.
 SIZES = (64, 128, 256, 512)
 GROWTH = 8
-PRODUCTS = 4  # of each size; the fastest counts, and the first one is slow because it prepares the others
 # So many times faster the products must be, because a network does more than multiply.
 FASTER = 1.5
 
@@ -34,33 +33,17 @@ def speed_up(seconds: float = SECONDS) -> float:
     It is 0 where bfloat16 is so slow that the largest product cannot be tried within so many seconds.
     """
     begin = time.perf_counter()
-    with _one_thread():
+    with one_thread():
         for size in SIZES:
             exact, short = _fastest(size, torch.float32), _fastest(size, torch.bfloat16)
             if size == SIZES[-1]:
                 return exact / short
-            if time.perf_counter() - begin + GROWTH * PRODUCTS * (exact + short) > seconds:
+            if time.perf_counter() - begin + GROWTH * TRIAL_PRODUCTS * (exact + short) > seconds:
                 break
     return 0.0
 
 
 def _fastest(size: int, dtype: torch.dtype) -> float:
-    """Return the seconds of the fastest of a few products of square matrices."""
-    matrix = torch.ones((size, size), dtype=dtype)
-    times = []
-    for _ in range(PRODUCTS):
-        begin = time.perf_counter()
-        torch.nn.functional.linear(matrix, matrix)
-        times.append(time.perf_counter() - begin)
-    return min(times)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute with one thread, so that the trial does not wait for a core that is busy with something else."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    """Return the seconds of the fastest of a few products of square matrices, as networks compute them here."""
+    product = float32_product() if dtype == torch.float32 else torch.nn.functional.linear
+    return fastest_product(product, torch.ones((size, size), dtype=dtype))

@@ -5,6 +5,7 @@ an attention that takes no mask for single pairs of tokens.
 """
 
 import random
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
@@ -15,7 +16,11 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from probing.model_source import ATTENTION
+from probing.scoring.cpu_products import fast_products
 from probing.scoring.quantised import exact_products
+
+# For how long answers are taken in one entry into the scoring state.
+HELD_SECONDS = 0.05
 
 ParametersT = ParamSpec("ParametersT")
 AnswerT = TypeVar("AnswerT")
@@ -51,16 +56,15 @@ StatefulT = TypeVar("StatefulT", bound=_Stateful)
 def in_scoring_state(
     verb: Callable[Concatenate[StatefulT, ParametersT], Iterator[AnswerT]],
 ) -> Callable[Concatenate[StatefulT, ParametersT], Iterator[AnswerT]]:
-    """Hold a model's network in the scoring state while an answer is computed, and not between two answers."""
+    """Hold a model's network in the scoring state while answers are computed, and not while the caller has one.
+
+    Answers that were computed together come quickly one after another, and are taken from the verb together, because
+    entering the state takes as long as computing some tokens.
+    """
 
     def answers(model: StatefulT, stream: Iterator[AnswerT]) -> Iterator[AnswerT]:
-        while True:
-            with model.scoring_state():
-                try:
-                    answer = next(stream)
-                except StopIteration:
-                    return
-            yield answer
+        while computed := _computed(model, stream):
+            yield from computed
 
     @wraps(verb)
     def guarded(model: StatefulT, /, *args: ParametersT.args, **kwargs: ParametersT.kwargs) -> Iterator[AnswerT]:
@@ -69,8 +73,20 @@ def in_scoring_state(
     return guarded
 
 
+def _computed(model: _Stateful, stream: Iterator[AnswerT]) -> list[AnswerT]:
+    """Return the answers that come within `HELD_SECONDS`, but at least one; none at the end of the stream."""
+    computed: list[AnswerT] = []
+    end = time.perf_counter() + HELD_SECONDS
+    with model.scoring_state():
+        for answer in stream:
+            computed.append(answer)
+            if time.perf_counter() >= end:
+                break
+    return computed
+
+
 def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
-    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention, exact_products):
+    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention, exact_products, fast_products):
         stack.enter_context(keep(network))
     stack.enter_context(torch.autocast(network.device.type, enabled=False))
 

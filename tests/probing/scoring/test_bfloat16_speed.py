@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from probing.scoring import bfloat16_speed
-from probing.scoring.bfloat16_speed import GROWTH, PRODUCTS, SIZES, speed_up
+from probing.scoring.bfloat16_speed import GROWTH, SIZES, speed_up
+from probing.scoring.cpu_products import TRIAL_PRODUCTS
 
 FLOAT32_SECONDS = 1e-5  # of the smallest product
 
@@ -25,7 +26,7 @@ class Clock:
     def fastest(self, size: int, dtype: torch.dtype) -> float:
         self.products.append((size, dtype))
         seconds = FLOAT32_SECONDS * (size / SIZES[0]) ** 3 * (1 if dtype == torch.float32 else self.slow_down)
-        self.now += PRODUCTS * seconds
+        self.now += TRIAL_PRODUCTS * seconds
         return seconds
 
 

@@ -1,0 +1,102 @@
+"""Products of linear layers in float32 on a CPU, computed by oneDNN where that is faster than what torch would call.
+
+For them torch calls MKL, which uses the widest instructions of processors by Intel only. oneDNN, which torch contains
+as well, uses those of every processor: with AVX-512 on one by AMD it is 2.3 times faster. Both compute in float32, and
+their results differ by rounding.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, partial
+from typing import Any
+
+import torch
+from torch import nn
+from transformers.pytorch_utils import Conv1D
+
+# oneDNN prepares a kernel for every new number of rows, which takes longer than a product with fewer multiplications.
+FEWEST_MULTIPLICATIONS = 2**22
+# So many times faster oneDNN must be in the trial.
+FASTER = 1.15
+TRIAL_SIZE = 512  # rows and columns
+TRIAL_PRODUCTS = 4  # the fastest counts, and the first one is slow because it prepares the others
+
+# The weights of layers of exactly these classes, shape (outputs, inputs); subclasses may compute something else.
+WEIGHTS: Mapping[type[nn.Module], Callable[[Any], torch.Tensor]] = {
+    nn.Linear: lambda layer: layer.weight,
+    Conv1D: lambda layer: layer.weight.T,
+}
+
+
+def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Apply a linear layer to states of shape (..., inputs) by oneDNN; return shape (..., outputs)."""
+    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
+    return outputs
+
+
+def float32_product() -> Callable[..., torch.Tensor]:
+    """Return the faster of two functions that apply a linear layer in float32 on this processor."""
+    return linear if onednn_is_faster() else nn.functional.linear
+
+
+@contextmanager
+def fast_products(network: nn.Module) -> Iterator[None]:
+    """Have oneDNN compute the network's plain linear layers that are in float32 on a CPU, where that is faster."""
+    layers = [layer for layer in network.modules() if _is_plain(layer)] if onednn_is_faster() else []
+    for layer in layers:
+        layer.__dict__["forward"] = partial(_forward, layer, WEIGHTS[type(layer)])
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.__dict__["forward"]
+
+
+def _is_plain(layer: Any) -> bool:
+    if type(layer) not in WEIGHTS or "forward" in layer.__dict__:
+        return False
+    weight = layer.weight
+    return isinstance(weight, torch.Tensor) and weight.dtype == torch.float32 and weight.device.type == "cpu"
+
+
+def _forward(layer: Any, weight_of: Callable[[Any], torch.Tensor], states: torch.Tensor) -> torch.Tensor:
+    weight = weight_of(layer)
+    if states.dtype != torch.float32 or states.numel() * len(weight) < FEWEST_MULTIPLICATIONS:
+        outputs: torch.Tensor = type(layer).forward(layer, states)
+        return outputs
+    return linear(states, weight, layer.bias)
+
+
+@cache
+@torch.inference_mode()
+def onednn_is_faster() -> bool:
+    """Return whether oneDNN multiplies as exactly as torch does by itself, and faster; tried once in a process."""
+    if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
+        return False
+    matrix = torch.rand((TRIAL_SIZE, TRIAL_SIZE), generator=torch.Generator().manual_seed(0))
+    usual = nn.functional.linear
+    with one_thread():
+        exact = torch.allclose(linear(matrix, matrix), usual(matrix, matrix), rtol=1e-5)
+        return exact and fastest_product(usual, matrix) >= FASTER * fastest_product(linear, matrix)
+
+
+def fastest_product(product: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], matrix: torch.Tensor) -> float:
+    """Return the seconds of the fastest of a few products of a square matrix with itself."""
+    times = []
+    for _ in range(TRIAL_PRODUCTS):
+        begin = time.perf_counter()
+        product(matrix, matrix)
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute with one thread, so that a trial does not wait for a core that is busy with something else."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
