@@ -28,10 +28,8 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.comparison_charts import comparison_charts
 from leaderboard.probe_pages.comparison_tables import (
     ComparedRun,
-    agreement_table,
     compared_runs,
     differences_table,
-    disagreements_table,
     group_values,
     runs_table,
     values_table,
@@ -40,6 +38,7 @@ from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verd
 from leaderboard.probe_pages.culture.places import one_place, places_of, switches
 from leaderboard.probe_pages.details.bias import compared_fold
 from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
+from leaderboard.probe_pages.disagreement_tables import agreement_table, disagreements_table
 from leaderboard.probe_pages.questions_in_words import Names, relation_names
 from leaderboard.stored.item_rows import Row
 from leaderboard.views.citing import page_reference

@@ -29,9 +29,8 @@ from leaderboard.probe_pages.model_sections import (
     known_groups,
     known_section,
     profile_section,
-    replication_section,
-    replications,
 )
+from leaderboard.probe_pages.replications import replication_section, replications
 from leaderboard.probe_pages.trajectory_sections import Curve, training_section
 from leaderboard.views.citing import page_address
 from leaderboard.views.page import show
