@@ -18,8 +18,8 @@ from leaderboard.lists.queued_runs import Span
 from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
 from leaderboard.serving.errors import with_retry_after
-from leaderboard.views.forms import SubmitForm
 from leaderboard.views.page import submitter
+from leaderboard.views.submit_form import SubmitForm
 from probing.errors import ProbingError
 
 LANE = "default"
