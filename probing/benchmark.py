@@ -74,8 +74,8 @@ class Relation:
 
     def asking(self, items: Sequence[Item]) -> "Relation":
         """Return the relation with only these of its items, while the pool holds all of them."""
-        whole = self.pool or self.items
-        return replace(self, items=tuple(items), pool=whole if len(items) < len(whole) else ())
+        all_items = self.pool or self.items
+        return replace(self, items=tuple(items), pool=all_items if len(items) < len(all_items) else ())
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space

@@ -65,14 +65,14 @@ def sample_graph(
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
     plan = read_sampling(Path(graph))
-    given: dict[str, Any] = {
+    choices: dict[str, Any] = {
         "samples": samples,
         "repetitions": repetitions,
         "resampled": resampled,
         "within_category": within_category,
         "seed": seed,
     }
-    sampling = replace(plan.sampling, **{name: value for name, value in given.items() if value is not None})
+    sampling = replace(plan.sampling, **{name: value for name, value in choices.items() if value is not None})
     content = read_graph(Path(graph), Path(phrasings) if phrasings else None)
     remarks = [*plan.remarks, *_remarks(phrasings, wording)]
     statements = draw(replace(content, wording=_checked(wording)) if wording else content, sampling)

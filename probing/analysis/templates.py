@@ -72,9 +72,9 @@ def wordings(rows: pd.DataFrame) -> pd.DataFrame:
     wide = wide[wide.notna().sum(axis=1) > 1]
     flips = _flips(rows).groupby(space_names(rows)).mean()
     items = table.groupby("relation")["items"].max()
-    whole = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
-    whole.insert(0, "items", items)
-    return whole.sort_values("range", ascending=False, kind="stable").reset_index()
+    sensitivity = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
+    sensitivity.insert(0, "items", items)
+    return sensitivity.sort_values("range", ascending=False, kind="stable").reset_index()
 
 
 def variance_components(rows: pd.DataFrame) -> dict[str, float]:

@@ -94,18 +94,18 @@ def write_version(benchmark: Benchmark, typed: Sequence[TypedSentence], forms: S
     templates = {
         key: before.templates.get(key, frozenset()) | refused.templates.get(key, frozenset()) for key in sorted(types)
     }
-    whole = LeftOut(before.sentences | refused.sentences, templates, (*before.notes, note))
+    left_out = LeftOut(before.sentences | refused.sentences, templates, (*before.notes, note))
     with new_folder(folder) as new:
         shutil.copytree(source, new, dirs_exist_ok=True)
-        _write(new / LEFT_OUT, whole, forms)
+        _write(new / LEFT_OUT, left_out, forms)
     return refused
 
 
 def _note(refused: LeftOut, sentences: int, judges: int) -> str:
     """Say what is left out, for readers of results."""
     templates = sum(map(len, refused.templates.values()))
-    whole = f" (whole templates among them: {templates})" if templates else ""
-    return f"Sentences left out because most answers of judges were no: {sentences:,}{whole}. Judges: {judges}."
+    of_templates = f" (whole templates among them: {templates})" if templates else ""
+    return f"Sentences left out because most answers of judges were no: {sentences:,}{of_templates}. Judges: {judges}."
 
 
 def _write(path: Path, left_out: LeftOut, forms: Sequence[Form]) -> None:

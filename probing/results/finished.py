@@ -31,11 +31,11 @@ def refuse_other_run(
         return
     stored = Result.load(folder).record
     dtype = {"dtype": stored["settings"].get("dtype", settings.dtype)}  # that of a model in memory is not known yet
-    wanted = {
+    expected = {
         "benchmark": {"slug": benchmark.slug, "version": benchmark.version},
         "settings": settings.to_json() | dtype,
     }
-    _refuse_differences(folder, stored, wanted)
+    _refuse_differences(folder, stored, expected)
     if with_rows and not keeps_rows(stored):
         raise BadInput(f"{folder} exists already, without its rows.", NEXT_STEP)
     if with_tokens and not (folder / TOKENS_FILE).is_file():
@@ -60,7 +60,7 @@ def finished_run(folder: Path, record: Mapping[str, Any]) -> Result | None:
     return result
 
 
-def _refuse_differences(folder: Path, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    others = [str(difference) for difference in differences(stored, wanted, IDENTITY)]
+def _refuse_differences(folder: Path, stored: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    others = [str(difference) for difference in differences(stored, expected, IDENTITY)]
     if others:
         raise BadInput(f"{folder} exists already and holds another run ({'; '.join(others)}).", NEXT_STEP)
