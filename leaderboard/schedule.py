@@ -121,9 +121,9 @@ def started_turns(lanes: Collection[str], now: datetime) -> list[tuple[str, Open
     started = []
     for lane, pk, submitter, created, state, undone_parts, leased, recent, finishing_until in runs.values_list(*fields):
         finishing = finishing_until is not None and finishing_until > now
-        held = finishing or (recent and state == Run.State.DOWNLOADING)
-        workers = leased or int(held)
-        free = undone_parts > leased or (not undone_parts and not held)
+        without_lease = finishing or (recent and state == Run.State.DOWNLOADING)
+        workers = leased or int(without_lease)
+        free = undone_parts > leased or (not undone_parts and not without_lease)
         started.append((lane, OpenTurn(pk, submitter, created, True, workers, free)))
     return started
 

@@ -55,12 +55,12 @@ class KeptLists(Generic[ListT]):
                 if self._is_current(key, version):
                     return self._used(key)
             try:
-                made = make(version)
-                self._keep(key, _Kept(version, made, make))
+                new_list = make(version)
+                self._keep(key, _Kept(version, new_list, make))
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return made
+        return new_list
 
     def renew(self) -> int:
         """Make those lists anew whose figures have changed, and return their number.

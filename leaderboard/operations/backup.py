@@ -93,8 +93,8 @@ class Writer:
         self.scratch = scratch
         self.contents = contents
         versions = {name: version(name) for name in ("clozeboard", "django")} | {"database": connection.vendor}
-        made = timezone.now().isoformat(timespec="seconds")
-        self.manifest = Manifest(made, versions, applied_migrations(), left_out=list(contents.left_out))
+        time = timezone.now().isoformat(timespec="seconds")
+        self.manifest = Manifest(time, versions, applied_migrations(), left_out=list(contents.left_out))
 
     def add_results(self) -> None:
         """Add the files of finished runs, and the rows of the parts that unfinished runs have done."""

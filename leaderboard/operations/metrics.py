@@ -138,7 +138,7 @@ def worker_metrics(workers: list[LiveWorker]) -> Iterator[Metric]:
     by_lane = {(lane,): number for lane, number in sorted(lanes.items())}
     yield labelled("clozeboard_workers", "Workers alive that serve a lane.", ["lane"], by_lane)
     if workers:
-        age = max(0.0, (timezone.now() - workers[0].seen).total_seconds())
+        age = max(0.0, (timezone.now() - workers[0].last_seen).total_seconds())
         yield gauge("clozeboard_worker_newest_heartbeat_age_seconds", "Age of the newest sign of life.", age)
 
 

@@ -23,7 +23,7 @@ class LiveWorker:
     """
 
     name: str
-    seen: datetime
+    last_seen: datetime
     lanes: tuple[str, ...] = ()
     device: str = ""
     runs: tuple[Run, ...] = field(default=())
@@ -32,16 +32,16 @@ class LiveWorker:
 def is_any_alive() -> bool:
     """Tell whether any worker was heard of in the last two minutes. One query at most."""
     now = timezone.now()
-    return any(now - seen < ALIVE for _, seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
+    return any(now - last_seen < ALIVE for _, last_seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
 
 
 def live_workers() -> list[LiveWorker]:
     """Return the workers heard of in the last two minutes, the newest sign of life first. Three queries."""
     now = timezone.now()
     workers = {worker.name: worker for worker in _remote_workers(now)}
-    for name, seen, lanes in _workers_of_redis():
-        if now - seen < ALIVE:
-            workers[name] = LiveWorker(name, seen, lanes)
+    for name, last_seen, lanes in _workers_of_redis():
+        if now - last_seen < ALIVE:
+            workers[name] = LiveWorker(name, last_seen, lanes)
     leased: dict[str, list[RunPart]] = {}
     for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
         leased.setdefault(part.worker, []).append(part)
@@ -52,15 +52,15 @@ def live_workers() -> list[LiveWorker]:
             workers.pop(token, None)
     devices = _devices(workers)
     rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
-    return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)
+    return sorted(rows, key=lambda worker: (worker.last_seen, worker.name), reverse=True)
 
 
 def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
     """Return the worker with the runs of its leased parts; a renewed lease is a sign of life."""
-    seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
+    last_seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
     runs = {part.run_id: part.run for part in parts}
     lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
-    return LiveWorker(name, max(seen, worker.seen) if worker else seen, lanes, runs=tuple(runs.values()))
+    return LiveWorker(name, max(last_seen, worker.last_seen) if worker else last_seen, lanes, runs=tuple(runs.values()))
 
 
 def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:

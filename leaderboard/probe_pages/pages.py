@@ -12,7 +12,7 @@ from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.lists.ranked_rows import Standing
-from leaderboard.lists.scores import DrawnScores, Slice
+from leaderboard.lists.scores import Slice, StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
@@ -125,7 +125,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, Sequence[Relation], DrawnScores], list[Section]] = lambda *drawn: []
+    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *drawn: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
     switches: Sequence[Switch] = ()
 

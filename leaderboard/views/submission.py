@@ -132,10 +132,10 @@ def _benchmark_cell(outcome: "Outcome") -> cells.Cell:
 
 
 def _by_step(outcome: "Outcome") -> tuple[int, str]:
-    """Sort revisions by their steps; those that state none come first."""
+    """Sort revisions by the steps that their names state; those without a step come first."""
     revision = outcome.submission.revision
-    stated = position(revision)
-    return stated.step if stated else -1, revision
+    stated_position = position(revision)
+    return stated_position.step if stated_position else -1, revision
 
 
 def _run_cell(run: Run | None) -> cells.Cell:
@@ -204,9 +204,9 @@ class Outcome:
     @property
     def to_come(self) -> int:
         """The number of checks that have not been made yet."""
-        made = sum(check["state"] != "skipped" for check in self.submission.checks)
+        completed = sum(check["state"] != "skipped" for check in self.submission.checks)
         rules = RULES if "+" in self.submission.model_id else RULES_WITHOUT_ADAPTER
-        return max(len(rules) - made, 0) if self.submission.checks and not self.submission.run else 0
+        return max(len(rules) - completed, 0) if self.submission.checks and not self.submission.run else 0
 
     @property
     def can_withdraw(self) -> bool:

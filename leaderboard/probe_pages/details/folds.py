@@ -13,5 +13,5 @@ def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
     """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""
     if not run.artefact:
         return []
-    made = (templates.fold(run, scores), bias.fold(run, scores, query), confidence.fold(run, scores))
-    return [fold for fold in made if fold]
+    optional_folds = (templates.fold(run, scores), bias.fold(run, scores, query), confidence.fold(run, scores))
+    return [fold for fold in optional_folds if fold]
