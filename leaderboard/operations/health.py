@@ -59,13 +59,13 @@ def storage() -> Health:
 
 
 def workers() -> Health:
-    """Tell the age of the newest sign of life of any worker."""
+    """Tell the age of the newest heartbeat of any worker."""
     alive = live_workers()
     if not alive:
-        return Health(False, f"No worker has given a sign of life for {ALIVE.total_seconds() / 60:.0f} minutes.")
+        return Health(False, f"No worker has sent a heartbeat for {ALIVE.total_seconds() / 60:.0f} minutes.")
     age = max(0.0, (timezone.now() - alive[0].last_seen).total_seconds())
     number = f"{len(alive)} worker is" if len(alive) == 1 else f"{len(alive)} workers are"
-    return Health(True, f"{number} alive; the newest sign of life is {age:.0f} seconds old.", age)
+    return Health(True, f"{number} alive; the newest heartbeat is {age:.0f} seconds old.", age)
 
 
 def results() -> Health:

@@ -139,7 +139,7 @@ def worker_metrics(workers: list[LiveWorker]) -> Iterator[Metric]:
     yield labelled("clozeboard_workers", "Workers alive that serve a lane.", ["lane"], by_lane)
     if workers:
         age = max(0.0, (timezone.now() - workers[0].last_seen).total_seconds())
-        yield gauge("clozeboard_worker_newest_heartbeat_age_seconds", "Age of the newest sign of life.", age)
+        yield gauge("clozeboard_worker_newest_heartbeat_age_seconds", "Age of the newest heartbeat.", age)
 
 
 def gauge(name: str, text: str, value: float) -> Metric:

@@ -1,4 +1,4 @@
-"""The workers that have given a sign of life: those of RQ in Redis, lease holders and workers elsewhere."""
+"""The workers that are alive: those of RQ in Redis, lease holders and workers elsewhere."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,12 +11,12 @@ from rq import Worker as RQWorker
 
 from leaderboard.models import LEASE, Run, RunPart, WorkerToken
 
-ALIVE = timedelta(minutes=2)  # every worker gives a sign of life at least every 15 seconds, busy or not
+ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15 seconds, busy or not
 
 
 @dataclass(frozen=True)
 class LiveWorker:
-    """A worker with the last time that it was heard of.
+    """A worker with the time of its newest heartbeat.
 
     `lanes` are the queues that it takes jobs from, `device` is where its last part was computed, and `runs` are those
     of which it holds a part.
@@ -30,13 +30,13 @@ class LiveWorker:
 
 
 def is_any_alive() -> bool:
-    """Tell whether any worker was heard of in the last two minutes. One query at most."""
+    """Tell whether any worker sent a heartbeat in the last two minutes. One query at most."""
     now = timezone.now()
     return any(now - last_seen < ALIVE for _, last_seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
 
 
 def live_workers() -> list[LiveWorker]:
-    """Return the workers heard of in the last two minutes, the newest sign of life first. Three queries."""
+    """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
     now = timezone.now()
     workers = {worker.name: worker for worker in _remote_workers(now)}
     for name, last_seen, lanes in _workers_of_redis():
@@ -56,7 +56,7 @@ def live_workers() -> list[LiveWorker]:
 
 
 def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
-    """Return the worker with the runs of its leased parts; a renewed lease is a sign of life."""
+    """Return the worker with the runs of its leased parts; a renewed lease counts as a heartbeat."""
     last_seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
     runs = {part.run_id: part.run for part in parts}
     lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
@@ -64,7 +64,7 @@ def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> L
 
 
 def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
-    """Return name, sign of life and lanes of RQ's workers; nothing if Redis does not answer."""
+    """Return name, newest heartbeat and lanes of RQ's workers; nothing if Redis does not answer."""
     try:
         workers = RQWorker.all(connection=django_rq.get_connection())
     except RedisError:  # the health of the queue says so

@@ -36,7 +36,7 @@ def test_a_storage_that_cannot_be_written_fails(data: Path) -> None:
 
 
 def test_the_age_of_the_newest_worker_is_told() -> None:
-    assert health.workers() == health.Health(False, "No worker has given a sign of life for 2 minutes.")
+    assert health.workers() == health.Health(False, "No worker has sent a heartbeat for 2 minutes.")
     WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
     found = health.workers()
     assert found.ok and found.seconds is not None and found.seconds < 30
