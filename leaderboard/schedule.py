@@ -21,7 +21,7 @@ STARTED = (Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
 
 
 def lane_of(weight_bytes: int | None) -> str:
-    """Return the lane of a model with so many bytes of weights; one of unknown size counts as small."""
+    """Return the lane of a model with this many bytes of weights; one of unknown size counts as small."""
     return "large" if (weight_bytes or 0) > settings.LARGE_MODEL else "default"
 
 

@@ -35,10 +35,10 @@ def sample_graph(
 
     Args:
         graph: the folder of the graph.
-        out: the folder to write, which must not be there yet.
+        out: the folder to write, which must not exist yet.
         samples: true statements of each repetition, and as many false ones.
         repetitions: how often the sample is drawn.
-        resampled: how many of a triple's three parts are drawn anew to make it false; 1 is hardest.
+        resampled: how many of a triple's three parts are drawn again to make it false; 1 is hardest.
         within_category: replace a part only by one of the same category.
         seed: the seed of the draws.
         phrasings: a JSON file that maps each relation to a sentence with `{HEAD}` and `{TAIL}`, or to a list of them.
@@ -50,7 +50,7 @@ def sample_graph(
         The folder, which `probing.run` takes as a benchmark.
 
     Raises:
-        BadInput: a choice is out of range, or the folder is there already.
+        BadInput: a choice is out of range, or the folder exists already.
         BadBenchmark: the graph or the phrasings have a fault.
 
     Examples:
@@ -84,7 +84,7 @@ def sample_graph(
 
 
 def sampling_names() -> list[str]:
-    """Return the names of the choices about the draws, which are the fields of `Sampling`."""
+    """Return the names of the settings for drawing samples, which are the fields of `Sampling`."""
     return [option.name for option in fields(Sampling)]
 
 

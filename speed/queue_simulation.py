@@ -29,7 +29,7 @@ Order = Callable[[Iterable[OpenTurn], Mapping[str, float]], list[OpenTurn]]
 
 @dataclass(frozen=True)
 class Submission:
-    """A run that takes so many seconds on one worker. `group` says how many runs its submitter has."""
+    """A run that takes this many seconds on one worker. `group` says how many runs its submitter has."""
 
     number: int
     group: str
@@ -169,7 +169,7 @@ def fairness(runs: Sequence[Submission], outcome: Outcome, workers: int) -> floa
 
 
 def equal_shares(demands: Sequence[int], workers: float) -> list[float]:
-    """Divide the workers equally, nobody getting more than its demand."""
+    """Divide the workers equally, with no share above its demand."""
     shares = [0.0] * len(demands)
     left = sorted((number, place) for place, number in enumerate(demands) if number)
     for rank, (number, place) in enumerate(left):

@@ -139,7 +139,7 @@ def quiz_scores(names: Mapping[int, str], marked: Sequence[Marked]) -> list[Quiz
 
 
 def place_in_words(scores: Sequence[QuizScore], right: int, questions: int) -> str:
-    """Say between which models a reader with so many right answers stands on these questions."""
+    """Say between which models a reader with this many right answers stands on these questions."""
     if not scores:
         return "No model that was measured here has answered all of these questions, so there is none to compare with."
     better = [row for row in scores if row.right > right]

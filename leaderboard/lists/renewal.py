@@ -12,7 +12,7 @@ from django.db import Error, close_old_connections, connection
 from leaderboard.lists.kept_lists import renew_lists
 
 PAUSE = 0.5  # seconds between two looks
-SHARE = 10  # a pause is at least so many times as long as the renewal before it, so that many results take no processor
+SHARE = 10  # how many times as long as a renewal the pause after it is, so that many results take no processor
 
 logger = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from django.db.models import F, Max
 
 from leaderboard.models.run import Run
 
-ALLOWED_CHANGES = 10_000  # of so many predictions, one may change; more of them are an alarm
+ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
 
 
 class RemeasurementQuerySet(models.QuerySet["Remeasurement"]):

@@ -47,7 +47,7 @@ class SiteCollector(Collector):
 
 
 class Page:
-    """The text of all metrics, made anew when it is older than a few seconds."""
+    """The text of all metrics, computed again when it is older than a few seconds."""
 
     def __init__(self) -> None:
         self.lock = Lock()

@@ -1,4 +1,4 @@
-"""A temporary folder from which a checked model is loaded: only the files and config keys that the checks have seen."""
+"""A temporary folder from which a checked model is loaded, with only the files and config keys that were checked."""
 
 import json
 from collections.abc import Iterator, Mapping

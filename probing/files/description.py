@@ -24,7 +24,7 @@ NAMED_KEYS = 8  # a note names no more keys than this
 class Description:
     """What the checks have found out about a model in Hugging Face format.
 
-    `config` has only keys that the model's family knows. `notes` are sentences for people about what was ignored.
+    `config` has only keys that the model's family knows. `notes` are sentences for users about what was ignored.
     `quantisation`: how the weights are quantised, None where they are not.
     """
 

@@ -39,7 +39,7 @@ class Tensor(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """The number of numbers."""
+        """The number of values."""
         return prod(self.shape)
 
     @property

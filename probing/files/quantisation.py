@@ -14,7 +14,7 @@ from probing.extras import extra_package
 
 KEY = "quantization_config"
 Method = Literal["bitsandbytes", "gptq", "awq"]
-# The methods that a config names, as people know them; those that cannot be loaded are refused by name.
+# The usual names of the methods that a config may state; those that cannot be loaded are refused by name.
 TITLES = {
     "bitsandbytes": "bitsandbytes",
     "gptq": "GPTQ",

@@ -16,7 +16,7 @@ from probing.formats.left_out import LEFT_OUT, LeftOut, TypedSentence, read_left
 from probing.judging.forms import QUESTIONS, Form
 
 REFUSING = ("acceptable", "factual")  # the questions to which no means that the sentence is refused
-# A template of which more than half of the judged sentences are refused is refused, if so many have been judged.
+# The fewest judged sentences of a template that is refused if more than half of them are.
 SENTENCES_OF_A_TEMPLATE = 3
 
 

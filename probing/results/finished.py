@@ -1,4 +1,4 @@
-"""A finished run at the place where its result is to be written: the very same run is not made again."""
+"""A finished run at the place where its result is to be written: the same run is not made again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,8 +23,7 @@ def refuse_other_run(
 ) -> None:
     """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
 
-    `with_tokens`: the scores of single tokens are wanted as well. Raises `BadInput` as well if the result there has
-    none. `with_rows`: rows are wanted, likewise.
+    `with_tokens`, `with_rows`: whether the result must have the scores of single tokens, and rows.
     """
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)
