@@ -46,7 +46,7 @@ def _begin(run: Run) -> bool:
 
 
 def has_work(lane: str) -> bool:
-    """Tell whether a worker of this lane has anything to do, be it to share a run with others."""
+    """Tell whether a worker of this lane has anything to do, including sharing a run with others."""
     queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED)
     return queued.exists() or any(turn.has_work for _, turn in started_turns([lane], timezone.now()))
 

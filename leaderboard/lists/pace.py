@@ -43,7 +43,8 @@ class PartDone:
 
 
 def work_of_workers(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
-    """Return what workers have done of a run, what ended first in front. `scoring`: when its model was loaded.
+    """Return the work that workers have done on a run, in the order in which it ended. `scoring`: when its model was
+    loaded.
 
     A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
     of all. Any other part in progress is left out, because it is unknown when it was begun.

@@ -84,7 +84,7 @@ class Marked(NamedTuple):
 
 
 def mark(benchmark: Benchmark, questions: Sequence[QuizQuestion], answers: Sequence[str], typed: bool) -> list[Marked]:
-    """Mark a reader's answers, and find what the models answered. One query."""
+    """Mark a reader's answers, and look up the answers of the models. One query."""
     outcomes = answers_of(benchmark, {question.relation.label for question in questions})
     marked = []
     for question, answer in zip(questions, answers, strict=True):

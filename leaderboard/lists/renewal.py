@@ -1,6 +1,7 @@
-"""Lists of results are made when a result is stored, by a thread of the web process, and not by the next reader.
+"""A thread of the web process that renews lists of results when a result is stored, before the next reader needs them.
 
-The thread looks at the version of the figures. Nothing depends on it: a reader who comes before it makes the list.
+The thread looks at the version of the figures. Nothing depends on it: if a reader comes first, the request renews the
+list.
 """
 
 import logging

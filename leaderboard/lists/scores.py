@@ -34,7 +34,7 @@ class Slice(NamedTuple):
 OVERALL = Slice("overall", "all")
 DOMAIN, RELATION = "domain", "relation"
 MOST_DOTS = 20  # models in a strip
-# Relations and templates come last on a page: they are the longest and the least telling.
+# Relations and templates come last on a page: they are the longest and the least informative.
 LAST = ("relation", "template")
 
 

@@ -53,14 +53,14 @@ class LeaderboardFilter:
 
     @property
     def board(self) -> Hashable:
-        """What decides about the rows before the search and the facets narrow them."""
+        """Everything that determines the rows before the search and the facets narrow them."""
         metrics = (self.metric, *self.other_metrics)
         limits = frozenset(self.limits.items())
         return self.benchmark.pk, metrics, frozenset(self.slices), self.rank_published, self.part, *self.sides, limits
 
     @property
     def rows(self) -> Hashable:
-        """What decides about the rows that are left."""
+        """Everything that determines the rows that are left."""
         chosen = frozenset((facet.name, self.chosen[facet.name]) for facet in self.narrows)
         return self.board, self.search.lower(), chosen
 

@@ -80,7 +80,7 @@ class Model(models.Model):
 
     @property
     def weights_in_words(self) -> str:
-        """What sets these weights apart from those that the hub has under the same id; empty for those."""
+        """The difference of these weights from those that the hub has under the same id; empty for the latter."""
         quantised, bits = self.quantisation, stated_bits(self.quantisation)
         if bits and "bits" not in quantised:
             quantised += f", {bits} bits"

@@ -1,4 +1,4 @@
-"""The table of remeasurements: what came out when a finished run was measured again."""
+"""The table of remeasurements, which are the differences found when a finished run was measured again."""
 
 from django.db import models
 from django.db.models import F, Max

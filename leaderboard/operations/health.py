@@ -1,4 +1,4 @@
-"""The health of the parts of the site and of its results, each asked in a thread of its own with a time limit."""
+"""The health of the parts of the site and of its results, each checked in a separate thread with a time limit."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ from leaderboard.stored import artefacts
 
 log = logging.getLogger(__name__)
 TIMEOUT = 2.0  # seconds for one part
-FRESH = 5.0  # seconds during which an answer is given again
+FRESH = 5.0  # seconds during which an answer is repeated
 NAMED = 3  # runs that an answer names
 TRIAL_FOLDER = "health"  # in the artefact storage
 
@@ -123,6 +123,6 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
         return future.result(timeout=max(0.0, seconds))
     except TimeoutError:
         return Health(False, f"The part {name} has not answered within {TIMEOUT:.0f} seconds.")
-    except Exception as error:  # whatever a driver or a storage raises is the finding of this check
+    except Exception as error:  # any error of a driver or a storage is the finding of this check
         log.warning("The part %s fails: %s", name, error)
         return Health(False, f"The part {name} fails; the log says why.")

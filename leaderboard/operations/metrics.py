@@ -1,6 +1,6 @@
-"""Metrics for Prometheus, read from the database and Redis whenever they are asked for.
+"""Metrics for Prometheus, read from the database and Redis for each request.
 
-Nothing is counted in the memory of a process, so that every web process tells the same.
+Nothing is counted in the memory of a process, so that every web process gives the same figures.
 """
 
 import platform
@@ -25,7 +25,7 @@ from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.schedule import LANES
 
 UNFINISHED = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
-FRESH = 5.0  # seconds during which the same text is given again
+FRESH = 5.0  # seconds during which the same text is repeated
 Labels = tuple[str, ...]
 LabelsT = TypeVar("LabelsT", bound=Labels)
 

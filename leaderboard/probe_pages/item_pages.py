@@ -116,7 +116,7 @@ StoredFact = tuple[str, cells.Cell]
 
 
 def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> Table[StoredFact]:
-    """Return everything stored of an item that does not stand above the table, named as in the list of items."""
+    """Return everything stored of an item that is not shown above the table, named as in the list of items."""
     values = item_rows.ends(item.run)
     facts = [(column, column.cell(item.row)) for column in columns.build(item.run, values) if column.name not in above]
     return Table(

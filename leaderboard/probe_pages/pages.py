@@ -1,4 +1,4 @@
-"""`ProbePages`, which holds everything that the pages know of one probe; each probe declares one in its own module."""
+"""`ProbePages`, which holds everything on the pages that depends on the probe; each probe declares one of its own."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,7 +66,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class ProbePages:
-    """Everything that the pages know of one probe; the defaults suit a probe whose rows are those of multiple choice.
+    """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
 
     The main metric and what counts as correct belong to the probe itself (`probing.probes`).
 

@@ -49,7 +49,7 @@ def replications(runs: Sequence[Run], scores: dict[int, Score]) -> list[Replicat
 
 
 def _settings_of(run: Run) -> str:
-    """Return what sets a published run apart from the usual settings; by whom it was reported is no setting."""
+    """Return how a published run differs from the usual settings; who reported it is not a setting."""
     reported = run.differences.get("reported")
     return "" if run.settings_group == reported else run.settings_group
 

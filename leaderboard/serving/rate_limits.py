@@ -44,7 +44,7 @@ class Counters:
         self._retry_at = 0.0  # on the monotonic clock; 0 while Redis answers
 
     def ask(self, question: Callable[[MovingWindowRateLimiter], AnswerT]) -> AnswerT:
-        """Put a question to the counts in Redis, or else to those of this process."""
+        """Ask the counts in Redis, or else those of this process."""
         if self._may_ask_redis():
             try:
                 answer = question(self._shared)

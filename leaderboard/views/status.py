@@ -1,4 +1,4 @@
-"""/status/ : how long runs wait, how many succeed, which workers are alive, and what went wrong lately."""
+"""/status/ : how long runs wait, how many succeed, which workers are alive, and recent failures."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""/submissions/<token>/ : what came of a submission; who has the address may cancel it or try it again."""
+"""/submissions/<token>/ : the outcome of a submission; whoever has the address may cancel it or try it again."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def together_table(outcomes: "list[Outcome]") -> Table["Outcome"]:
 
 
 def outcomes_together(submission: Submission) -> "list[Outcome]":
-    """Return what came of the submissions that were sent together with this one, in their order."""
+    """Return the outcomes of the submissions that were sent together with this one, in their order."""
     together = sent_together(submission)
     has_revisions = len({part.revision for part in together}) > 1
     has_benchmarks = len({part.benchmark_id for part in together}) > 1
@@ -152,7 +152,7 @@ def sent_together(submission: Submission) -> list[Submission]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one submission so far, as its page shows it.
+    """The outcome of one submission so far, as its page shows it.
 
     `label`: what sets it apart from those that were sent together with it, empty where there are none.
     """
@@ -162,7 +162,7 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """What came of it so far, in a few words."""
+        """The outcome so far, in a few words."""
         submission, run = self.submission, self.submission.run
         if submission.state == Submission.State.ACCEPTED and run:
             if not self.open_run:
@@ -182,7 +182,7 @@ class Outcome:
 
     @property
     def open(self) -> bool:
-        """Tell whether something is still going to happen."""
+        """Tell whether the submission or its run has not ended."""
         return self.submission.state in PENDING or self.open_run
 
     @property

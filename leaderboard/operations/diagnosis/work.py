@@ -1,4 +1,4 @@
-"""Checks of the queue and the workers: Redis answers, no run is lost or forsaken, no lease is stuck."""
+"""Checks of the queue and the workers: Redis answers, no run is lost or abandoned, no lease is stuck."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The folds of a run's page: what its main figure hides. Each module of this package makes one of them."""
+"""The folds of a run's page, with details that its main figure hides. Each module of this package makes one of them."""
 
 from collections.abc import Sequence
 
