@@ -43,7 +43,7 @@ class SamplingForm(forms.Form):
     resampled = forms.TypedChoiceField(
         coerce=int,
         choices=[(3, "all three"), (2, "two"), (1, "one, which is hardest")],
-        label="Parts of a triple drawn anew to make it false",
+        label="Parts of a triple drawn again to make it false",
     )
     within_category = forms.BooleanField(required=False, label="Replace a part only by one of the same category")
     seed = forms.IntegerField(min_value=0, max_value=2**31, initial=DEFAULT.seed)

@@ -25,7 +25,7 @@ def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
 
 
 def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:
-    """Return the differences of a run of which so many items were too long for its model.
+    """Return the differences of a run in which this many items were too long for its model.
 
     Such a run has answered fewer questions, so that it is not ranked with those that answered all.
     """

@@ -30,7 +30,7 @@ NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken", "lead
 # The changes of each table that change figures, with a query of the benchmarks whose figures these are. `NEW` and `OLD`
 # are the row after and before the change. Lists name the models of unfinished runs as well; a model comes before its
 # runs, so that it has none when it is added.
-AT_WORK = "('downloading', 'scoring', 'aggregating')"  # states of runs that are read anew for every page
+AT_WORK = "('downloading', 'scoring', 'aggregating')"  # states of runs that are read again for every page
 OF_RUN = (
     "SELECT {row}.benchmark_id WHERE {row}.state = 'finished'"
     f" UNION SELECT {QUEUE} WHERE {{row}}.state NOT IN {AT_WORK}"

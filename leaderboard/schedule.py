@@ -21,7 +21,7 @@ STARTED = (Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
 
 
 def lane_of(weight_bytes: int | None) -> str:
-    """Return the lane of a model with so many bytes of weights; one of unknown size counts as small."""
+    """Return the lane of a model with this many bytes of weights; one of unknown size counts as small."""
     return "large" if (weight_bytes or 0) > settings.LARGE_MODEL else "default"
 
 
@@ -46,7 +46,7 @@ def _begin(run: Run) -> bool:
 
 
 def has_work(lane: str) -> bool:
-    """Tell whether a worker of this lane has anything to do, be it to share a run with others."""
+    """Tell whether a worker of this lane has anything to do, including sharing a run with others."""
     queued = Run.objects.filter(lane=lane, state=Run.State.QUEUED)
     return queued.exists() or any(turn.has_work for _, turn in started_turns([lane], timezone.now()))
 
@@ -121,9 +121,9 @@ def started_turns(lanes: Collection[str], now: datetime) -> list[tuple[str, Open
     started = []
     for lane, pk, submitter, created, state, undone_parts, leased, recent, finishing_until in runs.values_list(*fields):
         finishing = finishing_until is not None and finishing_until > now
-        held = finishing or (recent and state == Run.State.DOWNLOADING)
-        workers = leased or int(held)
-        free = undone_parts > leased or (not undone_parts and not held)
+        without_lease = finishing or (recent and state == Run.State.DOWNLOADING)
+        workers = leased or int(without_lease)
+        free = undone_parts > leased or (not undone_parts and not without_lease)
         started.append((lane, OpenTurn(pk, submitter, created, True, workers, free)))
     return started
 

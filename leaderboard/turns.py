@@ -1,8 +1,8 @@
 """Fair turns: the order in which runs are worked on. It needs no database, so that it can be simulated.
 
 Submitters take turns: the first open run of each comes before the second open run of anybody. Among runs of the same
-round, the submitter comes first who has been without a worker for the longest time. Nobody waits for ever, because a
-submitter who was served goes to the end of the line. Workers that find every run taken share the runs of others.
+round, the submitter comes first who has been without a worker for the longest time. No submitter waits for ever,
+because one who was served goes to the end of the line. Workers that find every run taken share the runs of others.
 """
 
 from collections import defaultdict

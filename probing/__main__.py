@@ -70,14 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser(complete: Container[str] = COMMANDS) -> Parser:
     """Return the parser of all commands, with the arguments of those in `complete`."""
-    whole = Parser(prog=program(), description="Knowledge probing of language models.")
-    commands = whole.add_subparsers(required=True, metavar="COMMAND")
+    main_parser = Parser(prog=program(), description="Knowledge probing of language models.")
+    commands = main_parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (function, help_line) in COMMANDS.items():
         command = commands.add_parser(name, help=help_line)
         if name in complete:
             module, _, add_arguments = function.partition(":")
             getattr(import_module(module), add_arguments)(command)
-    return whole
+    return main_parser
 
 
 def _report_error(message: str, code: int) -> int:

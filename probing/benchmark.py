@@ -74,8 +74,8 @@ class Relation:
 
     def asking(self, items: Sequence[Item]) -> "Relation":
         """Return the relation with only these of its items, while the pool holds all of them."""
-        whole = self.pool or self.items
-        return replace(self, items=tuple(items), pool=whole if len(items) < len(whole) else ())
+        all_items = self.pool or self.items
+        return replace(self, items=tuple(items), pool=all_items if len(items) < len(all_items) else ())
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space
@@ -138,9 +138,9 @@ class Benchmark:
     ) -> "Benchmark":
         """Return the benchmark with only the relations of these ids or labels (all if none is named).
 
-        `limit`: only the first items of each relation. `sample`: so many items of each relation, spread evenly over its
-        file, or drawn at random with a `seed` other than 0. If either leaves items out, a note says so. `tags`: only
-        relations with these values, or without such a tag; an empty value stands for any.
+        `limit`: only the first items of each relation. `sample`: this many items of each relation, spread evenly over
+        its file, or drawn at random with a `seed` other than 0. If either leaves items out, a note says so. `tags`:
+        only relations with these values, or without such a tag; an empty value stands for any.
         """
         _refuse_bad_numbers(limit, sample)
         kept = self._tagged(tags or {})

@@ -79,11 +79,11 @@ def how_checked(slug: str, target: Path) -> str:
     """Return a sentence on what the files of a downloaded benchmark were compared with."""
     benchmark = known_benchmark(slug)
     if benchmark.digest:
-        return f"Its files have the digest that this project knows ({benchmark.digest[:12]})."
+        return f"Its files have the digest in the catalog ({benchmark.digest[:12]})."
     pinned = benchmark.commit and all(benchmark.commit in part.address for part in benchmark.downloads)
     which = f"for commit {benchmark.commit[:12]}" if pinned else "at present"
     return (
-        f"This project knows no digest of {benchmark.title} to compare with: these files are what its source gives "
+        f"The catalog has no digest of {benchmark.title} to compare with: these files are what its source gives "
         f"{which}. Their SHA-256 are in {digests_file(target)}, and later downloads are compared with them."
     )
 
@@ -117,7 +117,7 @@ def _checked(benchmark: KnownBenchmark, folder: Path, target: Path) -> Benchmark
 
 
 def _by_hand(benchmark: KnownBenchmark) -> str:
-    """Return the next step for people where the download fails."""
+    """Return the next step for users if the download fails."""
     addresses = " and ".join(part.address for part in benchmark.downloads)
     return (
         f"Try again later, or download {addresses} by hand, unpack it, and use its folder "

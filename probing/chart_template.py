@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours and the font of charts, in words that Plotly or whoever draws the chart understands.
+    """Colours and the font of charts, as strings that Plotly or the page understands.
 
     `ink`: text. `soft`: less important text. `line`: grid and axes. `accent` and `muted`: data. `paper`: what is behind
     the chart. `raised`: what is behind a hover. `font`: families of fonts. `series`:

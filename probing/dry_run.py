@@ -1,4 +1,4 @@
-"""How long a run will take and how much memory it needs, found by beginning with it for a few seconds."""
+"""How long a run will take and how much memory it needs, measured by running it for a few seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ SECONDS = 20.0  # for which a run is tried
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a run takes on this machine.
+    """The time and memory that a run takes on this machine.
 
     `rows`: of the result, one per item and template. `positions`: the token positions that the network will compute,
     estimated from a sample. `load_seconds`: for loading the model, as it was measured. `score_seconds`: for the rest,
@@ -61,8 +61,8 @@ def forecast(
 ) -> Forecast:
     """Return how long `probing.run` with these arguments will take, and how much memory.
 
-    Loads the model, begins with the run for so many `seconds`, on parts of the benchmark in a random order, and stores
-    nothing. A model of the hub is downloaded, as for the run. Raises what `probing.run` raises.
+    Loads the model, runs for this many `seconds` on parts of the benchmark in a random order, and stores nothing. A
+    model of the hub is downloaded, as for the run. Raises what `probing.run` raises.
 
     Examples:
         >>> import probing
@@ -77,7 +77,7 @@ def forecast(
 
 
 def forecast_prepared(source: Opener, prepared: Preparation, seconds: float = SECONDS) -> Forecast:
-    """Return what a run takes that `Preparation` has checked; `seconds` is as in `forecast`."""
+    """Return the forecast of a run that `Preparation` has checked; `seconds` is as in `forecast`."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
     model, start = open_model(source, prepared.settings, prepared.chosen)

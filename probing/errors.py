@@ -6,7 +6,7 @@ class ProbingError(Exception):
 
     `code` is stable and documented (docs/errors.md); `permanent` is False where trying again later may succeed.
     `log`: the last lines of the process that failed, if it was another one, without paths and secrets.
-    `retry_after`: seconds after which the same may succeed, 0 if nobody can tell.
+    `retry_after`: seconds after which another attempt may succeed, 0 if unknown.
     """
 
     code = "probing"

@@ -35,10 +35,10 @@ def sample_graph(
 
     Args:
         graph: the folder of the graph.
-        out: the folder to write, which must not be there yet.
+        out: the folder to write, which must not exist yet.
         samples: true statements of each repetition, and as many false ones.
         repetitions: how often the sample is drawn.
-        resampled: how many of a triple's three parts are drawn anew to make it false; 1 is hardest.
+        resampled: how many of a triple's three parts are drawn again to make it false; 1 is hardest.
         within_category: replace a part only by one of the same category.
         seed: the seed of the draws.
         phrasings: a JSON file that maps each relation to a sentence with `{HEAD}` and `{TAIL}`, or to a list of them.
@@ -50,7 +50,7 @@ def sample_graph(
         The folder, which `probing.run` takes as a benchmark.
 
     Raises:
-        BadInput: a choice is out of range, or the folder is there already.
+        BadInput: a choice is out of range, or the folder exists already.
         BadBenchmark: the graph or the phrasings have a fault.
 
     Examples:
@@ -65,14 +65,14 @@ def sample_graph(
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
     plan = read_sampling(Path(graph))
-    given: dict[str, Any] = {
+    choices: dict[str, Any] = {
         "samples": samples,
         "repetitions": repetitions,
         "resampled": resampled,
         "within_category": within_category,
         "seed": seed,
     }
-    sampling = replace(plan.sampling, **{name: value for name, value in given.items() if value is not None})
+    sampling = replace(plan.sampling, **{name: value for name, value in choices.items() if value is not None})
     content = read_graph(Path(graph), Path(phrasings) if phrasings else None)
     remarks = [*plan.remarks, *_remarks(phrasings, wording)]
     statements = draw(replace(content, wording=_checked(wording)) if wording else content, sampling)
@@ -84,7 +84,7 @@ def sample_graph(
 
 
 def sampling_names() -> list[str]:
-    """Return the names of the choices about the draws, which are the fields of `Sampling`."""
+    """Return the names of the settings for drawing samples, which are the fields of `Sampling`."""
     return [option.name for option in fields(Sampling)]
 
 

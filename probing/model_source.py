@@ -1,4 +1,4 @@
-"""What the caller of a run names as the model: checked before torch is imported, which takes seconds, then opened."""
+"""The model that the caller of a run names: checked before torch is imported, which takes seconds, and then opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Options: named values that somebody may choose, each declared once as the field of a dataclass.
+"""Options: named values that a user may choose, each declared once as the field of a dataclass.
 
 The command line, keyword arguments and forms are derived from these declarations.
 """

@@ -323,7 +323,7 @@ def _work_done(partial: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[flo
 
 
 def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:
-    """Return the function that moves the bar to a share of the part that is next, which takes so many positions."""
+    """Return the function that moves the bar to a share of the next part, which takes this many positions."""
     begin = bar.n
     return lambda share: bar.update(begin + share * positions - bar.n)
 

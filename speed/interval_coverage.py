@@ -1,4 +1,4 @@
-"""Simulate how often 95 % intervals hold the true value: on the same relations, and on other relations like these.
+"""Simulate how often 95 % intervals contain the true value: on the same relations, and on other relations like these.
 
 A relation's true share of right answers is drawn from a beta distribution, and its number of items from the sizes that
 benchmarks have; its items are right at random. `python -m speed.interval_coverage` prints the tables of
@@ -97,10 +97,10 @@ def samples(
 
 
 def coverage(method: Method, truth: float, simulated: Iterator[Sample], seed: int = 0) -> float:
-    """Return the share of simulated benchmarks whose interval holds the true mean."""
+    """Return the share of simulated benchmarks whose interval contains the true mean."""
     generator = np.random.default_rng(seed)
-    inside = [low <= truth <= high for low, high in (method(sample, generator) for sample in simulated)]
-    return float(np.mean(inside))
+    contained = [low <= truth <= high for low, high in (method(sample, generator) for sample in simulated)]
+    return float(np.mean(contained))
 
 
 def clustered(sample: Sample, generator: np.random.Generator) -> Bounds:
@@ -109,12 +109,12 @@ def clustered(sample: Sample, generator: np.random.Generator) -> Bounds:
 
 
 def jackknife(sample: Sample, generator: np.random.Generator) -> Bounds:
-    """Compute the mean with the quantile of Student's t times the jackknife's error to either side."""
+    """Compute the mean plus and minus the jackknife's standard error times the quantile of Student's t."""
     return _symmetric(sample, jackknife_error(sample.shares - sample.mean, sample.parts))
 
 
 def sandwich(sample: Sample, generator: np.random.Generator) -> Bounds:
-    """Compute the same with the error of a regression on a constant, corrected for leverage (CR2)."""
+    """Compute the same with the robust error of a regression on a constant, corrected for leverage (CR2)."""
     parts = sample.parts
     scores = parts * (sample.shares - sample.mean)
     return _symmetric(sample, float(np.sqrt((scores**2 / (1 - parts)).sum())))
@@ -129,19 +129,20 @@ def wilson_of_jackknife(sample: Sample, generator: np.random.Generator) -> Bound
 
 
 def bootstrap(sample: Sample, generator: np.random.Generator, studentised: bool) -> Bounds:
-    """Compute the percentile or the studentised interval of a bootstrap that draws relations again."""
+    """Compute the percentile or the studentised interval of a bootstrap that resamples relations."""
     relations = len(sample.shares)
-    drawn = generator.multinomial(relations, np.full(relations, 1 / relations), size=BOOTSTRAP_DRAWS) * sample.weights
-    totals = drawn.sum(axis=1)
-    means = drawn @ sample.shares / totals
+    counts = generator.multinomial(relations, np.full(relations, 1 / relations), size=BOOTSTRAP_DRAWS)
+    weights = counts * sample.weights
+    totals = weights.sum(axis=1)
+    means = weights @ sample.shares / totals
     if not studentised:
         return percentile_interval(means)
-    errors = np.sqrt((drawn * sample.weights * (sample.shares - means[:, None]) ** 2).sum(axis=1)) / totals
+    errors = np.sqrt((weights * sample.weights * (sample.shares - means[:, None]) ** 2).sum(axis=1)) / totals
     error = float(np.sqrt(((sample.parts * (sample.shares - sample.mean)) ** 2).sum()))
-    known = errors > 0
-    if not known.any():
+    has_spread = errors > 0
+    if not has_spread.any():
         return sample.mean, sample.mean
-    low, high = np.quantile((means[known] - sample.mean) / errors[known], [0.025, 0.975])
+    low, high = np.quantile((means[has_spread] - sample.mean) / errors[has_spread], [0.025, 0.975])
     return sample.mean - float(high) * error, sample.mean - float(low) * error
 
 
@@ -161,13 +162,13 @@ METHODS: Mapping[str, Method] = {
 
 
 def item_coverage(population: Population, relations: int, templates: int, count: int, seed: int = 0) -> float:
-    """Return how often the interval over items (Wilson's) holds the true accuracy on the same relations.
+    """Return how often the interval over items (Wilson's) contains the true accuracy on the same relations.
 
-    The wordings of a relation share half of the variance of its items: with several templates an item is right in
-    some and wrong in others.
+    The wordings of a relation share half of the variance of its items, so that with several templates an item is right
+    in some and wrong in others.
     """
     generator = np.random.default_rng(seed)
-    inside = []
+    contained = []
     for _ in range(count):
         truth = generator.beta(population.right, population.wrong, relations)
         items = even_sizes(relations, generator).astype(int)
@@ -176,13 +177,13 @@ def item_coverage(population: Population, relations: int, templates: int, count:
         common = (generator.random(len(shares)) < shares)[:, None]
         right = np.where(same, common, generator.random((len(shares), templates)) < shares[:, None])
         low, high = wilson(float(right.mean()), len(shares))
-        inside.append(low <= float(shares.mean()) <= high)
-    return float(np.mean(inside))
+        contained.append(low <= float(shares.mean()) <= high)
+    return float(np.mean(contained))
 
 
-# Numbers of items of the relations of a macro-average: few or many, alike or very unequal.
+# Numbers of items of the relations of a macro-average: few or many, equal or very unequal.
 MEANS_OF_FEW = ((8, 8), (100, 10), (8,) * 5, (200, 100, 50, 20, 8), (8,) * 16, (100,) * 23)
-RARE = (0.002, 0.01, 0.05, 0.3)  # shares that all relations of a macro-average have
+EQUAL_SHARES = (0.002, 0.01, 0.05, 0.3)  # each is the share of all relations of a macro-average
 
 
 def mover(shares: Floats, items: Floats, generator: np.random.Generator) -> Bounds:
@@ -193,7 +194,7 @@ def mover(shares: Floats, items: Floats, generator: np.random.Generator) -> Boun
 
 
 def item_bootstrap(shares: Floats, items: Floats, generator: np.random.Generator) -> Bounds:
-    """Compute the percentile interval of a bootstrap that draws the items of each relation again."""
+    """Compute the percentile interval of a bootstrap that resamples the items of each relation."""
     hits = generator.binomial(items.astype(int), shares, size=(BOOTSTRAP_DRAWS, len(items)))
     return percentile_interval((hits / items).mean(axis=1))
 
@@ -206,19 +207,19 @@ MEANS: Mapping[str, Callable[[Floats, Floats, np.random.Generator], Bounds]] = {
 
 
 def coverage_of_means(sizes: tuple[int, ...], count: int, seed: int = 0) -> dict[str, list[float]]:
-    """Return how often the interval of a macro-average holds the true one, by rule and for each kind of truth.
+    """Return how often the interval of a macro-average contains the true one, by rule and for each kind of truth.
 
-    The relations have one of the shares `RARE`, or shares spread from 0.02 to 0.98, or 0.01 and 0.99 in turn.
+    The relations have one of the `EQUAL_SHARES`, or shares spread from 0.02 to 0.98, or 0.01 and 0.99 in turn.
     """
     generator, items = np.random.default_rng(seed), np.array(sizes, float)
     relations = len(sizes)
     in_turn = np.where(np.arange(relations) % 2, 0.01, 0.99)
-    truths = [*(np.full(relations, share) for share in RARE), np.linspace(0.02, 0.98, relations), in_turn]
+    truths = [*(np.full(relations, share) for share in EQUAL_SHARES), np.linspace(0.02, 0.98, relations), in_turn]
     covered: dict[str, list[float]] = {name: [] for name in MEANS}
     for truth in truths:
-        drawn = [generator.binomial(items.astype(int), truth) / items for _ in range(count)]
+        samples_of_shares = [generator.binomial(items.astype(int), truth) / items for _ in range(count)]
         for name, method in MEANS.items():
-            bounds = [method(shares, items, generator) for shares in drawn]
+            bounds = [method(shares, items, generator) for shares in samples_of_shares]
             covered[name].append(float(np.mean([low <= truth.mean() <= high for low, high in bounds])))
     return covered
 
@@ -239,8 +240,8 @@ def _print_clustered(relations: int, count: int) -> None:
     for population in POPULATIONS:
         for macro in (False, True):
             for title, sizes in SIZES.items():
-                drawn = partial(samples, population, relations, sizes, macro, count)
-                shares = [f"{coverage(method, population.mean, drawn()):.1%}" for method in METHODS.values()]
+                simulate = partial(samples, population, relations, sizes, macro, count)
+                shares = [f"{coverage(method, population.mean, simulate()):.1%}" for method in METHODS.values()]
                 over = "relations" if macro else "items"
                 print(f"| {population.name} | {over} | {title} | {' | '.join(shares)} |", flush=True)
 

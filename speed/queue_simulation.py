@@ -29,7 +29,7 @@ Order = Callable[[Iterable[OpenTurn], Mapping[str, float]], list[OpenTurn]]
 
 @dataclass(frozen=True)
 class Submission:
-    """A run that takes so many seconds on one worker. `group` says how many runs its submitter has."""
+    """A run that takes this many seconds on one worker. `group` says how many runs its submitter has."""
 
     number: int
     group: str
@@ -54,7 +54,7 @@ class Lane:
     """The runs of a lane: those that wait, by submitter, and those that have a worker."""
 
     waiting: dict[str, deque[Submission]] = field(default_factory=lambda: defaultdict(deque))
-    held: dict[int, OpenTurn] = field(default_factory=dict)
+    running: dict[int, OpenTurn] = field(default_factory=dict)
     served: dict[str, float] = field(default_factory=dict)
 
     def add(self, submission: Submission) -> None:
@@ -66,15 +66,15 @@ class Lane:
         if not heads:
             return None
         turns = [OpenTurn(head.number, head.submitter, head.time) for head in heads.values()]
-        submission = heads[order([*self.held.values(), *turns], self.served)[0].run]
+        submission = heads[order([*self.running.values(), *turns], self.served)[0].run]
         self.waiting[submission.submitter].popleft()
-        self.held[submission.number] = OpenTurn(
+        self.running[submission.number] = OpenTurn(
             submission.number, submission.submitter, submission.time, begun=True, workers=1
         )
         return submission
 
     def end(self, submission: Submission, time: float) -> None:
-        del self.held[submission.number]
+        del self.running[submission.number]
         self.served[submission.submitter] = time
 
     @property
@@ -85,7 +85,7 @@ class Lane:
 def submissions(number: int, seed: int = 1) -> list[Submission]:
     """Return a day of submissions: half by one submitter at once, 40 % by 20 regular ones, 10 % by 100 others."""
     chance = random.Random(seed)
-    made = []
+    runs = []
     for index in range(number):
         group = "flood" if index % 10 < 5 else "regular" if index % 10 < 9 else "light"
         submitter = {"flood": "flood", "regular": f"regular-{chance.randrange(20)}"}.get(
@@ -94,8 +94,8 @@ def submissions(number: int, seed: int = 1) -> list[Submission]:
         large = chance.random() < LARGE_SHARE
         seconds = chance.choice(MEASURED_SECONDS) * (LARGE_FACTOR if large else 1)
         time = chance.random() * (60 if group == "flood" else DAY * number / 10_000)
-        made.append(Submission(index, group, submitter, time, seconds, "large" if large else "default"))
-    return sorted(made, key=lambda submission: submission.time)
+        runs.append(Submission(index, group, submitter, time, seconds, "large" if large else "default"))
+    return sorted(runs, key=lambda submission: submission.time)
 
 
 def served_lanes(workers: int) -> list[tuple[str, ...]]:
@@ -130,11 +130,11 @@ def simulate(runs: Sequence[Submission], workers: Sequence[tuple[str, ...]], ord
             lanes[by_number[number].lane].end(by_number[number], now)
             idle.add(worker)
         for worker in sorted(idle):
-            taken = next((run for lane in workers[worker] if (run := lanes[lane].take(order))), None)
-            if taken:
+            submission = next((run for lane in workers[worker] if (run := lanes[lane].take(order))), None)
+            if submission:
                 idle.remove(worker)
-                outcome.begun[taken.number] = now
-                heapq.heappush(ends, (now + taken.seconds, worker, taken.number))
+                outcome.begun[submission.number] = now
+                heapq.heappush(ends, (now + submission.seconds, worker, submission.number))
     outcome.end = now
     return outcome
 
@@ -168,10 +168,10 @@ def fairness(runs: Sequence[Submission], outcome: Outcome, workers: int) -> floa
     return float(ratios.sum() ** 2 / (len(ratios) * (ratios**2).sum()))
 
 
-def equal_shares(wanted: Sequence[int], workers: float) -> list[float]:
-    """Divide the workers equally, nobody getting more than wanted."""
-    shares = [0.0] * len(wanted)
-    left = sorted((number, place) for place, number in enumerate(wanted) if number)
+def equal_shares(demands: Sequence[int], workers: float) -> list[float]:
+    """Divide the workers equally, with no share above its demand."""
+    shares = [0.0] * len(demands)
+    left = sorted((number, place) for place, number in enumerate(demands) if number)
     for rank, (number, place) in enumerate(left):
         shares[place] = min(number, workers / (len(left) - rank))
         workers -= shares[place]

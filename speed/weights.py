@@ -24,7 +24,7 @@ def write_folder(loaded: LoadedNetwork, folder: Path) -> None:
 
 
 def write_gguf(target: Path, source: Path | None = None) -> None:
-    """Write a GGUF file (SmolLM2's by default) anew with its weights in float32, as transformers reads them."""
+    """Write a GGUF file (SmolLM2's by default) again with its weights in float32, as transformers reads them."""
     reader = GGUFReader(source or smollm2_file())
     writer = GGUFWriter(target, str(reader.fields[ARCHITECTURE].contents()))
     for name, field in reader.fields.items():

@@ -77,9 +77,9 @@ def test_the_document_names_every_file_that_it_changes() -> None:
 def test_the_command_line_runs_shows_and_compares_it(project: Path) -> None:
     model = str(project / "models" / "org" / "tiny")
     for distance in ("1", "2"):
-        asked = ["--benchmark", "starter", "--relation", "country_continent", "--limit", "6", "--probe", "contrast"]
+        arguments = ["--benchmark", "starter", "--relation", "country_continent", "--limit", "6", "--probe", "contrast"]
         out = str(project / f"result-{distance}")
-        python(project, "-m", "probing", "run", model, *asked, "--set", f"distance={distance}", "--out", out)
+        python(project, "-m", "probing", "run", model, *arguments, "--set", f"distance={distance}", "--out", out)
     assert "preference" in python(project, "-m", "probing", "show", str(project / "result-1"))
     compared = python(project, "-m", "probing", "compare", str(project / "result-1"), str(project / "result-2"))
     assert "contrast, distance=2" in compared

@@ -63,13 +63,13 @@ LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child",
 
 
 def modules() -> dict[str, ast.Module]:
-    found = {}
+    trees = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-            found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    found["probing"].body = [node for node in found["probing"].body if not is_for_type_checkers(node)]
-    return found
+            trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+    trees["probing"].body = [node for node in trees["probing"].body if not is_for_type_checkers(node)]
+    return trees
 
 
 def is_for_type_checkers(node: ast.stmt) -> bool:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -136,6 +137,12 @@ def build_bert(folder: Path, seed: int = 0, tokenizer: PreTrainedTokenizerFast |
         num_attention_heads=2, max_position_embeddings=128, initializer_range=0.4,
     )  # fmt: skip
     return save(folder, lambda: BertForMaskedLM(config), tokenizer, seed)
+
+
+def set_keys(folder: Path, name: str, **values: Any) -> None:
+    """Set keys of one of the model's JSON files."""
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def classifier(labels: dict[int, str] | None = None) -> BertForSequenceClassification:

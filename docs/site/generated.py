@@ -21,23 +21,23 @@ PROGRAM = "clozeboard"
 WIDTH = 100  # characters of a line that shows how a command is used
 
 
-def commands_page(whole: argparse.ArgumentParser) -> str:
+def commands_page(main_parser: argparse.ArgumentParser) -> str:
     """Return the page of all commands of a parser with their arguments."""
     texts = [
         "# Commands",
         f"`{PROGRAM} COMMAND --help` prints the same. `python -m probing` is another name of `{PROGRAM}`. "
         "[Errors](../errors.md) explains the exit codes.",
     ]
-    for path, command, summary in commands(whole):
+    for path, command, summary in commands(main_parser):
         texts += [f"{'#' * (1 + len(path))} {' '.join(path)}", _sentence(summary), _usage(path, command)]
         if arguments := shown(command):
             texts.append(_table(["argument", "meaning"], map(_argument_cells, arguments)))
     return _page(texts)
 
 
-def commands(whole: argparse.ArgumentParser, path: Sequence[str] = ()) -> Iterator[Command]:
+def commands(main_parser: argparse.ArgumentParser, path: Sequence[str] = ()) -> Iterator[Command]:
     """Yield each command below a parser: the words that name it, its own parser, and what it does."""
-    for action in subcommands(whole):
+    for action in subcommands(main_parser):
         summaries = {choice.dest: choice.help or "" for choice in action._choices_actions}
         for name, command in action.choices.items():
             yield [*path, name], command, summaries[name]

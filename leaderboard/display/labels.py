@@ -145,7 +145,7 @@ def language(code: str) -> str:
 
 
 def counted(runs: Sequence[Run]) -> str:
-    """Return the number of models in words, and that of the runs where it is larger."""
+    """Return the number of models in words, and that of the runs if it is larger."""
     number = len({run.model.hub_id for run in runs})
     models = f"{number} model{'' if number == 1 else 's'}"
     return models if number == len(runs) else f"{models} in {len(runs)} runs"

@@ -112,7 +112,7 @@ class Table(Generic[RowT]):
         return (columns[0] if columns else None, sort.startswith("-"))
 
     def cells(self, rows: Sequence[RowT]) -> Iterator[list[Cell]]:
-        """Yield the cells of each row in all columns, those that only CSV has included."""
+        """Yield the cells of each row in all columns, including those that only CSV has."""
         for row in rows:
             yield [column.cell(row) for column in self.columns]
 

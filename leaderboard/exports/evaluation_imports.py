@@ -106,10 +106,10 @@ def _store_figures(content: Json, slug: str) -> Run:
 
 def _benchmark(content: Json, slug: str) -> Benchmark:
     """Return the version "published" of the benchmark that the record names, or of the one that the caller names."""
-    stated = content["evaluation_results"][0]["source_data"].get("additional_details", {})
-    slug = slug or str(stated.get("slug", ""))
+    details = content["evaluation_results"][0]["source_data"].get("additional_details", {})
+    slug = slug or str(details.get("slug", ""))
     versions = Benchmark.objects.filter(slug=slug).order_by("-current", "-main", "pk")
-    version = versions.filter(probe=stated.get("probe", "")).first() or versions.first()
+    version = versions.filter(probe=details.get("probe", "")).first() or versions.first()
     if version is None:
         slugs = ", ".join(Benchmark.objects.order_by("slug").values_list("slug", flat=True).distinct()) or "none"
         raise BadInput(f"The record names no benchmark of this site ({slugs}).", "Name it: --benchmark SLUG.")

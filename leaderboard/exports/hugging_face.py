@@ -1,4 +1,4 @@
-"""What the Hugging Face Hub takes of a run and of a benchmark, written by the Hub's own library."""
+"""The files of a run and of a benchmark that the Hugging Face Hub reads, written by the Hub's own library."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Text of strangers as LaTeX prints it."""
+"""Text of strangers, escaped for LaTeX."""
 
 from leaderboard.display.visible import visible
 
@@ -22,5 +22,5 @@ LATEX = {
 
 
 def latex(text: str) -> str:
-    """Return a text as LaTeX prints it; scripts other than the Latin one need XeLaTeX or LuaLaTeX."""
+    """Return a text, escaped for LaTeX; scripts other than the Latin one need XeLaTeX or LuaLaTeX."""
     return "".join(LATEX.get(character, character) for character in visible(text))

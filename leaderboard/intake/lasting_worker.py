@@ -15,7 +15,7 @@ from leaderboard.intake.embedded import NO_RETRY, Reconnecting
 from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
 from probing.measuring.parent_death import die_with_parent
 
-MONITORING_INTERVAL = 10  # seconds between two signs of life while a job runs
+MONITORING_INTERVAL = 10  # seconds between two heartbeats while a job runs
 
 
 class LastingWorker(RQWorker):

@@ -24,7 +24,7 @@ from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
-NEWEST_RUNS, READY_PAIRS = 20, 3  # among how many runs ready pairs are sought, and how many pairs there are
+NEWEST_RUNS, READY_PAIRS = 20, 3  # how many runs are searched for ready pairs, and how many pairs are shown
 GROUP_COLUMNS = ("relation", "domain")
 ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
@@ -134,7 +134,7 @@ def ready_pairs() -> list[tuple[Run, Run]]:
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:
-    """Return a name of each run that is as short as telling the runs apart allows.
+    """Return the shortest name of each run that tells the runs apart.
 
     It is the model's name without its organisation and with the format of quantised weights, with the run's settings
     where another run has the same, then with the organisation, and in the end with the run's number.

@@ -1,6 +1,6 @@
 """Lists that are kept in memory until the figures that they are made of change.
 
-`renew_lists` makes them anew after such a change, outside of any request (`leaderboard/lists/renewal.py`). A reader who
+`renew_lists` renews them after such a change, outside of any request (`leaderboard/lists/renewal.py`). A reader who
 comes earlier makes the list: a list of an older version is never shown.
 """
 
@@ -38,7 +38,7 @@ class KeptLists(Generic[ListT]):
         _ALL.add(self)
 
     def get(self, key: Hashable, version: FiguresVersion, make: Make[ListT]) -> ListT:
-        """Return the list of this key, made anew unless it is of this version; nothing is kept without a version.
+        """Return the list of this key, renewed unless it is of this version; nothing is kept without a version.
 
         The version has to be read before the rows. A list is then never older than its version, and one that is newer
         is made again for the next reader. `make` may be called again for a later version, as long as no row of a
@@ -55,15 +55,15 @@ class KeptLists(Generic[ListT]):
                 if self._is_current(key, version):
                     return self._used(key)
             try:
-                made = make(version)
-                self._keep(key, _Kept(version, made, make))
+                new_list = make(version)
+                self._keep(key, _Kept(version, new_list, make))
             finally:
                 with self._lock:
                     self._making.pop(key, None)
-        return made
+        return new_list
 
     def renew(self) -> int:
-        """Make those lists anew whose figures have changed, and return their number.
+        """Renew the lists whose figures have changed, and return their number.
 
         Where the rows of benchmarks have changed, lists are dropped: they are made with such rows.
         """
@@ -102,5 +102,5 @@ _ALL = WeakSet[KeptLists[Any]]()  # of this process
 
 
 def renew_lists() -> int:
-    """Make all lists of this process anew whose figures have changed; return how many there were."""
+    """Renew all lists of this process whose figures have changed, and return their number."""
     return sum(lists.renew() for lists in list(_ALL))

@@ -140,10 +140,10 @@ def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
     """Return the figures on some benchmarks. One query, and two more where one of them has changed since."""
     version = figures_version(*benchmarks) if benchmarks else FiguresVersion()
 
-    def made(_: FiguresVersion) -> Levels:
+    def read_levels(_: FiguresVersion) -> Levels:
         return Levels(_figures(benchmarks), chance_levels(benchmarks))
 
-    return _LEVELS.get(frozenset(benchmarks), version, made)
+    return _LEVELS.get(frozenset(benchmarks), version, read_levels)
 
 
 def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:

@@ -138,7 +138,7 @@ def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
 
 
 def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Mention]) -> ModelRow:
-    """Return a model's row; what was measured here knows better what the model is."""
+    """Return a model's row; facts about the model come from runs measured here, if there are any."""
     by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
     sources: list[Figure | Mention] = [*by_preference, *mentions.values()]
     kind = next((source.model.kind for source in sources if source.model.kind), "")

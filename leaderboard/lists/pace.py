@@ -14,7 +14,7 @@ PAUSE = timedelta(seconds=10)  # the longest that a worker takes between two par
 
 @dataclass(frozen=True)
 class PartDone:
-    """What the database knows about one part of a run that says something about the pace.
+    """The facts about one part of a run from which the pace follows.
 
     `end` and `seconds` are those of its measurement, None while it is not done.
     """
@@ -43,10 +43,11 @@ class PartDone:
 
 
 def work_of_workers(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
-    """Return what workers have done of a run, what ended first in front. `scoring`: when its model was loaded.
+    """Return the work that workers have done on a run, in the order in which it ended. `scoring`: when its model was
+    loaded.
 
     A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
-    of all. Of any other part in progress, nobody knows when it was begun, and it is left out.
+    of all. Any other part in progress is left out, because it is unknown when it was begun.
     """
     done: list[tuple[datetime, Stretch]] = []
     ends: dict[str, datetime] = {}

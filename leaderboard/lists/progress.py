@@ -125,7 +125,7 @@ class Lane:
     def waiting(self) -> dict[int, Seconds | None]:
         """Return the time until each run has ended that waits, of the first `read` of them.
 
-        Each of them waits for the worker that is free first. After one of which nobody knows how long it takes, no
+        Each of them waits for the worker that is free first. After one of unknown length, no
         other has a time.
         """
         line = self.line[: self.read]
@@ -133,9 +133,9 @@ class Lane:
         return dict(zip_longest(line, self._ends([needed for needed in needed_times if needed])))
 
     def ends_of_new(self, needed: Sequence[Span | None]) -> list[Span]:
-        """Return when new runs will have ended that need so much time, if all that wait go first.
+        """Return when new runs that need this much time will have ended, if all that wait go first.
 
-        Returns nothing if nobody knows that of one of them.
+        Returns nothing if it is unknown for one of them.
         """
         new = [span and Seconds(*(time.total_seconds() for time in span)) for span in needed]
         line = [*map(self._needed, self.line), *new]
@@ -147,7 +147,7 @@ class Lane:
         return self._own_time(self.begun[pk]) or self.needed.get(pk) if pk in self.begun else self.needed.get(pk)
 
     def _ends(self, needed: Sequence[Seconds]) -> list[Seconds]:
-        """Return when each run of a line has ended that needs so much time."""
+        """Return when each run of a line has ended, given the time that each needs."""
         held = [self._needed(pk) or NO_TIME for pk in self.held for _ in range(self.held[pk])]
         lows, highs = (
             ends_in_line([seconds[end] for seconds in held], [seconds[end] for seconds in needed]) for end in (0, 1)
@@ -170,7 +170,7 @@ class Lane:
 
 
 def expected_time(rates: RecentRates, probe: str, work: float, parameters: int | None = None) -> Span | None:
-    """Return how long so much work takes at the pace of the runs that finished last; None where there are none."""
+    """Return how long this much work takes at the pace of the runs that finished last; None if there are none."""
     needed = needed_seconds(rates, probe, work, parameters)
     return needed.span if needed else None
 

@@ -1,4 +1,4 @@
-"""What all runs made of one question: how many are right in each wording, and which runs a reader wants to see."""
+"""The answers of all runs to one question: how many are right in each wording, and a reader's choice of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -96,7 +96,7 @@ class Choice(NamedTuple):
 
 
 def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
-    """Return the questions that a reader chose; those that nobody answered come last. One query."""
+    """Return the questions that a reader chose; those without an answer come last. One query."""
     tallies = {label: _tally(counts) for label, counts in counts_of(benchmark).items()}
     word = choice.search.casefold()
     rows = [

@@ -123,7 +123,7 @@ def started_by_lane(lanes: Collection[str]) -> dict[str, list[OpenTurn]]:
 
 
 def needed_seconds(rates: RecentRates, probe: str, work: float, parameters: int | None) -> Seconds | None:
-    """Return how long so much work takes at the pace of the runs that finished last; None where there are none."""
+    """Return how long this much work takes at the pace of the runs that finished last; None if there are none."""
     pace = rates.of(probe, parameters)
     return Seconds(work / pace.quick, work / pace.slow) if pace else None
 

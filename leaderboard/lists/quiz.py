@@ -84,7 +84,7 @@ class Marked(NamedTuple):
 
 
 def mark(benchmark: Benchmark, questions: Sequence[QuizQuestion], answers: Sequence[str], typed: bool) -> list[Marked]:
-    """Mark a reader's answers, and find what the models answered. One query."""
+    """Mark a reader's answers, and look up the answers of the models. One query."""
     outcomes = answers_of(benchmark, {question.relation.label for question in questions})
     marked = []
     for question, answer in zip(questions, answers, strict=True):
@@ -139,7 +139,7 @@ def quiz_scores(names: Mapping[int, str], marked: Sequence[Marked]) -> list[Quiz
 
 
 def place_in_words(scores: Sequence[QuizScore], right: int, questions: int) -> str:
-    """Say between which models a reader with so many right answers stands on these questions."""
+    """Say between which models a reader with this many right answers stands on these questions."""
     if not scores:
         return "No model that was measured here has answered all of these questions, so there is none to compare with."
     better = [row for row in scores if row.right > right]

@@ -1,6 +1,7 @@
-"""Lists of results are made when a result is stored, by a thread of the web process, and not by the next reader.
+"""A thread of the web process that renews lists of results when a result is stored, before the next reader needs them.
 
-The thread looks at the version of the figures. Nothing depends on it: a reader who comes before it makes the list.
+The thread looks at the version of the figures. Nothing depends on it: if a reader comes first, the request renews the
+list.
 """
 
 import logging
@@ -12,7 +13,7 @@ from django.db import Error, close_old_connections, connection
 from leaderboard.lists.kept_lists import renew_lists
 
 PAUSE = 0.5  # seconds between two looks
-SHARE = 10  # a pause is at least so many times as long as the renewal before it, so that many results take no processor
+SHARE = 10  # how many times as long as a renewal the pause after it is, so that many results take no processor
 
 logger = logging.getLogger(__name__)
 

@@ -83,16 +83,16 @@ def _number_of_models(runs: QuerySet[Run]) -> Coalesce:
 
 
 def finished(benchmark: Benchmark) -> RunQuerySet:
-    """Return the finished runs of this version, to choose rows of other tables by."""
+    """Return the finished runs of this version, as a filter for rows of other tables."""
     return Run.objects.filter(benchmark=benchmark, state=State.FINISHED)
 
 
 def finished_runs(benchmark: Benchmark) -> RunQuerySet:
     """Return the finished runs of this version, with the figures that were published about exactly the same.
 
-    Of a model that was measured at several steps of its training it has the last one.
+    Of a model that was measured at several steps of its training, only the last one is included.
 
-    Those about another sample or version stand by themselves (`lists/published`).
+    Those about another sample or version are separate (`lists/published`).
     """
     return _with_commits(finished(benchmark).newest_steps())
 

@@ -34,7 +34,7 @@ class Slice(NamedTuple):
 OVERALL = Slice("overall", "all")
 DOMAIN, RELATION = "domain", "relation"
 MOST_DOTS = 20  # models in a strip
-# Relations and templates come last on a page: they are the longest and the least telling.
+# Relations and templates come last on a page: they are the longest and the least informative.
 LAST = ("relation", "template")
 
 
@@ -141,43 +141,43 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
     return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
 
 
-class DrawnScore(NamedTuple):
-    """The score of a run in a group, without what a dot does not show."""
+class DotScore(NamedTuple):
+    """The score of a run in a group, reduced to what a dot of a strip shows."""
 
     run: Run
     value: float
 
 
-class DrawnScores(NamedTuple):
-    """The scores of the models that strips have dots for, the lowest first, and the levels of chance, by group."""
+class StripScores(NamedTuple):
+    """The scores of the models that have dots in strips, the lowest first, and the levels of chance, by group."""
 
-    models: Mapping[Slice, Sequence[DrawnScore]]
+    models: Mapping[Slice, Sequence[DotScore]]
     chance: Mapping[Slice, float]
 
 
-def drawn_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> DrawnScores:
-    """Return the scores of runs, in even steps from the first to the last, and of the uniform baseline. One query.
+def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> StripScores:
+    """Return the scores of at most `MOST_DOTS` runs and of the uniform baseline, by group. One query.
 
-    `runs` are in the order of their figures. `dimensions` are those of the groups.
+    `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
     """
     baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == UNIFORM}
     models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
-    drawn = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
-    scores: dict[Slice, list[DrawnScore]] = {}
+    runs_with_dots = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
+    scores: dict[Slice, list[DotScore]] = {}
     chance: dict[Slice, float] = {}
-    stored = Score.objects.filter(run__in=[*drawn, *baselines], metric=metric, dimension__in=dimensions)
+    stored = Score.objects.filter(run__in=[*runs_with_dots, *baselines], metric=metric, dimension__in=dimensions)
     rows = stored.exclude(value=None).order_by("value").values_list("run", "dimension", "group", "value")
     for run, dimension, group, value in rows:
         part = Slice(dimension, group)
         if run in baselines:
             chance[part] = value or 0.0
         else:
-            scores.setdefault(part, []).append(DrawnScore(drawn[run], value or 0.0))
-    return DrawnScores(scores, chance)
+            scores.setdefault(part, []).append(DotScore(runs_with_dots[run], value or 0.0))
+    return StripScores(scores, chance)
 
 
 def attach_run(score: Score, runs: Mapping[int, Run]) -> None:
-    """Give a score its run from those that were read already, by number."""
+    """Attach the run to a score, from runs that were read already, by number."""
     score._state.fields_cache["run"] = runs[score.run_id]
 
 

@@ -53,18 +53,18 @@ class LeaderboardFilter:
 
     @property
     def board(self) -> Hashable:
-        """What decides about the rows before the search and the facets narrow them."""
+        """Everything that determines the rows before the search and the facets narrow them."""
         metrics = (self.metric, *self.other_metrics)
         limits = frozenset(self.limits.items())
         return self.benchmark.pk, metrics, frozenset(self.slices), self.rank_published, self.part, *self.sides, limits
 
     @property
     def rows(self) -> Hashable:
-        """What decides about the rows that are left."""
+        """Everything that determines the rows that are left."""
         chosen = frozenset((facet.name, self.chosen[facet.name]) for facet in self.narrows)
         return self.board, self.search.lower(), chosen
 
-    def held(self, rows: Iterable[Standing], without: str = "") -> list[Standing]:
+    def passing(self, rows: Iterable[Standing], without: str = "") -> list[Standing]:
         """Return the rows that pass the search and every facet but the one named `without`. Baselines always do."""
         chosen = [(facet.name, self.chosen[facet.name]) for facet in self.narrows if facet.name != without]
         search = self.search.lower()
@@ -124,7 +124,7 @@ def leaderboard(filters: LeaderboardFilter, version: FiguresVersion | None = Non
     """
     version = figures_version(filters.benchmark.pk) if version is None else version
     board = _BOARDS.get(filters.board, version, lambda latest: _board(filters, latest))
-    return replace(board, standings=filters.held(board.everything))
+    return replace(board, standings=filters.passing(board.everything))
 
 
 def made_of_rows(
@@ -208,7 +208,7 @@ def facet_choices(filters: LeaderboardFilter, board: Leaderboard) -> list[tuple[
 
 
 def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
-    left = filters.held(rows, without=facet.name)
+    left = filters.passing(rows, without=facet.name)
     counts = Counter(row.facets[facet.name] for row in left if not row.is_baseline)
     return [
         FacetChoice(value, title, counts[value], filters.chosen.get(facet.name) == value)

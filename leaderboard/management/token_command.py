@@ -46,8 +46,8 @@ class TokenCommand(PlainCommand):
         if not rows:
             self.say(f"There are no tokens. Create one: manage.py {self.name} create NAME")
         for token in rows:
-            seen = f"last used {token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
-            self.say(f"{token.name}  {self.state(token)}  {seen}")
+            last_use = f"last used {token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
+            self.say(f"{token.name}  {self.state(token)}  {last_use}")
 
     def state(self, token: WorkerToken) -> str:
         return "revoked" if token.revoked else "valid"

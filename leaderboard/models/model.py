@@ -80,7 +80,7 @@ class Model(models.Model):
 
     @property
     def weights_in_words(self) -> str:
-        """What sets these weights apart from those that the hub has under the same id; empty for those."""
+        """The difference of these weights from those that the hub has under the same id; empty for the latter."""
         quantised, bits = self.quantisation, stated_bits(self.quantisation)
         if bits and "bits" not in quantised:
             quantised += f", {bits} bits"
@@ -108,10 +108,10 @@ class Model(models.Model):
 
         A name that was noted before is kept, unless only the new one states a step. The commit itself is no name.
         """
-        stated = position(name)
-        if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or stated is None)):
+        place = position(name)
+        if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or place is None)):
             return False
-        numbers = (stated.step, stated.tokens) if stated else (None, None)
+        numbers = (place.step, place.tokens) if place else (None, None)
         self.revision = name[:200]
         self.step, self.tokens = (None if number is None or number > LARGEST_NUMBER else number for number in numbers)
         return True

@@ -1,4 +1,4 @@
-"""The tables of what models answered rightly, question by question."""
+"""The tables of right answers, question by question."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""The tables of ranks and of what they are computed from."""
+"""The tables of ranks and of the figures from which they are computed."""
 
 from django.db import models
 

@@ -1,11 +1,11 @@
-"""The table of remeasurements: what came out when a finished run was measured again."""
+"""The table of remeasurements, which are the differences found when a finished run was measured again."""
 
 from django.db import models
 from django.db.models import F, Max
 
 from leaderboard.models.run import Run
 
-ALLOWED_CHANGES = 10_000  # of so many predictions, one may change; more of them are an alarm
+ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
 
 
 class RemeasurementQuerySet(models.QuerySet["Remeasurement"]):

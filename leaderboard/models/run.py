@@ -22,7 +22,7 @@ from leaderboard.models.model import Model
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 
-LEASE = timedelta(seconds=30)  # how long a run or a part stays with a worker that gives no sign of life
+LEASE = timedelta(seconds=30)  # how long a run or a part stays with a worker that sends no heartbeat
 
 
 class RunQuerySet(models.QuerySet["Run"]):

@@ -44,7 +44,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "Manifest":
-        """Read a manifest; raise `BadInput` if this is none that this version understands."""
+        """Read a manifest; raise `BadInput` if this version cannot read it."""
         try:
             content = json.loads(text)
             manifest = cls(**content)
@@ -80,7 +80,7 @@ def copy_with_digest(source: IO[bytes], target: IO[bytes]) -> tuple[int, str]:
 
 
 def open_archive(path: Path) -> tarfile.TarFile:
-    """Open a backup to read it from its beginning to its end; raise `BadInput` if it is no compressed tar file."""
+    """Open a backup to read it from beginning to end; raise `BadInput` if it is not a compressed tar file."""
     try:
         return tarfile.open(path, "r|gz")
     except (OSError, tarfile.TarError) as error:

@@ -1,10 +1,10 @@
 """Backup and dump: the site's rows, results and benchmarks in one file, as they were at one moment.
 
-The site runs on meanwhile. A backup has everything, a dump what everybody may have (`contents`).
+The site keeps running. A backup has everything, a dump what everybody may have (`contents`).
 
-Rows are read within one transaction, which sees the database as it was at its beginning and hinders no writer. Files of
-finished runs never change. The rows of single parts may be removed meanwhile, when their run finishes; such parts are
-stored as not done, so that a restored site measures them again.
+Rows are read within one transaction, which sees the database as it was at its beginning and blocks no writer. Files of
+finished runs never change. The rows of single parts may be removed during the backup, when their run finishes; such
+parts are stored as not done, so that a restored site measures them again.
 """
 
 import tarfile
@@ -93,8 +93,8 @@ class Writer:
         self.scratch = scratch
         self.contents = contents
         versions = {name: version(name) for name in ("clozeboard", "django")} | {"database": connection.vendor}
-        made = timezone.now().isoformat(timespec="seconds")
-        self.manifest = Manifest(made, versions, applied_migrations(), left_out=list(contents.left_out))
+        time = timezone.now().isoformat(timespec="seconds")
+        self.manifest = Manifest(time, versions, applied_migrations(), left_out=list(contents.left_out))
 
     def add_results(self) -> None:
         """Add the files of finished runs, and the rows of the parts that unfinished runs have done."""

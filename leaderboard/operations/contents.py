@@ -1,4 +1,4 @@
-"""What of the site goes into an archive: everything for a backup, and what everybody may have for a dump."""
+"""The content of an archive: everything for a backup, and what everybody may have for a dump."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -94,7 +94,7 @@ def _page(path: str) -> ResolverMatch:
 
 
 def _csv(match: ResolverMatch, path: str, query: QueryDict) -> str:
-    """Return the CSV of a page, made anew and not by way of the network."""
+    """Return the CSV of a page, computed now and without the network."""
     request = OwnRequest()
     request.method, request.path, request.path_info = "GET", path, path
     request.GET = QueryDict(query.urlencode())

@@ -1,4 +1,4 @@
-"""The health of the parts of the site and of its results, each asked in a thread of its own with a time limit."""
+"""The health of the parts of the site and of its results, each checked in a separate thread with a time limit."""
 
 import logging
 import os
@@ -21,7 +21,7 @@ from leaderboard.stored import artefacts
 
 log = logging.getLogger(__name__)
 TIMEOUT = 2.0  # seconds for one part
-FRESH = 5.0  # seconds during which an answer is given again
+FRESH = 5.0  # seconds during which an answer is repeated
 NAMED = 3  # runs that an answer names
 TRIAL_FOLDER = "health"  # in the artefact storage
 
@@ -59,13 +59,13 @@ def storage() -> Health:
 
 
 def workers() -> Health:
-    """Tell the age of the newest sign of life of any worker."""
+    """Tell the age of the newest heartbeat of any worker."""
     alive = live_workers()
     if not alive:
-        return Health(False, f"No worker has given a sign of life for {ALIVE.total_seconds() / 60:.0f} minutes.")
-    age = max(0.0, (timezone.now() - alive[0].seen).total_seconds())
+        return Health(False, f"No worker has sent a heartbeat for {ALIVE.total_seconds() / 60:.0f} minutes.")
+    age = max(0.0, (timezone.now() - alive[0].last_seen).total_seconds())
     number = f"{len(alive)} worker is" if len(alive) == 1 else f"{len(alive)} workers are"
-    return Health(True, f"{number} alive; the newest sign of life is {age:.0f} seconds old.", age)
+    return Health(True, f"{number} alive; the newest heartbeat is {age:.0f} seconds old.", age)
 
 
 def results() -> Health:
@@ -123,6 +123,6 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
         return future.result(timeout=max(0.0, seconds))
     except TimeoutError:
         return Health(False, f"The part {name} has not answered within {TIMEOUT:.0f} seconds.")
-    except Exception as error:  # whatever a driver or a storage raises is the finding of this check
+    except Exception as error:  # any error of a driver or a storage is the finding of this check
         log.warning("The part %s fails: %s", name, error)
         return Health(False, f"The part {name} fails; the log says why.")

@@ -1,6 +1,6 @@
-"""Metrics for Prometheus, read from the database and Redis whenever they are asked for.
+"""Metrics for Prometheus, read from the database and Redis for each request.
 
-Nothing is counted in the memory of a process, so that every web process tells the same.
+Nothing is counted in the memory of a process, so that every web process gives the same figures.
 """
 
 import platform
@@ -25,7 +25,7 @@ from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.schedule import LANES
 
 UNFINISHED = (Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING)
-FRESH = 5.0  # seconds during which the same text is given again
+FRESH = 5.0  # seconds during which the same text is repeated
 Labels = tuple[str, ...]
 LabelsT = TypeVar("LabelsT", bound=Labels)
 
@@ -47,7 +47,7 @@ class SiteCollector(Collector):
 
 
 class Page:
-    """The text of all metrics, made anew when it is older than a few seconds."""
+    """The text of all metrics, computed again when it is older than a few seconds."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -138,8 +138,8 @@ def worker_metrics(workers: list[LiveWorker]) -> Iterator[Metric]:
     by_lane = {(lane,): number for lane, number in sorted(lanes.items())}
     yield labelled("clozeboard_workers", "Workers alive that serve a lane.", ["lane"], by_lane)
     if workers:
-        age = max(0.0, (timezone.now() - workers[0].seen).total_seconds())
-        yield gauge("clozeboard_worker_newest_heartbeat_age_seconds", "Age of the newest sign of life.", age)
+        age = max(0.0, (timezone.now() - workers[0].last_seen).total_seconds())
+        yield gauge("clozeboard_worker_newest_heartbeat_age_seconds", "Age of the newest heartbeat.", age)
 
 
 def gauge(name: str, text: str, value: float) -> Metric:

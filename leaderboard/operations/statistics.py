@@ -142,7 +142,7 @@ def items_scored() -> int:
 def forsaken_runs(now: datetime, patience: timedelta) -> list[Run]:
     """Return runs that count as being worked on while no worker holds a part and nothing has happened for a while."""
     working = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
-    held = RunPart.objects.filter(done=False, lease_until__gt=now - patience).values("run")
-    runs = measured().filter(state__in=working).exclude(pk__in=held)
+    leased = RunPart.objects.filter(done=False, lease_until__gt=now - patience).values("run")
+    runs = measured().filter(state__in=working).exclude(pk__in=leased)
     last = Coalesce(Max("events__time"), F("created"))
     return list(runs.annotate(last=last).filter(last__lt=now - patience).select_related("model").order_by("pk"))

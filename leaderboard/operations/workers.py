@@ -1,4 +1,4 @@
-"""The workers that have given a sign of life: those of RQ in Redis, lease holders and workers elsewhere."""
+"""The workers that are alive: those of RQ in Redis, lease holders and workers elsewhere."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,37 +11,37 @@ from rq import Worker as RQWorker
 
 from leaderboard.models import LEASE, Run, RunPart, WorkerToken
 
-ALIVE = timedelta(minutes=2)  # every worker gives a sign of life at least every 15 seconds, busy or not
+ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15 seconds, busy or not
 
 
 @dataclass(frozen=True)
 class LiveWorker:
-    """A worker with the last time that it was heard of.
+    """A worker with the time of its newest heartbeat.
 
     `lanes` are the queues that it takes jobs from, `device` is where its last part was computed, and `runs` are those
     of which it holds a part.
     """
 
     name: str
-    seen: datetime
+    last_seen: datetime
     lanes: tuple[str, ...] = ()
     device: str = ""
     runs: tuple[Run, ...] = field(default=())
 
 
 def is_any_alive() -> bool:
-    """Tell whether any worker was heard of in the last two minutes. One query at most."""
+    """Tell whether any worker sent a heartbeat in the last two minutes. One query at most."""
     now = timezone.now()
-    return any(now - seen < ALIVE for _, seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
+    return any(now - last_seen < ALIVE for _, last_seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
 
 
 def live_workers() -> list[LiveWorker]:
-    """Return the workers heard of in the last two minutes, the newest sign of life first. Three queries."""
+    """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
     now = timezone.now()
     workers = {worker.name: worker for worker in _remote_workers(now)}
-    for name, seen, lanes in _workers_of_redis():
-        if now - seen < ALIVE:
-            workers[name] = LiveWorker(name, seen, lanes)
+    for name, last_seen, lanes in _workers_of_redis():
+        if now - last_seen < ALIVE:
+            workers[name] = LiveWorker(name, last_seen, lanes)
     leased: dict[str, list[RunPart]] = {}
     for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
         leased.setdefault(part.worker, []).append(part)
@@ -52,19 +52,19 @@ def live_workers() -> list[LiveWorker]:
             workers.pop(token, None)
     devices = _devices(workers)
     rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
-    return sorted(rows, key=lambda worker: (worker.seen, worker.name), reverse=True)
+    return sorted(rows, key=lambda worker: (worker.last_seen, worker.name), reverse=True)
 
 
 def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
-    """Return the worker with the runs of its leased parts; a renewed lease is a sign of life."""
-    seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
+    """Return the worker with the runs of its leased parts; a renewed lease counts as a heartbeat."""
+    last_seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
     runs = {part.run_id: part.run for part in parts}
     lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
-    return LiveWorker(name, max(seen, worker.seen) if worker else seen, lanes, runs=tuple(runs.values()))
+    return LiveWorker(name, max(last_seen, worker.last_seen) if worker else last_seen, lanes, runs=tuple(runs.values()))
 
 
 def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
-    """Return name, sign of life and lanes of RQ's workers; nothing if Redis does not answer."""
+    """Return name, newest heartbeat and lanes of RQ's workers; nothing if Redis does not answer."""
     try:
         workers = RQWorker.all(connection=django_rq.get_connection())
     except RedisError:  # the health of the queue says so

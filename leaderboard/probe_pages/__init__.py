@@ -16,5 +16,5 @@ PAGES: dict[str, ProbePages] = {
 
 
 def pages_of(benchmark: Benchmark) -> ProbePages:
-    """Return what the pages know of a benchmark's probe."""
+    """Return the pages' description of a benchmark's probe."""
     return PAGES.get(benchmark.probe, ProbePages())

@@ -23,9 +23,9 @@ def item_page(item: ItemRow) -> ItemPage:
 
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
     """Return all models on the chosen pair, or on each; the predicates where all figures are of single predicates."""
-    whole, by_relation = sides(list(finished_runs(benchmark)))
-    section = models(rows_in_place(whole, place))
-    return [section] if section else predicates_of_places(rows_in_place(by_relation, place))
+    of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
+    section = models(rows_in_place(of_pairs, place))
+    return [section] if section else predicates_of_places(rows_in_place(of_predicates, place))
 
 
 PAGES = replace(

@@ -1,4 +1,4 @@
-"""Baselines in words: what is reached without reading any question."""
+"""Baselines in words: the scores that need no reading of questions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -22,7 +22,7 @@ def comparison_charts(
     metric: str,
     names: Names,
 ) -> list[Chart]:
-    """Return the charts that so many runs can have. `metric` is its title within a sentence.
+    """Return the charts that a comparison of this many runs can have. `metric` is its title within a sentence.
 
     Their points lead to the group's page, or else to the questions on which the runs disagree.
     """

@@ -1,8 +1,7 @@
 """The tables of a comparison that every probe has: its runs, their values and differences by group, their agreement."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import isnan
 from typing import NamedTuple
 
@@ -12,21 +11,16 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
-from leaderboard.lists.compared_runs import Comparison, Pattern, read_answers, short_names
+from leaderboard.lists.compared_runs import short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run
 from leaderboard.probe_pages.breakdowns import titled_cell
-from leaderboard.probe_pages.item_columns import item_url
-from leaderboard.probe_pages.item_sentences import RowKey, row_key, sentences
-from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.questions_in_words import Names, group_title
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS
 
 SIGNIFICANT = 0.05
-DISAGREEMENTS_PER_PAGE = 20
 HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
-CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
 
 
 class Interval(NamedTuple):
@@ -160,7 +154,7 @@ def values_table(
         caption=f"{metric} by group",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row.dimension))),
-            Column("group", "Group", lambda row: _group_cell(row.dimension, row.group, names), align="head"),
+            Column("group", "Group", lambda row: group_cell(row.dimension, row.group, names), align="head"),
             Column("n", "Items", lambda row: cells.items(row.n), align="number"),
             *(column for number, run in enumerate(runs) for column in _value_columns(number, run)),
         ],
@@ -182,7 +176,7 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
     ]
 
 
-def _group_cell(dimension: str, group: str, names: Names) -> Cell:
+def group_cell(dimension: str, group: str, names: Names) -> Cell:
     return titled_cell(group, group_title(dimension, group, names))
 
 
@@ -195,7 +189,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
         caption=f"Difference from {runs[0].name}",
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row["dimension"]))),
-            Column("group", "Group", lambda row: _group_cell(row["dimension"], row["group"], names), align="head"),
+            Column("group", "Group", lambda row: group_cell(row["dimension"], row["group"], names), align="head"),
             Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
             Column("result", "", lambda row: cells.text(row["result"]), shown=False),
             Column("run", "", lambda row: cells.number(by_key[row["result"]].run.pk), shown=False),
@@ -225,121 +219,3 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
 
 def _bound_column(name: str) -> Column[Row]:
     return Column(name, "", lambda row: cells.number(None if isnan(row[name]) else row[name]), shown=False)
-
-
-def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> Table[Pattern]:
-    """Return how often each combination of right and wrong answers occurs, as bars; each number links to its answers.
-
-    For up to four runs all combinations are listed. For more, only those that occur, the most frequent first.
-    """
-    counts = comparison.counts()
-    if len(runs) > CROSSED_RUNS:
-        patterns, order = sorted(counts, key=lambda pattern: -counts[pattern]), ", the most frequent first"
-    else:
-        patterns, order = list(product((True, False), repeat=len(runs))), ""
-    return Table(
-        name="agreement",
-        caption=f"Right and wrong answers, counted over questions and wordings{order}",
-        columns=[
-            *(_pattern_column(place, run) for place, run in enumerate(runs)),
-            Column("answers", "Answers", lambda row: _count(counts, row, query), align="score"),
-        ],
-        rows=patterns,
-        sortable=False,
-        page_size=DISAGREEMENTS_PER_PAGE,
-    )
-
-
-def _count(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
-    """Return the number of answers of a pattern with a bar for their share."""
-    digits = "".join(str(int(right)) for right in pattern)
-    address = link(query, right=digits, domain=None, relation=None, **{"disagreements-page": None})
-    number = counts.get(pattern, 0)
-    share = cells.share(number / sum(counts.values()))
-    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
-    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
-
-
-def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:
-    return Column(
-        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[place]), word, kind=_mark(row[place]))
-    )
-
-
-def _right_or_wrong(right: bool) -> str:
-    return "right" if right else "wrong"
-
-
-def _mark(right: bool) -> str:
-    """Return the kind of cell that marks an answer as right or wrong."""
-    return "yes" if right else "no"
-
-
-def disagreements_table(
-    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, pages: ProbePages
-) -> Table[Row]:
-    """Return the answers on which runs disagree; those of a page are read when it is shown."""
-    questions: dict[RowKey, str] = {}
-
-    def read(shown: Sequence[Row]) -> None:
-        read_answers([side.run for side in runs], shown, pages.model_answer)
-        questions.update(sentences(runs[0].run, shown, pages.question_form))
-
-    def question(row: Row) -> Cell:
-        subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
-        return replace(subject, text=questions.get(row_key(row), subject.text))
-
-    def right_names(row: Row) -> Cell:
-        right = _chosen(runs, row["right"])
-        listed = ", ".join(run.name for run in right) or "none"
-        return cells.text(listed if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
-
-    def right_keys(row: Row) -> Cell:
-        return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
-
-    return Table(
-        name="disagreements",
-        caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
-        columns=[
-            Column("subject", "Question", question, align="head"),
-            Column("relation", "Relation", lambda row: _group_cell("relation", row["relation"], names), folded=True),
-            Column("template", "Wording", _wording_cell, align="number", shown=False),
-            Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
-            *(_answer_column(place, run) for place, run in enumerate(runs)),
-            Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
-            Column("right", "", right_keys, shown=False),
-        ],
-        rows=rows,
-        sortable=False,
-        page_size=DISAGREEMENTS_PER_PAGE,
-        empty="There are no such answers.",
-        prepare=read,
-    )
-
-
-def _wording_cell(row: Row) -> Cell:
-    """Show the number of a wording from 1; the CSV has the template's number, which counts from 0."""
-    return Cell(row["template"], str(row["template"] + 1), kind="number")
-
-
-def _answer_column(place: int, run: ComparedRun) -> Column[Row]:
-    def cell(row: Row) -> Cell:
-        right = row["right"][place]
-        answer = row["answers"][place] or _right_or_wrong(right)
-        return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
-
-    return Column(run.key, run.name, cell)
-
-
-def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
-    wrong = [not right for right in pattern]
-    parts = [
-        f"{word}: {', '.join(run.name for run in _chosen(runs, choice))}"
-        for word, choice in (("right", pattern), ("wrong", wrong))
-        if any(choice)
-    ]
-    return labels.sentence("; ".join(parts))
-
-
-def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
-    return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]

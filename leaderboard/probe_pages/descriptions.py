@@ -16,7 +16,7 @@ PUBLISHED_ONLY = {
 
 
 def description(benchmark: Benchmark) -> str:
-    """Return the sentence; the way of asking where nobody has written one."""
+    """Return the sentence, or a description of how questions are asked where there is none."""
     entry = CATALOG.get(benchmark.slug)
     way_of_asking = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
     return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, way_of_asking)

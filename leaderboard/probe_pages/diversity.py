@@ -67,10 +67,10 @@ def diversity_sections(benchmark: Benchmark) -> list[Section]:
         rows=counted.groups,
         page_size=PAGE_SIZE,
     )
-    drawn = counted.groups[:MOST_DRAWN]
-    most = drawn[0]
+    largest = counted.groups[:MOST_DRAWN]
+    most = largest[0]
     words = f"{caption}: {len(counted.groups)} groups, the largest is {most.group} ({most.number:,}, {most.share:.1%})."
-    figure = charts.dots([Point(row.group, row.share) for row in drawn], title=f"share of the {counted.unit}")
+    figure = charts.dots([Point(row.group, row.share) for row in largest], title=f"share of the {counted.unit}")
     return [Section(NAME, TITLE, table, Chart(NAME, caption, words, figure), counted.note)]
 
 

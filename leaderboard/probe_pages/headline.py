@@ -1,4 +1,4 @@
-"""The figure at the head of a run's page, with everything that one needs to read it."""
+"""The figure at the head of a run's page, with everything that is needed to interpret it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -61,7 +61,7 @@ class ItemColumns:
     def build(
         self, run: Run, values: ColumnValues, everything: bool = False, sentences: Sentences | None = None
     ) -> list[Column[Row]]:
-        """Return all columns; a page hides the less telling ones unless `everything` is set.
+        """Return all columns; a page hides the less informative ones unless `everything` is set.
 
         With `sentences`, the questions of the rows, a page shows these in place of their subjects; they say what the
         statement and the numbers of wording and question would.

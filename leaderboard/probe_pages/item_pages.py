@@ -67,8 +67,8 @@ def option_page_of(item: ItemRow, template: str) -> ItemPage:
 
 def _text_before(text: Prompt, row: Row) -> str:
     """Return what stood before the item's own sentence in the model's input, such as demonstrations."""
-    whole, own = str(row["statement"]), text.fill(row["prediction_label"], OTHER_BLANK).text
-    return whole[: len(whole) - len(own)]
+    statement, own_sentence = str(row["statement"]), text.fill(row["prediction_label"], OTHER_BLANK).text
+    return statement[: len(statement) - len(own_sentence)]
 
 
 def _three_pieces(text: Prompt, option: str) -> tuple[str, str, str]:
@@ -116,7 +116,7 @@ StoredFact = tuple[str, cells.Cell]
 
 
 def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> Table[StoredFact]:
-    """Return everything stored of an item that does not stand above the table, named as in the list of items."""
+    """Return everything stored of an item that is not shown above the table, named as in the list of items."""
     values = item_rows.ends(item.run)
     facts = [(column, column.cell(item.row)) for column in columns.build(item.run, values) if column.name not in above]
     return Table(

@@ -25,13 +25,13 @@ def usual_sentence(benchmark: Benchmark, form: QuestionForm, relation: Relation,
 
 def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
     """Map the key of each row to its question; rows without a question in the benchmark's files are left out."""
-    wanted: dict[str, dict[int, set[int]]] = {}  # templates by relation and index
+    templates: dict[str, dict[int, set[int]]] = {}  # templates by relation and index
     for label, template, index in map(row_key, rows):
-        wanted.setdefault(label, {}).setdefault(index, set()).add(template)
+        templates.setdefault(label, {}).setdefault(index, set()).add(template)
     return {
         (relation.label, template, item.index): str(form.sentence(relation, item, template))
         for relation in read_relations(run.benchmark)
-        if relation.label in wanted
+        if relation.label in templates
         for item in relation.items
-        for template in wanted[relation.label].get(item.index, ())
+        for template in templates[relation.label].get(item.index, ())
     }

@@ -12,7 +12,7 @@ from leaderboard.display.charts import Chart, ModelDot, Strip
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.questions import EASIEST, HARDEST
-from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScore, DrawnScores, group_url
+from leaderboard.lists.scores import DOMAIN, RELATION, DotScore, StripScores, group_url
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.questions_in_words import Names, group_title, relation_name
 from leaderboard.stored.difficulty import ALL_RIGHT, NONE_RIGHT, DifficultyClass, difficulty_classes
@@ -32,7 +32,7 @@ class GroupRow:
     name: str
     title: str
     href: str
-    scores: Sequence[DrawnScore]
+    scores: Sequence[DotScore]
     chance: float | None
 
     @property
@@ -40,7 +40,7 @@ class GroupRow:
         return median(score.value for score in self.scores)
 
 
-def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: DrawnScores) -> list[Section]:
+def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: StripScores) -> list[Section]:
     """Return the sections of a benchmark; those without any figure are left out."""
     names = {relation.label: relation_name(relation) for relation in relations}
     domains = sorted(_rows(benchmark, drawn, DOMAIN, names), key=lambda row: -row.median)
@@ -54,7 +54,7 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: D
     ]
 
 
-def _rows(benchmark: Benchmark, drawn: DrawnScores, dimension: str, names: Names) -> list[GroupRow]:
+def _rows(benchmark: Benchmark, drawn: StripScores, dimension: str, names: Names) -> list[GroupRow]:
     """Return the groups of a dimension."""
     return [
         GroupRow(
@@ -82,7 +82,7 @@ def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow
     return [Section(name, title, _groups_table(name, caption, rows), Chart(name, caption, words, figure), note)]
 
 
-def _dot(score: DrawnScore) -> ModelDot:
+def _dot(score: DotScore) -> ModelDot:
     run = score.run
     return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url())
 
@@ -111,7 +111,7 @@ def _group_cell(row: GroupRow) -> cells.Cell:
     return cells.Cell(row.name, row.title, row.href)
 
 
-def _model_cell(score: DrawnScore) -> cells.Cell:
+def _model_cell(score: DotScore) -> cells.Cell:
     return cells.text(score.run.model.hub_id, score.run.get_absolute_url())
 
 

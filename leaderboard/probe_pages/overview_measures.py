@@ -24,13 +24,13 @@ class PartChoice:
     chosen: bool
 
 
-def parts_offered(versions: Mapping[str, Sequence[Benchmark]], asked: str) -> list[PartChoice]:
+def parts_offered(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[PartChoice]:
     """Return the groups between which a reader chooses; that of the most runs unless another is asked for."""
     split, metrics = _split(rows[0] for rows in versions.values())
     if split is None:
         return []
     offered = groups(split.dimension, metrics)
-    chosen = asked if asked in offered else next(iter(offered), "")
+    chosen = part if part in offered else next(iter(offered), "")
     return [PartChoice(group, _part_title(split, group), group == chosen) for group in sorted(offered)]
 
 

@@ -1,4 +1,4 @@
-"""`ProbePages`, which holds everything that the pages know of one probe; each probe declares one in its own module."""
+"""`ProbePages`, which holds everything on the pages that depends on the probe; each probe declares one of its own."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from leaderboard.display.sections import Section, Switch
 from leaderboard.display.tables import Column
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.lists.ranked_rows import Standing
-from leaderboard.lists.scores import DrawnScores, Slice
+from leaderboard.lists.scores import Slice, StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
@@ -66,7 +66,7 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class ProbePages:
-    """Everything that the pages know of one probe; the defaults suit a probe whose rows are those of multiple choice.
+    """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
 
     The main metric and what counts as correct belong to the probe itself (`probing.probes`).
 
@@ -125,7 +125,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, Sequence[Relation], DrawnScores], list[Section]] = lambda *drawn: []
+    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *drawn: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
     switches: Sequence[Switch] = ()
 

@@ -22,7 +22,7 @@ from probing.settings import SETTINGS
 def load(folder: Path) -> int:
     """Replace all published runs by those of the folder's files; return how many there are.
 
-    A run that was loaded before keeps its number, also if another model turned out to be meant.
+    A run that was loaded before keeps its number, even if its model was identified differently later.
     """
     identities = read_table(folder)
     with transaction.atomic():

@@ -54,7 +54,7 @@ def statement(relation: Relation, item: Item, template: int) -> ShownSentence:
     return ShownSentence(relation.options_of(item)[template], blank=False)
 
 
-def asked(relation: Relation, item: Item, template: int) -> ShownSentence:
+def question(relation: Relation, item: Item, template: int) -> ShownSentence:
     """Return the question that a chat model is asked, or the item's sentence where there is none."""
     if not relation.questions:
         return with_blank(relation, item, template)
@@ -73,5 +73,5 @@ CHOICE = QuestionForm(with_blank)
 TYPED = QuestionForm(with_blank, typed=True)
 FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
 STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
-FREE_TEXT = QuestionForm(asked, unplayable=NO_TEXTS)
+FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
 CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)

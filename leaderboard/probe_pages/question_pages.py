@@ -175,7 +175,7 @@ def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
             for place, name in enumerate(names)
         ),
     ]
-    whole = Table("options", "Shares of the options", columns, rows, sortable=False)
+    full_table = Table("options", "Shares of the options", columns, rows, sortable=False)
     return Table(
         "options",
         "Shares of the options",
@@ -183,7 +183,7 @@ def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
         shown,
         sortable=False,
         band=lambda row: "right" if row.right else "",
-        export=whole,
+        export=full_table,
     )
 
 

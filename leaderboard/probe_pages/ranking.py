@@ -53,8 +53,8 @@ def run_sections(run: Run, place: Place | None) -> list[Section]:
 
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
     """Return all models on the chosen pair, or on each, and how varied the answers are."""
-    whole, by_relation = sides(list(finished_runs(benchmark)))
-    sections = [models(rows_in_place(whole, place)), variety_section(benchmark, [*whole, *by_relation], place)]
+    of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
+    sections = [models(rows_in_place(of_pairs, place)), variety_section(benchmark, [*of_pairs, *of_predicates], place)]
     sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 

@@ -10,7 +10,7 @@ from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.kept_lists import KeptLists
-from leaderboard.lists.scores import DOMAIN, RELATION, DrawnScore, DrawnScores, Slice, drawn_scores
+from leaderboard.lists.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark
 from leaderboard.probe_pages import pages_of
@@ -30,7 +30,7 @@ class RelationRow:
 
     benchmark: Benchmark
     relation: Relation
-    scores: Sequence[DrawnScore]
+    scores: Sequence[DotScore]
 
     @property
     def values(self) -> list[float]:
@@ -44,10 +44,10 @@ class RelationRow:
 
 
 # The scores of twenty models in eighty groups take about 0.2 MB.
-_STRIPS = KeptLists[DrawnScores](most=4)
+_STRIPS = KeptLists[StripScores](most=4)
 
 
-def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> DrawnScores:
+def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> StripScores:
     """Return the scores of runs with the usual settings in relations and domains.
 
     One query where a figure of the benchmark has changed since they were read, or else none.
@@ -56,15 +56,15 @@ def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequ
     metric = pages.main_metric(filters.benchmark)
     dimensions = {DOMAIN, RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
 
-    def scores(board: Leaderboard) -> DrawnScores:
+    def scores(board: Leaderboard) -> StripScores:
         runs = [row.run for row in board.standings if row.is_baseline or not row.group]
-        return drawn_scores(runs, metric, dimensions)
+        return dot_scores(runs, metric, dimensions)
 
     return made_of_rows(_STRIPS, filters, board, scores)
 
 
 def relation_rows(
-    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, scores: DrawnScores
+    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, scores: StripScores
 ) -> list[RelationRow]:
     """Return the relations, those of the chosen place if there is one."""
     in_place = [

@@ -15,7 +15,7 @@ MOST_BENCHMARKS, MOST_RELATIONS = 5, 8
 
 
 class Suggestion(NamedTuple):
-    """A page with the name that the field gets, and with what kind of thing it is about."""
+    """A page with the name that is put into the field, and with the kind of thing that it is about."""
 
     name: str
     kind: str

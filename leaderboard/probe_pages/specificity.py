@@ -1,35 +1,18 @@
-"""The pages of specificity: promptings side by side, the factors beside them, what prompting changes (methods 2)."""
+"""The pages of specificity: what they are made of, and the page of a pair (methods 2)."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Any, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
-from leaderboard.display import cells, charts
-from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import interval_columns, model_column
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs, runs_beside
 from leaderboard.lists.scores import figures
-from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.breakdowns import group_href, hover_label, titled_cell
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
 from leaderboard.probe_pages.question_forms import FINER
-from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.probe_pages.specificity_models import CHANGE, alike, changes
 from leaderboard.probe_pages.specificity_promptings import PromptedRun, promptings_section
-from probing.statements.prompting import PROMPTINGS
+from leaderboard.probe_pages.specificity_runs import by_prompting_order, comparable_settings, settings_in_words
+from leaderboard.probe_pages.specificity_sections import FACTORS, by_factor, by_prompting
 
-MEAN = "all"  # the mean over relations
-VANILLA = "vanilla"
-FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
-CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
 METRIC_LABELS = {
     **FACTORS,
     "acc_at_10_either": "Acc@10, either answer",
@@ -51,264 +34,23 @@ ITEM_TITLES = {
     "fine_log_prob": "log P, finer",
     "coarse_log_prob": "log P, coarser",
 }
-FACTORS_NOTE = (
-    "Naturalness: the same share with the subject hidden. "
-    "Relatedness: the share of pairs whose finer answer is closer to the subject."
-)
-
-ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
-
-
-class RelationLine(NamedTuple):
-    """A relation, or the mean over relations, with a score per column."""
-
-    group: str
-    scores: Mapping[str, Score]
-
-
-class RelationLabel(NamedTuple):
-    """What pages call a relation, or the mean over relations: in words, and in the hover of a point with its id."""
-
-    group: str
-    title: str
-    hover: str
-    href: str
-
-    @classmethod
-    def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
-        if group == MEAN:
-            return cls(group, "mean", "mean", run.get_absolute_url())
-        title = group_title("relation", group, relations)
-        return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
 
 
 def run_sections(run: Run) -> list[Section]:
-    """Return the run beside others of its model, and its factors."""
-    runs = _by_prompting(runs_beside(run))
+    """Return the sections with the run beside other runs of its model, and with its factors."""
+    runs = by_prompting_order(runs_beside(run))
     scores = figures(runs)
     return [by_prompting(run, runs, scores), by_factor(run, scores[run.pk])]
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return what prompting changes, and how alike models are."""
+    """Return the sections on what prompting changes and on how similar models are."""
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
-    runs = _by_prompting(finished)
+    runs = by_prompting_order(finished)
     scores = figures(runs)
-    prompted = [PromptedRun.of(run, _settings(run), scores[run.pk]) for run in runs]
-    sections = [changes(runs, scores), *promptings_section(prompted, _comparable, FACTORS), alike(runs, scores)]
+    prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
+    sections = [changes(runs, scores), *promptings_section(prompted, comparable_settings, FACTORS), alike(runs, scores)]
     return [section for section in sections if section]
-
-
-def prompting(run: Run) -> str:
-    return str(run.option("prompting", VANILLA))
-
-
-def _by_prompting(runs: Sequence[Run]) -> list[Run]:
-    order: list[str] = list(PROMPTINGS)
-    with_prompting = [run for run in runs if prompting(run) in order]
-    return sorted(with_prompting, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
-
-
-def _label(run: Run) -> str:
-    return ", ".join([_settings(run), *_if_published(run)])
-
-
-def _settings(run: Run) -> str:
-    """Return the prompting and every other setting that is not the usual one."""
-    others = [words for name, words in run.differences.items() if name != "prompting"]
-    return ", ".join([prompting(run), *others])
-
-
-def _if_published(run: Run) -> list[str]:
-    return ["published"] if run.is_published else []
-
-
-def _distinct(labels: Mapping[int, str]) -> dict[int, str]:
-    """Map each run to its label, with the run's number where several runs would have the same label."""
-    times = Counter(labels.values())
-    return {pk: f"{label}, run {pk}" if times[label] > 1 else label for pk, label in labels.items()}
-
-
-def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
-    """Return the relations in stored order, then their mean."""
-    relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
-    )
-    return [*relations, MEAN]
-
-
-def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
-    """Return the section with specificity by relation, one column per run of the run's model."""
-    titles = _distinct({run.pk: _label(run) for run in runs})
-    columns = {title: scores[pk] for pk, title in titles.items()}
-
-    def line(group: str) -> RelationLine:
-        key = ("specificity", group)
-        return RelationLine(group, {title: by_group[key] for title, by_group in columns.items() if key in by_group})
-
-    lines = [line(group) for group in _groups(list(columns.values()))]
-    return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
-
-
-def by_factor(run: Run, scores: ScoresByGroup) -> Section:
-    """Return the section with specificity, naturalness and relatedness by relation."""
-    titles = {metric: title for metric, title in FACTORS.items() if (metric, MEAN) in scores}
-    lines = [
-        RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
-        for group in _groups([scores])
-    ]
-    return _section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
-
-
-def _section(
-    run: Run, name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
-) -> Section:
-    """Return a section with a column and a series of dots for each of the titles."""
-    relations = relation_names(run)
-    groups = [RelationLabel.of(run, relations, line.group) for line in lines]
-    by_group = {label.group: label for label in groups}
-
-    def relation(line: RelationLine) -> cells.Cell:
-        label = by_group[line.group]
-        return titled_cell(_group_name(line.group), label.title, label.href)
-
-    columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
-    for key, heading in titles.items():
-        columns += _score_columns(key, heading)
-    series = {
-        heading: [_point(by_group[line.group], line.scores[key]) for line in lines if key in line.scores]
-        for key, heading in titles.items()
-    }
-    table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
-    summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
-    figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
-    return Section(name, title, table, Chart(name, title, f"Means: {summary}.", figure), note)
-
-
-def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
-    def score(line: RelationLine) -> Score | None:
-        return line.scores.get(key)
-
-    return [
-        Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
-        *interval_columns(score, key),
-        Column(f"{key}_n", "Pairs", lambda line: cells.items(getattr(score(line), "n", None)), align="number"),
-    ]
-
-
-def _group_name(group: str) -> str:
-    return "mean" if group == MEAN else group
-
-
-def _point(label: RelationLabel, score: Score) -> Point:
-    value = np.nan if score.value is None else score.value
-    return Point(label.hover, value, score.low, score.high, href=label.href)
-
-
-def _mean(points: Sequence[Point]) -> str:
-    value = next((point.value for point in points if point.label == "mean"), np.nan)
-    return "not measured" if np.isnan(value) else f"{value:.3f}"
-
-
-@dataclass(frozen=True)
-class Change:
-    """The differences of a prompting from vanilla prompting of the same model."""
-
-    run: Run
-    specificity: float
-    accuracy: float | None
-
-
-def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the change of Acc@10 of the fine answer against the change of specificity (the paper's Table 8)."""
-    vanilla = {_comparable(run): scores[run.pk] for run in runs if prompting(run) == VANILLA}
-    others = [run for run in runs if prompting(run) != VANILLA and _comparable(run) in vanilla]
-    rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[_comparable(run)]))]
-    if not rows:
-        return None
-    title = "What prompting changes"
-    columns = [
-        model_column(lambda change: change.run),
-        Column("prompting", "Prompting", lambda change: cells.text(_settings(change.run))),
-        Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
-        Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
-        Column("provenance", "Source", lambda change: cells.text(change.run.get_provenance_display())),
-    ]
-    table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
-    points = [_change_point(change) for change in rows if change.accuracy is not None]
-    better = sum(change.specificity > 0 for change in rows)
-    summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
-    figure = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
-    return Section("changes", title, table, Chart("changes", title, summary, figure))
-
-
-def _comparable(run: Run) -> tuple[Any, ...]:
-    """Return what two runs must share for their promptings to be compared."""
-    others = {name: value for name, value in run.differences.items() if name not in ("prompting", "shots")}
-    return run.model_id, run.provenance, *sorted(others.items())
-
-
-def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
-    specificity = _difference(own, vanilla, "specificity")
-    if specificity is None:
-        return None
-    printed = own.get((CHANGE, MEAN))
-    return Change(run, specificity, printed.value if printed else _difference(own, vanilla, "acc_at_10_fine"))
-
-
-def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> float | None:
-    one, other = (scores.get((metric, MEAN)) for scores in (own, vanilla))
-    if not one or not other or one.value is None or other.value is None:
-        return None
-    return one.value - other.value
-
-
-def _change_point(change: Change) -> Point:
-    group = ", ".join([prompting(change.run), *_if_published(change.run)])
-    address = change.run.get_absolute_url()
-    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
-
-
-def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
-    profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
-    groups = list(dict.fromkeys(group for profile in profiles.values() for group in profile))
-    comparable = [run for run, profile in profiles.items() if _correlates(profile, len(groups))]
-    if len(comparable) < 2:
-        return None
-    matrix = np.corrcoef([[profiles[run][group] for group in groups] for run in comparable])
-    mean = np.mean([matrix[pair] for pair in combinations(range(len(comparable)), 2)])
-    mixed = len({run.provenance for run in comparable}) > 1
-    labels = {run.pk: ", ".join([run.name, *(_if_published(run) if mixed else [])]) for run in comparable}
-    names = list(_distinct(labels).values())
-    title = "How similar models are"
-    summary = f"{len(names)} models, mean pairwise correlation {cells.figure(mean)}."
-    figure = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
-    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, figure))
-
-
-def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:
-    columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
-    columns += [_correlation_column(name, correlations) for name, correlations in zip(names, matrix, strict=True)]
-    caption = "Correlation of specificity over relations, vanilla prompting"
-    return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
-
-
-def _correlation_column(name: str, correlations: NDArray[np.float64]) -> Column[int]:
-    return Column(name, name, lambda row: cells.number(float(correlations[row])), align="number")
-
-
-def _correlates(profile: Mapping[str, float], groups: int) -> bool:
-    """Tell whether a profile has a value on all of more than two relations, and not the same value on all."""
-    return len(profile) == groups > 2 and len(set(profile.values())) > 1
-
-
-def _profile(scores: ScoresByGroup) -> dict[str, float]:
-    return {
-        group: score.value
-        for (metric, group), score in scores.items()
-        if metric == "specificity" and group != MEAN and score.value is not None
-    }
 
 
 def item_page(item: ItemRow) -> ItemPage:

@@ -1,4 +1,4 @@
-"""What further training leaves of a model's accuracy, which papers publish relative to the model before it."""
+"""The accuracy that a model keeps after further training, which papers publish relative to the model before it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a trajectory shows, in sentences: where a score begins and ends, and how early half of the change is there."""
+"""What a trajectory shows, in sentences: where a score begins and ends, and when half of the change is reached."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def at(point: StepScore) -> str:
 def interval_of_difference(first: StepScore, second: StepScore) -> tuple[float, float] | None:
     """Return the 95 % interval of `first` - `second` from their own intervals, None where one has none.
 
-    Where both were asked the same questions it is wider than it need be, as what they have in common is not used.
+    Where both were asked the same questions it is wider than necessary, as their correlation is not used.
     """
     one, other = first.score, second.score
     if one.low is None or one.high is None or other.low is None or other.high is None:
@@ -42,7 +42,7 @@ def interval_of_difference(first: StepScore, second: StepScore) -> tuple[float, 
 
 
 def _half_way(points: Sequence[StepScore], noun: str) -> str:
-    """Say by which step half of the change is there; nothing about two points, between which there is no other."""
+    """Say by which step half of the change is reached; nothing for a series of only two points."""
     if len(points) == 2:
         return ""
     first, last = points[0].value, points[-1].value

@@ -28,7 +28,7 @@ def refusal(request: HttpRequest, status: int, code: str, message: str, next_ste
 
 
 def with_retry_after(response: ResponseT, error: ProbingError | None) -> ResponseT:
-    """Add the header `Retry-After` where the error says after how many seconds the same may succeed."""
+    """Add the header `Retry-After` where the error says after how many seconds another attempt may succeed."""
     if error and error.retry_after:
         response["Retry-After"] = str(error.retry_after)
     return response

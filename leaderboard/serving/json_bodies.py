@@ -14,7 +14,7 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
     """Return the JSON object in the request's body.
 
     Raise `BadInput` if the body is anything else, is nested too deeply to be read, or has a number or a text that
-    neither JSON nor the database knows (NaN, half a surrogate pair, the character U+0000).
+    neither JSON nor the database accepts (NaN, half a surrogate pair, the character U+0000).
     """
     try:
         body = json.loads(request.body, parse_constant=_refuse)

@@ -1,7 +1,7 @@
 """Logs: plain lines or JSON, with the run and the web request that they belong to, and without secrets.
 
-`run_context` and `request_ids` state what the code inside them works on. The formatters add this to every line, those
-of other libraries included, and replace secrets by "***".
+`run_context` and `request_ids` state the run or request that the code inside them works on. The formatters add this to
+every line, those of other libraries included, and replace secrets by "***".
 """
 
 import logging

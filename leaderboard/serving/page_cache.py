@@ -3,7 +3,7 @@
 Every process keeps its own copies and asks the database for the version of the data with each request. A kept page is
 therefore correct at once after a run finishes, whichever process noticed.
 
-Pages are kept compressed, as most clients want them: a tenth of the memory, and no page is compressed twice. Their
+Pages are kept compressed, as most clients accept them: a tenth of the memory, and no page is compressed twice. Their
 compressed length gives nothing away, because a page that is for everybody has no secret in it. The token of a form is a
 reader's own: it is left out of the page that is kept, and put in for each reader.
 """
@@ -46,7 +46,7 @@ class KeptPage(NamedTuple):
 
 
 def kept(view: View, seconds: int = LONGEST) -> View:
-    """Keep the responses of a view for all readers until the data change, and no longer than so many seconds.
+    """Keep the responses of a view for all readers until the data change, and for at most this many seconds.
 
     The progress of a run is no change of the data: a page that shows it states how long it may be kept (`max-age`).
 
@@ -85,7 +85,7 @@ def _wants_packed(request: HttpRequest) -> bool:
 
 
 def _sent(request: HttpRequest, page: KeptPage) -> HttpResponse:
-    """Return a page as the client wants it; one with a form is compressed later on, when it has the reader's token."""
+    """Return a page in an encoding that the client accepts; one with a form is compressed with the reader's token."""
     if page.has_token:
         return HttpResponse(TOKEN.sub(get_token(request).encode(), gzip.decompress(page.packed)), headers=page.headers)
     if not _wants_packed(request):

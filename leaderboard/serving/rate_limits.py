@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 AnswerT = TypeVar("AnswerT")
 TIMEOUT = 0.5  # seconds that a request waits for Redis
 PAUSE = 10  # seconds without another attempt after Redis did not answer
-MAX_OWN_KEYS = 10_000  # names that a process counts by itself; beyond, it begins anew, so that memory stays bounded
+MAX_OWN_KEYS = 10_000  # names that a process counts on its own; beyond, it starts over, so that memory stays bounded
 
 _creation = threading.Lock()
 
@@ -44,7 +44,7 @@ class Counters:
         self._retry_at = 0.0  # on the monotonic clock; 0 while Redis answers
 
     def ask(self, question: Callable[[MovingWindowRateLimiter], AnswerT]) -> AnswerT:
-        """Put a question to the counts in Redis, or else to those of this process."""
+        """Ask the counts in Redis, or else those of this process."""
         if self._may_ask_redis():
             try:
                 answer = question(self._shared)

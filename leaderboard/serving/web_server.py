@@ -59,7 +59,7 @@ def spare_garbage_collection() -> None:
 
 
 def serve(listen: str, trusted_proxy: str = "") -> None:
-    """Serve the site at `listen` (address:port) until the process is told to stop.
+    """Serve the site at `listen` (address:port) until the process receives a signal to stop.
 
     `trusted_proxy` is the address of the reverse proxy that states the client's address and protocol, or "*".
     """

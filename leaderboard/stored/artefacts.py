@@ -146,7 +146,7 @@ def part_name(part: RunPart) -> str:
 
 
 def _store(name: str, content: bytes) -> None:
-    """Store a file whole or not at all, in place of an older one; a storage by itself would choose another name."""
+    """Store a file completely or not at all, in place of an older one, for which a storage would use another name."""
     with answering(), space(Path(name)):
         storage().delete(name)
         try:

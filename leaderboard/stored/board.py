@@ -1,4 +1,4 @@
-"""The whole board as one Parquet file: every score of every finished run, with what tells where it comes from."""
+"""The whole board as one Parquet file: every score of every finished run, with its provenance."""
 
 from collections.abc import Iterator
 from itertools import islice

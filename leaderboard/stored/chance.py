@@ -1,6 +1,6 @@
 """Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
 
-Chance is what guessing reaches. The other baselines know how often answers are right (`probing.analysis.baselines`), or
+Chance is what guessing reaches. The other baselines use how often answers are right (`probing.analysis.baselines`), or
 how often they occur in texts.
 """
 

@@ -15,7 +15,7 @@ NONE_RIGHT, ALL_RIGHT = 0, 11  # the numbers of the outermost classes; between t
 class DifficultyClass(NamedTuple):
     """Questions with a similar share of right answers.
 
-    Those that nobody ever got right are a class of their own, and so are those that everybody always did.
+    Those that no run ever got right are a class of their own, and so are those that every run always got right.
     """
 
     number: int

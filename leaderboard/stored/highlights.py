@@ -44,7 +44,7 @@ class Highlights(NamedTuple):
 
     `sure`: wrong rows with the widest margin, and `lucky`: right rows with the narrowest, one for each item; None where
     the rows have no margins. `flips`: items that are right with one wording and wrong with another come first.
-    `wordings`: the rows of `probing.analysis.templates.wordings`, for a run whose items were put in several wordings.
+    `wordings`: the rows of `probing.analysis.templates.wordings`, for a run whose items were asked in several wordings.
     """
 
     sure: list[Row] | None = None

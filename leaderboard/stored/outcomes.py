@@ -50,7 +50,7 @@ class Counts(NamedTuple):
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The share of right answers to each item over all its templates, not a number where nobody answered."""
+        """The share of right answers to each item over all its templates, NaN for items without an answer."""
         return _shares(self.right.sum(axis=0), self.answered.sum(axis=0))
 
 
@@ -161,7 +161,7 @@ def _count(runs: Iterable[RunOutcomes]) -> Counts:
 
 
 def _widened(total: Counts, items: NDArray[np.int64], templates: int) -> Counts:
-    """Return the counts with room for these items and so many templates."""
+    """Return the counts with room for these items and this many templates."""
     rows, _ = total.answered.shape
     if rows >= templates and np.array_equal(total.items, items):
         return total

@@ -42,7 +42,7 @@ def _item_set(run: Run, index: pd.Index) -> ItemSet:
 
 
 def refresh_standings(benchmark: Benchmark, beside: int | None = None) -> int:
-    """Compute again what depends on all measured runs of a version: outcomes of questions, ranks, smallest difference.
+    """Renew what depends on all measured runs of a version: outcomes of questions, ranks, and the smallest difference.
 
     Returns how many runs have a rank. `beside` is that of `refresh_ranks`.
     """

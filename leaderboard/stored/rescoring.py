@@ -69,7 +69,7 @@ def version_for(run: Run, result: Result) -> Benchmark:
 
 
 def replace_result(run: Run, version: Benchmark, result: Result, folder: str, message: str) -> None:
-    """Make a result that is stored in `folder` the run's only one; pages show the former one or this one, whole.
+    """Make the result that is stored in `folder` the run's only one; pages show either the former one or this one.
 
     Ranks are left to the caller, who may rescore many runs of a benchmark before they are ranked again.
     """

@@ -1,4 +1,4 @@
-"""Waiting for a database that is locked, restarting or cut off, where that is better than to fail."""
+"""Waiting for a database that is locked, restarting or unreachable, where that is better than failing."""
 
 import logging
 import time

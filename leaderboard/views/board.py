@@ -11,5 +11,5 @@ CONTENT_TYPE = "application/vnd.apache.parquet"
 
 @require_safe
 def board_view(request: HttpRequest) -> HttpResponseBase:
-    """Send the file, or the range of it that a program asks for: DuckDB reads only the columns that it needs."""
+    """Send the file, or the requested range of it: DuckDB reads only the columns that it needs."""
     return file_response(request, board_file(), CONTENT_TYPE)

@@ -28,10 +28,8 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.comparison_charts import comparison_charts
 from leaderboard.probe_pages.comparison_tables import (
     ComparedRun,
-    agreement_table,
     compared_runs,
     differences_table,
-    disagreements_table,
     group_values,
     runs_table,
     values_table,
@@ -40,6 +38,7 @@ from leaderboard.probe_pages.comparison_verdicts import side_by_side_table, verd
 from leaderboard.probe_pages.culture.places import one_place, places_of, switches
 from leaderboard.probe_pages.details.bias import compared_fold
 from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_rows, group_filters
+from leaderboard.probe_pages.disagreement_tables import agreement_table, disagreements_table
 from leaderboard.probe_pages.questions_in_words import Names, relation_names
 from leaderboard.stored.item_rows import Row
 from leaderboard.views.citing import page_reference
@@ -66,8 +65,13 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         comparison = compared(*(run.pk for run in runs))
     except ProbingError as error:
         return _form(request, names, {"error": error}, status=400)
-    pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
-    metric = pages.metric_label(benchmark.main_metric)
+    return _comparison_page(request, runs, comparison)
+
+
+def _comparison_page(request: HttpRequest, runs: Sequence[Run], comparison: Comparison) -> HttpResponseBase:
+    """Show the paired comparison of runs."""
+    pages = pages_of(runs[0].benchmark)
+    metric = pages.metric_label(runs[0].benchmark.main_metric)
     sides = compared_runs(runs, comparison.differences)
     context = _chosen_runs(request, runs) | {
         "verdict": verdict(sides, comparison.differences),
@@ -78,8 +82,8 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
     }
     relations = relation_names(runs[0])
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
-    pattern = read_pattern(request.GET.get("right", ""), len(runs))
     if len(comparison.right):
+        pattern = read_pattern(request.GET.get("right", ""), len(runs))
         answers = disagreements(runs[0], comparison, pattern)
         context |= _answer_choices(request.GET, answers, relations)
         shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)

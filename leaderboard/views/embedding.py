@@ -48,8 +48,8 @@ def frames(request: HttpRequest, tables: Sequence[Table[Any]], charts: Sequence[
         address = request.build_absolute_uri(f"{page}{link(request.GET, **{**chosen, **part})}")
         return Frame(title, _code(address, title, height))
 
-    drawn = [frame(chart.title, chart.height + WORDS_HEIGHT, chart=chart.name) for chart in charts]
-    return [*drawn, *(frame(table.caption, TABLE_HEIGHT, table=table.name) for table in tables[:1])]
+    chart_frames = [frame(chart.title, chart.height + WORDS_HEIGHT, chart=chart.name) for chart in charts]
+    return [*chart_frames, *(frame(table.caption, TABLE_HEIGHT, table=table.name) for table in tables[:1])]
 
 
 def _code(address: str, title: str, height: int) -> str:

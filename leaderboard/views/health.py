@@ -1,7 +1,7 @@
 """/healthz : tells load balancers and monitors which parts of the site work.
 
 The status is 200 while the site can serve pages, which needs the database alone: a load balancer must not take a site
-off the net because no worker is there. Any failing part gives 503 where the request says `strict=1`.
+offline only because it has no worker. Any failing part gives 503 where the request says `strict=1`.
 """
 
 from django.http import HttpRequest, HttpResponse, JsonResponse

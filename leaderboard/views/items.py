@@ -22,7 +22,7 @@ from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_
 from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
-from leaderboard.views.forms import ItemsForm
+from leaderboard.views.item_filters import ItemsForm
 from probing.results.column_descriptions import item_column
 
 EVERYTHING = "all"

@@ -29,9 +29,8 @@ from leaderboard.probe_pages.model_sections import (
     known_groups,
     known_section,
     profile_section,
-    replication_section,
-    replications,
 )
+from leaderboard.probe_pages.replications import replication_section, replications
 from leaderboard.probe_pages.trajectory_sections import Curve, training_section
 from leaderboard.views.citing import page_address
 from leaderboard.views.page import show
@@ -59,7 +58,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     parameters = next((version.parameters for version in versions if version.parameters), None)
     series = series_of(runs)
     rows = by_topic(profile(hub_id, runs, parameters))
-    known_row, known = _known(rows, request.GET.get("benchmark", ""))
+    known_row, known = _known_groups(rows, request.GET.get("benchmark", ""))
     best, least = extremes(known.groups) if known else ([], [])
     has_sorted = any(name == "sort" or name.startswith("published-") for name in request.GET)
     context = {
@@ -127,14 +126,14 @@ def _some(name: str, runs: Sequence[Run]) -> dict[str, Any]:
     return {name: runs[:NAMED], f"more_{name}": max(0, len(runs) - NAMED)}
 
 
-class Known(NamedTuple):
-    """What a model knows by group of items: the section, and the groups from the best known to the least."""
+class KnownGroups(NamedTuple):
+    """The section on a model's figures by group of items, and these groups, the best known first."""
 
     section: Section
     groups: list[Any]
 
 
-def _known(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | None, Known | None]:
+def _known_groups(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | None, KnownGroups | None]:
     """Return the groups of the chosen benchmark, or of the first with results here, or of the first at all."""
     own = [row for row in rows if row.run.artefact] or list(rows)
     row = next((row for row in own if row.run.benchmark.name == name), own[0] if own else None)
@@ -146,7 +145,7 @@ def _known(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | None, Kn
     if not dimension:
         return row, None
     rows_by_gap = known_groups(row.run, dimension, groups[dimension], medians(row.similar, metric, dimension))
-    return row, Known(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
+    return row, KnownGroups(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
 
 
 def training_sections(series: Sequence[Series]) -> list[Section]:

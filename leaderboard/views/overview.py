@@ -1,39 +1,27 @@
 """/ : which models know what: a curve of scores against sizes, and the figure of each model on each benchmark."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.display import cells, charts, labels
-from leaderboard.display.cells import Bar, Cell, Raw
-from leaderboard.display.charts import Chart, SizedScore
 from leaderboard.display.columns import source
-from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link, select
-from leaderboard.lists.families import family_of
-from leaderboard.lists.overview import Provenance, citations, model_rows, overview, running, versions, with_open_runs
+from leaderboard.display.tables import PageLink, Table, link, select
+from leaderboard.lists.overview import citations, model_rows, overview, running, versions, with_open_runs
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
-from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, ModelRow, Overview
-from leaderboard.lists.runs import ANY_VERSION
+from leaderboard.lists.overview_rows import BenchmarkColumn, ModelRow, Overview
 from leaderboard.lists.scores import OVERALL
-from leaderboard.models.run import run_url
-from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.culture.places import EVERYTHING
+from leaderboard.probe_pages.overview_curve import curve_charts, curve_column
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
+from leaderboard.probe_pages.overview_table import overview_table
 from leaderboard.probe_pages.search import benchmarks_and_relations, page_named
 from leaderboard.probe_pages.topics import TOPICS
 from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 
-OTHER_ITEMS = "about other items than the rest of this column"
 DEFAULT_SORT = "coverage"
-WAITING = "waiting"
-APART = "see ○"  # stands for published figures that share no column with others
-OTHER_METRIC = "in another metric or with other settings than this column"
-OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
-UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
 
 
 class TopicTab(NamedTuple):
@@ -83,12 +71,25 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     if "benchmark" in query:
         return _to_benchmark(query)
     chosen = selection(query)
-    everything, columns, filters = chosen.everything, chosen.columns, chosen.filters
-    if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(filters.search)):
+    if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(chosen.filters.search)):
         return HttpResponseRedirect(page)
-    matrix = _matrix(chosen.rows, columns, query)
-    curve = _curve_column(query, everything.columns)
-    context = {
+    matrix = _matrix(chosen.rows, chosen.columns, query)
+    curve = curve_column(chosen.everything.columns, query.get("curve", ""))
+    details = f"{len(chosen.rows)} models on {len(chosen.columns)} benchmarks"
+    return show(
+        request,
+        "overview.html",
+        _context(chosen, matrix, curve, query),
+        [matrix.table],
+        curve_charts(curve, chosen.everything.rows),
+        reference=page_reference(request, "overview", "What language models know: figures by benchmark", details),
+    )
+
+
+def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, query: QueryDict) -> dict[str, Any]:
+    """Return what the template needs beside the table and the curve."""
+    everything, columns, filters = chosen.everything, chosen.columns, chosen.filters
+    return {
         "models": len(everything.rows),
         "benchmarks": chosen.benchmarks,
         "updated": everything.updated,
@@ -107,9 +108,6 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "curves": [(column, column is curve) for column in everything.columns if column.figures],
         "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
     }
-    details = f"{len(chosen.rows)} models on {len(columns)} benchmarks"
-    reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
-    return show(request, "overview.html", context, [matrix.table], _charts(curve, everything.rows), reference=reference)
 
 
 def selection(query: QueryDict) -> Selection:
@@ -127,12 +125,12 @@ def selection(query: QueryDict) -> Selection:
 
 
 def matrix_table(chosen: Selection) -> Table[ModelRow]:
-    """Return the table with all models and benchmarks of a selection, without what only a page's tooltips say."""
-    return _table(chosen.rows, chosen.columns, chosen.columns, {})
+    """Return the table with all models and benchmarks of a selection, without the texts of tooltips."""
+    return overview_table(chosen.rows, chosen.columns, chosen.columns, {})
 
 
 def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
-    """Lead on to the leaderboard of one benchmark, with all other parameters."""
+    """Redirect to the leaderboard of one benchmark, with all other parameters."""
     rest = query.copy()
     slug = rest.pop("benchmark")[-1]
     try:
@@ -143,12 +141,12 @@ def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
 
 
 def _near(filters: OverviewFilter, candidates: Sequence[ModelRow], query: QueryDict) -> list[PageLink]:
-    """Return the searches for models whose names are near to what was searched."""
+    """Return links that search for models with similar names."""
     return [PageLink(name, link(query, search=name, page=None)) for name in filters.near(candidates)]
 
 
 def _topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:
-    """Return the topic that is shown alone; empty where all are."""
+    """Return the topic whose benchmarks alone are shown; empty if all are."""
     topics = {column.measure.topic.lower(): column.measure.topic for column in columns}
     return topics.get(query.get("topic", ""), "")
 
@@ -181,195 +179,11 @@ def _left_without(
 
 
 def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Matrix:
-    """Return the table, with open runs and the sources of figures for the page that is asked for."""
-    page = with_open_runs(select(_table(rows, columns, columns, {}), query, all_pages=False))
+    """Return the table, with open runs and the sources of figures for the rows of the requested page."""
+    page = with_open_runs(select(overview_table(rows, columns, columns, {}), query, all_pages=False))
     detailed = {row.key: row for row in page}
     slugs = {slug for row in page for slug in (*row.figures, *row.open_runs, *row.published_apart)}
     shown = [column for column in columns if column.slug in slugs]
     cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
     sources = {run.pk: source(run).text for run in citations(cited)}
-    return Matrix(_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
-
-
-def _table(
-    rows: Sequence[ModelRow],
-    columns: Sequence[BenchmarkColumn],
-    shown: Sequence[BenchmarkColumn],
-    sources: Mapping[int, str],
-) -> Table[ModelRow]:
-    """Return the table of all rows; only the CSV has the columns that are not `shown`."""
-    names = Counter(name for _, name in {(row.hub_id, row.hub_id.rpartition("/")[2]) for row in rows})
-    short = {row.hub_id: names[row.hub_id.rpartition("/")[2]] for row in rows}
-    tests = f"Of {len(columns)} benchmarks, those with a figure."
-    return Table(
-        name="overview",
-        caption="Models and benchmarks",
-        columns=[
-            Column("model", "Model", lambda row: _model_cell(row, short), align="head"),
-            Column("parameters", "Size", lambda row: cells.parameters(row.parameters), "Parameters.", align="number"),
-            Column("coverage", "Tests", _coverage_cell, tests, align="number"),
-            Column("hub_id", "", lambda row: cells.text(row.hub_id), shown=False),
-            Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
-            Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
-            *(part for column in columns for part in _benchmark_columns(column, sources, column in shown)),
-        ],
-        rows=rows,
-        main=True,
-        page_size=PAGE_SIZE,
-        empty="No model passes these filters.",
-    )
-
-
-def _model_cell(row: ModelRow, short: Mapping[str, int]) -> Cell:
-    """Return a model's cell, with what sets its weights apart from those of the hub.
-
-    The page hides the owner of a model whose own name no other row has. A model that only a paper names has no page.
-    """
-    owner, _, name = row.hub_id.rpartition("/")
-    full = f"{row.hub_id} ({row.key.weights})" if row.key.weights else row.hub_id
-    hidden = f"{owner}/" if short[row.hub_id] == 1 else ""
-    named_only = owner == UNRESOLVED
-    return Cell(
-        full,
-        full,
-        "" if named_only else reverse("model", args=[owner, name]),
-        "as named in its paper" if named_only else "",
-        pieces=(hidden, full.removeprefix(hidden), row.hub_id),
-    )
-
-
-def _coverage_cell(row: ModelRow) -> Cell:
-    return Cell(row.coverage, str(row.coverage), note=f"{row.measured} measured here", kind="number")
-
-
-def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
-    """Return the column of a benchmark, and those that only the CSV has."""
-    slug, plan = column.slug, column.version.plan
-
-    def figure(row: ModelRow) -> Figure | None:
-        return row.figures.get(slug)
-
-    def cell(row: ModelRow) -> Cell:
-        stored = figure(row)
-        return _figure_cell(column, stored, plan, sources) if stored else _cell_without_figure(column, row)
-
-    def key(row: ModelRow) -> float | None:
-        stored = figure(row)
-        return stored.value if stored and not column.is_about_other_items(stored) else None
-
-    def also(name: str, value: Callable[[Figure], Raw]) -> Column[ModelRow]:
-        return Column(f"{slug}_{name}", "", lambda row: _raw(figure(row), value), shown=False)
-
-    return [
-        Column(slug, column.measure.title, cell, key=key, align="score", shown=shown),
-        also("low", lambda stored: stored.low),
-        also("high", lambda stored: stored.high),
-        also("n", lambda stored: stored.n or None),
-        also("metric", lambda stored: stored.metric),
-        Column(f"{slug}_provenance", "", lambda row: _provenance_cell(row, slug), shown=False),
-        also("version", lambda stored: ANY_VERSION if column.is_about_other_items(stored) else column.version.version),
-        also("run", lambda stored: stored.run),
-    ]
-
-
-def _provenance_cell(row: ModelRow, slug: str) -> Cell:
-    """Tell whose the figure is; a model whose published figures stand apart has a provenance and no figure."""
-    stored = row.figures.get(slug)
-    raw = stored.provenance if stored else Provenance.PUBLISHED.value if slug in row.published_apart else None
-    return Cell(raw, raw or "")
-
-
-def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
-    raw = value(figure) if figure else None
-    return Cell(raw, "" if raw is None else str(raw))
-
-
-def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str]) -> Cell:
-    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
-    score = cells.score(figure.value, figure.low, figure.high)
-    facts = [
-        score.note,
-        f"{figure.n:,.0f} items" if figure.n else "",
-        f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
-        OTHER_ITEMS if column.is_about_other_items(figure) else "",
-    ]
-    return Cell(
-        figure.value,
-        score.text,
-        run_url(figure.run),
-        " · ".join(filter(None, facts)),
-        _bar(figure.value, column.chance) if score.bar else None,
-        "measured" if figure.is_measured else "published",
-    )
-
-
-def _bar(value: float, chance: float | None) -> Bar:
-    """Return a bar from chance to 1; a model that is no better than chance has none of it."""
-    floor = chance or 0.0
-    return Bar(100 * max(0.0, value - floor) / (1 - floor) if floor < 1 else 0.0)
-
-
-def _apart_cell(column: BenchmarkColumn) -> Cell:
-    """Return the cell of published figures that share no column with others; it leads to them."""
-    address = reverse("benchmark", args=[column.slug])
-    if column.measure.part != OVERALL:
-        return Cell(None, APART, f"{address}?part={EVERYTHING}", f"published, {OTHER_PARTS}", kind="apart")
-    anchor = "" if column.measure.versions[0].version == ANY_VERSION else "#section-published"
-    return Cell(None, APART, f"{address}{anchor}", f"published, {OTHER_METRIC}", kind="apart")
-
-
-def _cell_without_figure(column: BenchmarkColumn, row: ModelRow) -> Cell:
-    """Return the cell of an open run, or the one that leads to published figures which share no column with others."""
-    run = row.open_runs.get(column.slug)
-    if run is None:
-        if column.slug not in row.published_apart:
-            return Cell(None, "")
-        return _apart_cell(column)
-    text = f"{run.percent} %" if run.percent else WAITING
-    return Cell(None, text, run_url(run.run), f"{run.state}, no result yet", kind="open")
-
-
-def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
-    """Return the benchmark of the curve: the one asked for, or else that with the most models."""
-    drawable = [column for column in columns if column.figures]
-    named = [column for column in drawable if column.slug == query.get("curve")]
-    return next(iter([*named, *sorted(drawable, key=lambda column: -len(column.figures))]), None)
-
-
-def _charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:
-    """Return the curve of a benchmark, if the size of any of its models is known."""
-    if column is None:
-        return []
-    scores = [
-        _sized(row.hub_id, row.parameters, figure)
-        for row in rows
-        if (figure := row.figures.get(column.slug)) and row.parameters and not column.is_about_other_items(figure)
-    ]
-    if not scores:
-        return []
-    metric = pages_of(column.version).metric_label(column.metric)
-    title = f"{column.measure.title}: {labels.within(metric)} by model size"
-    plot = charts.scaling_curve(scores, column.chance, labels.within(metric))
-    return [Chart("curve", title, _summary(title, scores, column.chance), plot)]
-
-
-def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
-    name, href = hub_id.rpartition("/")[2], run_url(figure.run)
-    family = family_of(hub_id)
-    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href)
-
-
-def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
-    """Describe the curve: how many models, the lowest and the highest, and the sources."""
-    low, high = (pick(scores, key=lambda score: score.value) for pick in (min, max))
-    measured = sum(score.is_measured for score in scores)
-    sentences = [
-        f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
-        f"{len(scores) - measured} published (hollow points)."
-    ]
-    if len(scores) > 1:
-        ends = [f"{end.value:.3f} ({end.label}, {cells.parameters(end.parameters).text})" for end in (low, high)]
-        sentences.append(f"From {ends[0]} to {ends[1]}.")
-    if chance is not None:
-        sentences.append(f"Guessing reaches {chance:.3f}.")
-    return " ".join(sentences)
+    return Matrix(overview_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)

@@ -1,4 +1,4 @@
-"""Files of the disk as responses, whole or the range that a program wants."""
+"""Files of the disk as responses, in full or the requested range."""
 
 from pathlib import Path
 

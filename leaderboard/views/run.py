@@ -68,7 +68,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     details = [*folds(run, scores, request.GET), *normalised]
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
-    record = {**run.provenance_record, "settings": run.settings}
     address = request.build_absolute_uri(run.get_absolute_url())
     context = {
         "run": run,
@@ -83,24 +82,39 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "has_series": is_part_of_series(run),
         "has_questions": first_questions is not None,
         "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
-        "events": list(run.events.all()),
-        "live": run.state in OPEN,
-        "working": run.state in WORKING,
-        "progress": progress(run),
-        "script": script,
-        "facts": reproduction.facts(run),
-        "all_fields": reproduction.all_fields(run),
-        "tokens": tokens_in_words(run.provenance_record),
-        "harness": harness_command(record) if script else None,
-        "protocol": protocol_words(run.settings),
         "notes": run_notes(run, scores) + single_groups(run, pages, scores),
-        "phases": phases(run),
+        **_state(run),
+        **_origin(run, script),
         **(reuse(request, run, main.title) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
     tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
     reference = score_reference(run, pages, main.score, address) if main else None
     return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
+
+
+def _state(run: Run) -> dict[str, Any]:
+    """Return what the page says about the state of a run and its progress."""
+    return {
+        "events": list(run.events.all()),
+        "live": run.state in OPEN,
+        "working": run.state in WORKING,
+        "progress": progress(run),
+        "phases": phases(run),
+    }
+
+
+def _origin(run: Run, script: str) -> dict[str, Any]:
+    """Return what the page says about where the figures of a run come from, and how they can be measured again."""
+    record = {**run.provenance_record, "settings": run.settings}
+    return {
+        "script": script,
+        "facts": reproduction.facts(run),
+        "all_fields": reproduction.all_fields(run),
+        "tokens": tokens_in_words(run.provenance_record),
+        "harness": harness_command(record) if script else None,
+        "protocol": protocol_words(run.settings),
+    }
 
 
 def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def badge_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_safe
 def picture_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the picture that stands beside links to the run."""
+    """Send the picture that chats and social networks show with links to the run."""
     run = finished_run(pk)
     score = main_score(run)
     metric = pages_of(run.benchmark).metric_label(score.metric)

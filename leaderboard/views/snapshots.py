@@ -53,7 +53,7 @@ def dump_view(request: HttpRequest, name: str) -> HttpResponseBase:
 
 @require_safe
 def snapshot_view(request: HttpRequest, digest: str) -> HttpResponseBase:
-    """Show the tables of a snapshot, of which nothing is ever computed anew."""
+    """Show the tables of a snapshot, which are never computed again."""
     snapshot = get_object_or_404(Snapshot, digest=digest)
     frozen = read_tables(snapshot)
     tables = [_shown(table, number) for number, table in enumerate(frozen)]

@@ -1,4 +1,4 @@
-"""/status/ : how long runs wait, how many succeed, which workers are alive, and what went wrong lately."""
+"""/status/ : how long runs wait, how many succeed, which workers are alive, and recent failures."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -90,10 +90,10 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
             Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
             Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
             Column("runs", "Works on", _work, align="wide"),
-            Column("seen", "Last sign of life", lambda row: cells.moment(row.seen)),
+            Column("seen", "Last heartbeat", lambda row: cells.moment(row.last_seen)),
         ],
         rows=rows,
-        empty="No worker has given a sign of life lately. Runs wait until one starts.",
+        empty="No worker is active at the moment. Runs wait until one starts.",
     )
 
 

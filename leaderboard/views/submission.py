@@ -1,4 +1,4 @@
-"""/submissions/<token>/ : what came of a submission; who has the address may cancel it or try it again."""
+"""/submissions/<token>/ : the outcome of a submission; whoever has the address may cancel it or try it again."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def together_table(outcomes: "list[Outcome]") -> Table["Outcome"]:
 
 
 def outcomes_together(submission: Submission) -> "list[Outcome]":
-    """Return what came of the submissions that were sent together with this one, in their order."""
+    """Return the outcomes of the submissions that were sent together with this one, in their order."""
     together = sent_together(submission)
     has_revisions = len({part.revision for part in together}) > 1
     has_benchmarks = len({part.benchmark_id for part in together}) > 1
@@ -132,10 +132,10 @@ def _benchmark_cell(outcome: "Outcome") -> cells.Cell:
 
 
 def _by_step(outcome: "Outcome") -> tuple[int, str]:
-    """Sort revisions by their steps; those that state none come first."""
+    """Sort revisions by the steps that their names state; those without a step come first."""
     revision = outcome.submission.revision
-    stated = position(revision)
-    return stated.step if stated else -1, revision
+    stated_position = position(revision)
+    return stated_position.step if stated_position else -1, revision
 
 
 def _run_cell(run: Run | None) -> cells.Cell:
@@ -152,7 +152,7 @@ def sent_together(submission: Submission) -> list[Submission]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one submission so far, as its page shows it.
+    """The outcome of one submission so far, as its page shows it.
 
     `label`: what sets it apart from those that were sent together with it, empty where there are none.
     """
@@ -162,7 +162,7 @@ class Outcome:
 
     @property
     def title(self) -> str:
-        """What came of it so far, in a few words."""
+        """The outcome so far, in a few words."""
         submission, run = self.submission, self.submission.run
         if submission.state == Submission.State.ACCEPTED and run:
             if not self.open_run:
@@ -182,7 +182,7 @@ class Outcome:
 
     @property
     def open(self) -> bool:
-        """Tell whether something is still going to happen."""
+        """Tell whether the submission or its run has not ended."""
         return self.submission.state in PENDING or self.open_run
 
     @property
@@ -204,9 +204,9 @@ class Outcome:
     @property
     def to_come(self) -> int:
         """The number of checks that have not been made yet."""
-        made = sum(check["state"] != "skipped" for check in self.submission.checks)
+        completed = sum(check["state"] != "skipped" for check in self.submission.checks)
         rules = RULES if "+" in self.submission.model_id else RULES_WITHOUT_ADAPTER
-        return max(len(rules) - made, 0) if self.submission.checks and not self.submission.run else 0
+        return max(len(rules) - completed, 0) if self.submission.checks and not self.submission.run else 0
 
     @property
     def can_withdraw(self) -> bool:

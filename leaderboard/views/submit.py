@@ -18,8 +18,8 @@ from leaderboard.lists.queued_runs import Span
 from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
 from leaderboard.serving.errors import with_retry_after
-from leaderboard.views.forms import SubmitForm
 from leaderboard.views.page import submitter
+from leaderboard.views.submit_form import SubmitForm
 from probing.errors import ProbingError
 
 LANE = "default"
@@ -96,15 +96,17 @@ def _preview(form: SubmitForm) -> Preview:
     _, names = requests.named_revisions(form.cleaned_data["model"], form.revisions_named())
     benchmarks, lane, number = form.benchmarks(), lane_now(LANE), len(names)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
-    needed = [expected_time(lane.rates, one.probe, work) for one, work in zip(benchmarks, works, strict=True)]
+    needed = [
+        expected_time(lane.rates, benchmark.probe, work) for benchmark, work in zip(benchmarks, works, strict=True)
+    ]
     ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
         Cost(benchmark, _times(time, number), ready[place] if ready else None)
         for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
     spans = [cost.measuring for cost in costs if cost.measuring]
-    whole = Span(sum((span.low for span in spans), timedelta()), sum((span.high for span in spans), timedelta()))
-    return Preview(number * len(costs), number, whole if len(spans) == len(costs) else None, costs)
+    total = Span(sum((span.low for span in spans), timedelta()), sum((span.high for span in spans), timedelta()))
+    return Preview(number * len(costs), number, total if len(spans) == len(costs) else None, costs)
 
 
 def _times(span: Span | None, number: int) -> Span | None:

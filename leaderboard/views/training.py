@@ -70,7 +70,7 @@ def contents(sections: Sequence[Section], *, has_changes: bool) -> list[Anchor]:
 
 
 def _changes(training: Training, query: QueryDict) -> tuple[ChangesBetween | None, ProbingError | None]:
-    """Return what became of the questions, or why that cannot be said."""
+    """Return what became of the questions, or why this is unknown."""
     try:
         return changes_between(training, query), None
     except ProbingError as error:

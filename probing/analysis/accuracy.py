@@ -1,8 +1,8 @@
 """Accuracy of stored rows as tidy scores.
 
-A value is the mean over items of the mean over an item's templates, which equals the mean over templates where every
-item was put with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the
-same relations, not other templates. The second one is clustered by relation, and covers other relations like these.
+A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every item
+was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the same
+relations, not other templates. The second one is clustered by relation, and covers other relations like these.
 `accuracy_sem` measures how much templates matter.
 """
 
@@ -96,8 +96,8 @@ def _rank_scores(rows: pd.DataFrame) -> list[pd.DataFrame]:
 def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the standard error of the mean over templates, as BEAR publishes it.
 
-    It is the sample standard deviation of the templates' accuracies / sqrt(templates), and only defined where every
-    item was put with each of several templates.
+    It is the sample standard deviation of the templates' accuracies / sqrt(templates), and only defined if every item
+    was asked with each of several templates.
     """
     by_template = rows.groupby("template")["correct"].mean().to_numpy(dtype=float)
     n = len(rows.drop_duplicates(["relation", "index"]))

@@ -70,13 +70,13 @@ def compare(
 ) -> pd.DataFrame:
     """Compare each further result with the first on their common rows, overall and in each group.
 
-    `first`, `second`: the share that is right in the first and in the further result. `low`, `high`: 95 % percentile
-    interval of their difference from a bootstrap over items, within relations where these weigh equally; where all
-    items differ by the same, Tango's (1998) interval for pairs none of which is told apart. `gained`,
-    `lost`: items on which the further result is better or worse. `p`: exact McNemar test on them (with several
-    templates the sign test on items' means), but for a macro-average over relations a test that swaps the two results
-    on items at random. `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`:
-    Wilson's interval of each share; a macro-average over several relations has none.
+    `first`, `second`: the share that is right in the first and in the further result. `low`, `high`: the 95 %
+    percentile interval of their difference from a bootstrap over items (within relations, if these weigh equally); if
+    the difference is the same for all items, Tango's (1998) interval for pairs that all agree. `gained`, `lost`: items
+    on which the further result is better or worse. `p`: exact McNemar test on them (with several templates the sign
+    test on items' means), but for a macro-average over relations a test that swaps the two results on items at random.
+    `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`: Wilson's interval of
+    each share; a macro-average over several relations has none.
     """
     shared = common_rows(results, correctness.column)
     first, *others = shared
@@ -181,16 +181,16 @@ def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.
 
 
 def _without_spread(difference: float, numbers: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the interval of a difference that every item of a part shows alike; `numbers`: of items, by part.
+    """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
-    A bootstrap would give it no width, although items that were not asked may differ by something else.
+    A bootstrap would give it no width, although the difference may be another one for items that were not asked.
     """
     half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
     return max(-1.0, difference - half), min(1.0, difference + half)
 
 
 def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:
-    """Return how often a sum of changes as large as this arises if each change has either sign with equal chance."""
+    """Return how often a sum of changes as large as this arises if the sign of each change is drawn at random."""
     sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
     gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
     sums = (2 * gained - counts) @ sizes

@@ -1,4 +1,4 @@
-"""Condensed rows: what the scores of a run need to know of each row's options, in place of the options' own values.
+"""Condensed rows: the facts about each row's options that scores are computed from, in place of the options' values.
 
 Rows of a large run have several values for each of millions of options. Each row is therefore condensed while the rows
 of its relation are in memory, and the scores are computed from the condensed rows of all relations.

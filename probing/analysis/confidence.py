@@ -79,7 +79,7 @@ def calibration_error(curve: pd.DataFrame) -> float:
 
 
 def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
-    """Return the measures of rows with so many options each."""
+    """Return the measures of rows that have this many options each."""
     shares = softmax(np.stack(rows["scores"].to_list()).astype(float))
     ordered = np.sort(shares, axis=1)
     second = ordered[:, -2] if options > 1 else np.zeros(len(rows))

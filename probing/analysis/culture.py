@@ -32,7 +32,7 @@ ANSWERING_METRICS = {
 
 
 def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
-    """Return P@1, P@5, mean reciprocal rank and chance everywhere; gaps and origins where there are two cultures."""
+    """Return P@1, P@5, mean reciprocal rank and chance in all groups; gaps and origins where there are two cultures."""
     tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _rank_scores(rows, dimension)]
     if has_cultures(rows):
         rows = with_crossed(rows, BY_CULTURE)
@@ -45,7 +45,7 @@ def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFram
 
 
 def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
-    """Return the shares of right responses by three rules, everywhere; gaps are those of the first rule."""
+    """Return the shares of right responses by three rules in all groups; gaps are those of the first rule."""
     tables = [
         table
         for dimension in (OVERALL, "relation", *dimensions)

@@ -26,11 +26,11 @@ CURVE_TITLES = {
 
 
 class DetailTable(NamedTuple):
-    """A table with its title; `whole` tables are long and are printed only where they are asked for."""
+    """A table with its title; tables that are `long` are printed only on request."""
 
     title: str
     table: pd.DataFrame
-    whole: bool = False
+    long: bool = False
 
 
 def detail_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
@@ -60,14 +60,14 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]
     ]
     metrics = set(overall["metric"])
     if FLIPS in metrics and len(rows):
-        tables.append(DetailTable("accuracy by relation and template", wordings(rows), whole=True))
+        tables.append(DetailTable("accuracy by relation and template", wordings(rows), long=True))
     if GOLD_DISTANCE in metrics and len(rows):
         options = answer_bias(rows)
         summary = bias_summary(options).dropna(axis=1, how="all").rename_axis("relation").reset_index()
         tables += [DetailTable("answer bias by relation", summary, True), DetailTable("options", options, True)]
     for title, dimension in CURVE_TITLES.items():
         curve = scores.loc[scores["dimension"] == dimension, ["metric", "group", "value", "n", "low", "high"]]
-        tables.append(DetailTable(title, curve, whole=True))
+        tables.append(DetailTable(title, curve, long=True))
     return [entry for entry in tables if len(entry.table)]
 
 

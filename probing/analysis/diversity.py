@@ -39,18 +39,18 @@ class Fact:
 
 @dataclass(frozen=True)
 class Places:
-    """What is known of subjects and objects: which belong to a culture, among those of which it is known."""
+    """The subjects and objects that belong to a culture, among the `located` ones, whose countries are known."""
 
     culture: str
     members: Collection[str]
-    known: Collection[str]
+    located: Collection[str]
 
     def group(self, fact: Fact) -> str:
         """Return the culture if the subject or an object belongs to it, else the rest of the world, or unknown."""
         ids = (fact.subject, *fact.objects)
         if any(id in self.members for id in ids):
             return self.culture
-        return REST if any(id in self.known for id in ids) else UNKNOWN
+        return REST if any(id in self.located for id in ids) else UNKNOWN
 
 
 def facts_of(benchmark: Benchmark) -> list[Fact]:

@@ -34,8 +34,8 @@ def totals(by_relation: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of items and the plain means of entropies over the relations of each pair and culture."""
     keys = ["culture_pair", "language", "objects", "culture"]
     columns = {"items": ("items", "sum"), "entropy": ("entropy", "mean")}
-    whole = by_relation.groupby(keys, sort=False, as_index=False).agg(**columns)
-    return whole.assign(relation=ALL)[ENTROPY_COLUMNS]
+    table = by_relation.groupby(keys, sort=False, as_index=False).agg(**columns)
+    return table.assign(relation=ALL)[ENTROPY_COLUMNS]
 
 
 def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:

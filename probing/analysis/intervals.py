@@ -9,8 +9,8 @@ from probing.arrays import Floats
 
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 RESAMPLES = 10_000  # of every bootstrap and randomisation test
-# Items that every part of a mean is given beside its own, right as often as all parts together. Without them, a part of
-# which no item or every item is right would seem certain.
+# Number of pseudo-items that are added to each part of a mean, right as often as all parts together. Without them, a
+# part in which no item or every item is right would seem certain.
 MORE_ITEMS = 4
 
 

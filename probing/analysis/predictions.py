@@ -22,7 +22,7 @@ NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the b
 
 @dataclass(frozen=True)
 class AnswerNames:
-    """What answers are called: by the user's common name, else by the label of their id, else by their own label."""
+    """Names of answers: the user's common name, else the label of their id, else their own label."""
 
     merged: Mapping[str, str]
     by_id: Mapping[str, str]
@@ -35,7 +35,7 @@ class AnswerNames:
 
 
 def answer_names(benchmark: Benchmark, merged: Mapping[str, str]) -> AnswerNames:
-    """Return the names of a benchmark's answers; labels of ids are English ones where there are such."""
+    """Return the names of a benchmark's answers; labels of ids are English if there are English ones."""
     by_id: dict[str, str] = {}
     for relation in sorted(benchmark.relations, key=lambda relation: relation.tags.get("language") != NAMING_LANGUAGE):
         for id, label in zip(relation.answer_ids, relation.answer_space, strict=False):

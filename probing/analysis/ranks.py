@@ -204,13 +204,3 @@ def critical_value(values: Floats, covariance: Floats, seed: int = 0, draws: int
         others -= excess[:model, model, None]
         np.maximum(largest, others.max(axis=0), out=largest)
     return float(np.quantile(largest, LEVEL + FAR))
-
-
-def overlap_places(low: Floats, high: Floats) -> Places:
-    """Return the places that separate intervals allow: a model is certainly better if its interval lies wholly above.
-
-    This is for figures whose items are not known; paired comparisons give narrower ranges.
-    """
-    above = len(low) - np.searchsorted(np.sort(low), high, side="right")
-    below = np.searchsorted(np.sort(high), low, side="left")
-    return Places(1 + above, len(low) - below)

@@ -73,7 +73,7 @@ def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.D
 
 
 def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield what a model without a preference gets: one half everywhere."""
+    """Yield the score of a model without a preference, which is one half in every group."""
     counts = rows.groupby("relation", sort=False)["specific"].count()
     for group, n in counts.items():
         yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan

@@ -1,13 +1,10 @@
-"""Template sensitivity: how much the outcome of an item depends on the sentence in which it was put.
+"""Template sensitivity: how much the outcome of an item depends on its wording.
 
-`variance_components` splits the variance of right and wrong answers into four parts. An outcome is taken as
-
-    mean + relation + item + template + item × template
-
-where items and templates are nested in their relation, as template 0 of two relations are two unrelated sentences.
-Every item of a relation was put with every template of it, so that the last part includes whatever else varies. The
-estimator is the method of moments: the sums of squares of the analysis of variance are set equal to their expectations
-(Henderson's first method).
+`variance_components` splits the variance of right and wrong answers into four parts. An outcome is modelled as mean +
+relation + item + template + item × template, where items and templates are nested in their relation, as template 0 of
+two relations are two unrelated sentences. Every item of a relation is asked with each of its templates, so that the
+last part includes all other variation. The estimator is the method of moments: the sums of squares of the analysis of
+variance are set equal to their expectations (Henderson's first method).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,9 +30,9 @@ OUTCOME_COLUMNS = ("relation", "template", "index", "prediction", "correct")
 
 
 def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
-    """Return tidy scores of rows with several templates; none where every item was put with one only.
+    """Return tidy scores of rows with several templates; none if every item was asked with one template only.
 
-    `template_range`: accuracy of the best template minus that of the worst, overall (where all items were put with each
+    `template_range`: accuracy of the best template minus that of the worst, overall (if all items were asked with each
     of them) and in each relation. `template_lowest`, `template_highest`: accuracy of the worst and of the best template
     overall, in each relation, and in each group of the dimensions. `template_flips`: the share of items that got
     different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
@@ -72,9 +69,9 @@ def wordings(rows: pd.DataFrame) -> pd.DataFrame:
     wide = wide[wide.notna().sum(axis=1) > 1]
     flips = _flips(rows).groupby(space_names(rows)).mean()
     items = table.groupby("relation")["items"].max()
-    whole = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
-    whole.insert(0, "items", items)
-    return whole.sort_values("range", ascending=False, kind="stable").reset_index()
+    sensitivity = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
+    sensitivity.insert(0, "items", items)
+    return sensitivity.sort_values("range", ascending=False, kind="stable").reset_index()
 
 
 def variance_components(rows: pd.DataFrame) -> dict[str, float]:
@@ -117,7 +114,7 @@ class _Squares(NamedTuple):
 
 
 def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
-    """Yield the outcomes of each relation, shape (items, templates), where each item was put with each template."""
+    """Yield the outcomes of each relation, shape (items, templates), if each item was asked with each template."""
     for _, part in by_space(rows):
         outcomes = part.pivot(index="index", columns="template", values="correct").to_numpy(dtype=float)
         if not np.isnan(outcomes).any():
@@ -157,7 +154,7 @@ def _ranges(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 
 def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the range of the templates' accuracies, or nothing unless every item was put with each of them."""
+    """Return the range of the templates' accuracies, or nothing unless every item was asked with each of them."""
     accuracies = rows.groupby("template")["correct"].mean()
     items = len(rows.drop_duplicates(["relation", "index"]))
     if len(rows) < items * len(accuracies):
@@ -169,7 +166,7 @@ def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
 def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return the lowest and the highest accuracy that a template has in each group.
 
-    Groups with a single template, or with an item that was not put with each of them, have none.
+    Groups with a single template, or with an item that was not asked with each of them, have none.
     """
     table = members(rows, dimension)
     table["template"] = rows["template"].to_numpy()[table["row"]]

@@ -1,4 +1,4 @@
-"""The command `diversity`: which cultures a data set's facts are about, and which of them another data set has too."""
+"""The command `diversity`: facts of a data set by culture, and those that another data set has as well."""
 
 import argparse
 import re
@@ -51,7 +51,7 @@ def print_diversity(arguments: argparse.Namespace) -> None:
 
 
 def read_facts(name: str) -> list[Fact]:
-    """Read the facts of a benchmark, or the triples of a folder of lists, each of which is a fact of its own there."""
+    """Read the facts of a benchmark, or the triples of a folder of lists, where each triple is a fact."""
     if Path(name).is_dir() and holds_triples(Path(name)):
         return list(dict.fromkeys(Fact(*triple) for triple in read_triples(Path(name))))
     return facts_of(open_benchmark(name))

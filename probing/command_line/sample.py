@@ -20,7 +20,7 @@ def add_sampling_options(parser: argparse._ActionsContainer) -> None:
     add = parser.add_argument
     add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
     add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
-    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn anew to make it false; 1 is hardest")
+    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
     add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
     add("--seed", type=int, metavar="N", help="seed of the draws")
     phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"

@@ -24,7 +24,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def add_flags(parser: argparse.ArgumentParser, options: Mapping[str, Option]) -> None:
-    """Add a flag for each of the options; those that are not given are absent from the parsed arguments."""
+    """Add a flag for each option; options that the user does not give are absent from the parsed arguments."""
     for name, declaration in options.items():
         flag, action = _flag(declaration), _action(declaration)
         parser.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=_help(declaration), **action)

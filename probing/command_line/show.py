@@ -73,10 +73,10 @@ def precision_table(result: Result, text: str) -> pd.DataFrame:
     return pd.concat(tables)[["metric", "value", "n", "low", "high"]]
 
 
-def print_details(result: Result, whole: bool) -> None:
-    """Print what the figures hide, with `whole` the long tables as well."""
+def print_details(result: Result, with_long: bool) -> None:
+    """Print what the figures hide, with `with_long` the long tables as well."""
     for title, table, is_long in detail_tables(result.items, result.scores):
-        if whole or not is_long:
+        if with_long or not is_long:
             print(f"\n{title}")
             print_table(table)
     if needs_full_run(result.items):

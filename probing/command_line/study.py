@@ -33,11 +33,11 @@ def run_study(arguments: argparse.Namespace, settings: Mapping[str, Any], loadin
     if arguments.dry_run:
         _print_forecasts(chosen)
         return
-    whole: Study = probing.study(arguments.model, arguments.benchmark, config=arguments.config, **flags)
-    print_table(whole.table)
+    study: Study = probing.study(arguments.model, arguments.benchmark, config=arguments.config, **flags)
+    print_table(study.table)
     print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
     next_step = "The same command tries them again, and no others."
-    _refuse_failures(whole.failures, len(whole.folders), "measured", next_step)
+    _refuse_failures(study.failures, len(study.folders), "measured", next_step)
 
 
 def _print_forecasts(chosen: StudyArguments) -> None:

@@ -20,8 +20,8 @@ def add_work(parser: argparse.ArgumentParser) -> None:
     add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
     add("--memory-gb", type=_positive, metavar="N", help="memory that a model may take; default: nine tenths of all")
     add("--once", action="store_true", help="end when nothing is left to do")
-    add("--max-runs", type=_count, metavar="N", help="end after work on so many runs")
-    add("--idle-exit", type=_positive, metavar="SECONDS", help="end after so many seconds without work")
+    add("--max-runs", type=_count, metavar="N", help="end after work on N runs")
+    add("--idle-exit", type=_positive, metavar="SECONDS", help="end after this many seconds without work")
     add("--cache", type=Path, metavar="DIR", help="folder of models and benchmarks; default: ~/.cache/clozeboard")
     parser.set_defaults(command=work)
 

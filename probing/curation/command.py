@@ -14,6 +14,7 @@ from typing import Any
 import probing
 from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
 from probing.curation.articles import WIKIPEDIA, Articles
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
@@ -131,7 +132,7 @@ def _culture_task(options: argparse.Namespace) -> CurationTask:
     names = options.pair or (() if new_pairs else KNOWN_PAIRS)
     known_pairs = [known_pair(name) for name in dict.fromkeys(names)]
     pairs = (*known_pairs, *new_pairs)
-    plan = plan_from(options, culture.CulturePlan, pairs=pairs, own=_own_predicates(options))
+    plan = plan_from(options, CulturePlan, pairs=pairs, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
@@ -186,7 +187,7 @@ def _translation_task(options: argparse.Namespace) -> CurationTask:
 
 BENCHMARK_KINDS = {
     "culture": BenchmarkKind(
-        "facts of two cultures, in DLAMA's layout", "dlama", culture.CulturePlan, _culture_task, _add_culture_options
+        "facts of two cultures, in DLAMA's layout", "dlama", CulturePlan, _culture_task, _add_culture_options
     ),
     "geography": BenchmarkKind(
         "facts about places", "geography", geography.GeographyPlan, _geography_task, _add_geography_options

@@ -30,11 +30,11 @@ def parents(endpoint: Endpoint, property: str, items: Iterable[str], levels: int
 
 def ancestors(above: Parents, item: str) -> Iterator[str]:
     """Yield everything above the item once, without the item itself; the hierarchy may contain cycles."""
-    seen, waiting = {item}, list(above.get(item, ()))
+    visited, waiting = {item}, list(above.get(item, ()))
     while waiting:
         parent = waiting.pop(0)
-        if parent not in seen:
-            seen.add(parent)
+        if parent not in visited:
+            visited.add(parent)
             yield parent
             waiting.extend(above.get(parent, ()))
 

@@ -118,25 +118,25 @@ def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]
     if kind not in kinds:
         step = f"Choose from: {', '.join(sorted(kinds))}; or describe it as [{KINDS}.{kind}]."
         raise entry.fault(f"no kind of subjects is called {kind!r}", step)
-    whole = JsonObject({**kinds[kind], **entry.values}, entry.place)
+    merged_entry = JsonObject({**kinds[kind], **entry.values}, entry.place)
     return Predicate(
         id,
         _one_line(entry, "name"),
         kind,
         _one_line(entry, "object"),
-        _country(whole),
-        filters=(*_instances("subject", whole, "subject_is", is_a), *_required_properties(whole)),
-        first=_instances("object", whole, "first_object_is_not", is_no),
+        _country(merged_entry),
+        filters=(*_instances("subject", merged_entry, "subject_is", is_a), *_required_properties(merged_entry)),
+        first=_instances("object", merged_entry, "first_object_is_not", is_no),
         objects=(
-            *_instances("object", whole, "object_is", is_a),
-            *_instances("object", whole, "object_is_not", is_no),
-            *_instances("object", whole, "object_except", is_not),
+            *_instances("object", merged_entry, "object_is", is_a),
+            *_instances("object", merged_entry, "object_is_not", is_no),
+            *_instances("object", merged_entry, "object_except", is_not),
         ),
-        object_country=_properties(whole, "object_country") if "object_country" in whole.values else "",
-        current=_choice(whole, "values", STATED, CURRENT) == CURRENT,
-        by_territory=_choice(whole, "augment", SUPERCLASSES, TERRITORIES) == TERRITORIES,
-        templates=_wordings(whole, "templates", wordings.checked_template),
-        questions=_wordings(whole, "questions", wordings.checked_question),
+        object_country=_properties(merged_entry, "object_country") if "object_country" in merged_entry.values else "",
+        current=_choice(merged_entry, "values", STATED, CURRENT) == CURRENT,
+        by_territory=_choice(merged_entry, "augment", SUPERCLASSES, TERRITORIES) == TERRITORIES,
+        templates=_wordings(merged_entry, "templates", wordings.checked_template),
+        questions=_wordings(merged_entry, "questions", wordings.checked_question),
     )
 
 

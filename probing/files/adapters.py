@@ -106,15 +106,15 @@ def refuse_other_base(listing: Listing, base: str) -> str:
 
     Where it names a folder of whoever trained it, nothing can be compared before the adapter is merged.
     """
-    stated = str(listing.read_json(CONFIG).get("base_model_name_or_path") or "")
-    if not HUB_NAME.fullmatch(stated):
+    base_name = str(listing.read_json(CONFIG).get("base_model_name_or_path") or "")
+    if not HUB_NAME.fullmatch(base_name):
         return "Its config names no model of the hub as its base."
-    if stated.lower() not in (base.lower(), base.rpartition("/")[-1].lower()):
+    if base_name.lower() not in (base.lower(), base.rpartition("/")[-1].lower()):
         raise BadConfig(
-            f"The adapter {listing.hub_id} was made for {stated}, not for {base}.",
-            f"Name it with its own model: {stated}+{listing.hub_id}.",
+            f"The adapter {listing.hub_id} was made for {base_name}, not for {base}.",
+            f"Name it with its own model: {base_name}+{listing.hub_id}.",
         )
-    return f"It was made for {stated}."
+    return f"It was made for {base_name}."
 
 
 def checked_config(listing: Listing) -> dict[str, Any]:
@@ -137,18 +137,20 @@ def checked_config(listing: Listing) -> dict[str, Any]:
     return config
 
 
-def _lora(where: str, stated: Mapping[str, Any]) -> dict[str, Any]:
+def _lora(where: str, adapter_config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that are taken, if the config is that of a plain LoRA."""
-    if stated.get("peft_type") != "LORA":
+    if adapter_config.get("peft_type") != "LORA":
         raise UnsupportedModel(
-            f"The adapter {where} is not a LoRA adapter ({str(stated.get('peft_type'))[:40]}).", MERGE
+            f"The adapter {where} is not a LoRA adapter ({str(adapter_config.get('peft_type'))[:40]}).", MERGE
         )
-    others = [key for key, value in stated.items() if value and value != "none" and key not in {*TAKEN, *IGNORED}]
+    others = [
+        key for key, value in adapter_config.items() if value and value != "none" and key not in {*TAKEN, *IGNORED}
+    ]
     if others:
         raise UnsupportedModel(
             f"The adapter {where} asks for more than a plain LoRA: {', '.join(others)[:100]}.", MERGE
         )
-    config = {key: stated[key] for key in TAKEN if stated.get(key) is not None}
+    config = {key: adapter_config[key] for key in TAKEN if adapter_config.get(key) is not None}
     for key, value in config.items():
         if type(value) not in TAKEN[key]:
             raise BadConfig(f"{CONFIG} of {where} has an unusable {key}: {str(value)[:40]!r}.", MERGE)

@@ -43,7 +43,7 @@ def fetch_file(address: str, folder: Path, by_hand: str) -> None:
 
 
 def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
-    """Return what the JSON at `address` says; raise `SourceUnavailable` if it is none or too long.
+    """Return the JSON at `address`; raise `SourceUnavailable` if it is not JSON or too long.
 
     `folder`: where the files that it is about will be written.
     """
@@ -57,7 +57,7 @@ def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
 
 @contextmanager
 def _answer(address: str, folder: Path, by_hand: str) -> Iterator[http.client.HTTPResponse]:
-    """Yield what the source sends; whatever is wrong with that becomes `SourceUnavailable`."""
+    """Yield what the source sends; any fault of it becomes `SourceUnavailable`."""
     request = urllib.request.Request(address, headers={"User-Agent": "clozeboard"})
     try:
         with (

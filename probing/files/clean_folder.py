@@ -1,4 +1,4 @@
-"""A temporary folder from which a checked model is loaded: only the files and config keys that the checks have seen."""
+"""A temporary folder from which a checked model is loaded, with only the files and config keys that were checked."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import Any
 
 from probing.files.listing import CONFIG, TOKENIZER_CONFIG, Listing
 from probing.files.model_files import ModelFiles
-from probing.files.wanted import wanted
+from probing.files.selection import files_to_load
 
 CODE = "auto_map"  # the one key for code that is not refused, if transformers knows the type of the model
 
@@ -23,8 +23,8 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
     """
     with TemporaryDirectory(prefix="clozeboard-model-") as name:
         folder = Path(name)
-        for wanted_name in wanted(listing.files):
-            (folder / wanted_name).symlink_to(files.path(wanted_name))
+        for file in files_to_load(listing.files):
+            (folder / file).symlink_to(files.path(file))
         _replace(folder / CONFIG, config)
         if TOKENIZER_CONFIG in listing.files:
             _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))

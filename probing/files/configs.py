@@ -79,12 +79,12 @@ def allowed_keys(model_type: str) -> frozenset[str]:
     from its config. Importing these modules would load torch.
     """
     names = set(SHARED)
-    modules, seen = [module_of(model_type)], set()
+    modules, visited = [module_of(model_type)], set()
     while modules:
         module = modules.pop()
-        if module in seen:
+        if module in visited:
             continue
-        seen.add(module)
+        visited.add(module)
         for path in sorted((transformers_folder() / "models" / module).glob("*.py")):
             text = path.read_text(encoding="utf-8")
             if path.name.startswith("configuration_"):
@@ -123,8 +123,8 @@ def refuse_absurd(where: str, config: Mapping[str, Any], tensors: Tensors) -> No
 
     Only names and numbers are compared, so nothing has to be built; `load` compares every weight with the network.
     """
-    whole = [tensor for tensor in tensors.values() if tensor.elements and tensor.dtype not in PACKED]
-    largest = max((size for tensor in whole for size in tensor.shape), default=0)
+    unpacked = [tensor for tensor in tensors.values() if tensor.elements and tensor.dtype not in PACKED]
+    largest = max((size for tensor in unpacked for size in tensor.shape), default=0)
     limits = (
         (BASES, LARGEST_BASE, "more than any model has"),
         (LAYERS, min(len(tensors), MOST_LAYERS), f"but the weights are {len(tensors):,} tensors"),

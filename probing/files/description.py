@@ -15,7 +15,7 @@ from probing.files.configs import filtered, refuse_absurd, refuse_code
 from probing.files.headers import Tensor, WeightSummary, joined_headers, read_header, summarise
 from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing
 from probing.files.quantisation import KEY, Quantisation, read_quantisation, require_library
-from probing.files.wanted import vocabulary, wanted, weight_files
+from probing.files.selection import files_to_load, vocabulary, weight_files
 
 NAMED_KEYS = 8  # a note names no more keys than this
 
@@ -24,7 +24,7 @@ NAMED_KEYS = 8  # a note names no more keys than this
 class Description:
     """What the checks have found out about a model in Hugging Face format.
 
-    `config` has only keys that the model's family knows. `notes` are sentences for people about what was ignored.
+    `config` has only keys that the model's family knows. `notes` are sentences for users about what was ignored.
     `quantisation`: how the weights are quantised, None where they are not.
     """
 
@@ -65,7 +65,7 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
 
 def refuse_unsafe_files(listing: Listing) -> None:
     """Refuse files without a usable size, files that are too large, and links that leave a local folder."""
-    names = wanted(listing.files) + ([listing.gguf.name] if listing.gguf else [])
+    names = files_to_load(listing.files) + ([listing.gguf.name] if listing.gguf else [])
     if listing.folder:
         for name in names:
             listing.path(name)

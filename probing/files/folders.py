@@ -77,7 +77,8 @@ def _exchange(first: Path, second: Path) -> None:
 
 @contextmanager
 def alone(target: Path, *, may_exist: bool = False) -> Iterator[None]:
-    """Hold a lock, so that only one process at a time prepares `target`; it is refused if it exists and may not.
+    """Hold a lock, so that only one process at a time prepares `target`, which is refused if it must not exist but
+    does.
 
     The system releases the lock of a process that dies.
     """

@@ -39,7 +39,7 @@ class Tensor(NamedTuple):
 
     @property
     def elements(self) -> int:
-        """The number of numbers."""
+        """The number of values."""
         return prod(self.shape)
 
     @property
@@ -141,9 +141,9 @@ def _refuse_unstated(where: str, sizes: Mapping[str, int], quantisation: Quantis
 
     `sizes`: bytes by the type of the numbers.
     """
-    stated = quantisation.packed_dtype if quantisation else ""
+    stated_dtype = quantisation.packed_dtype if quantisation else ""
     others = {dtype: size for dtype, size in sizes.items() if dtype not in EXACT and BITS[dtype] < 64}
-    quantised = sum(size for dtype, size in others.items() if dtype != stated)
+    quantised = sum(size for dtype, size in others.items() if dtype != stated_dtype)
     if quantised * 2 > sum(sizes.values()) or any(dtype.startswith("F8") for dtype in sizes):
         raise QuantisedWeights(
             f"The weights of {where} are quantised ({max(others, key=others.__getitem__)}).", USE_ORIGINAL

@@ -16,7 +16,7 @@ from probing.errors import BadInput, ModelNotFound, SourceUnavailable
 from probing.files.description import describe, require_fast_tokenizer
 from probing.files.hub_client import HubClient
 from probing.files.listing import TOKENIZER, TOKENIZER_FILES, Listing, folder_listing, hub_listing
-from probing.files.wanted import vocabulary, wanted
+from probing.files.selection import files_to_load, vocabulary
 from probing.revisions import position
 
 
@@ -36,7 +36,7 @@ class ModelFiles:
     @property
     def names(self) -> list[str]:
         """The names of the files that are loaded; no other file of the folder is read."""
-        return [self.gguf] if self.gguf else wanted(self.listing().files)
+        return [self.gguf] if self.gguf else files_to_load(self.listing().files)
 
     def path(self, name: str) -> Path:
         """Return where a file is, links followed; raise `UnsafeLink` if that is elsewhere."""
@@ -109,7 +109,7 @@ def _tokenizer_folder(name: str) -> Path:
     folder = Path(name)
     if not folder.is_dir():
         listing = hub_listing(environment_client(), name)
-        names = [file for file in wanted(listing.files) if file in TOKENIZER_FILES]
+        names = [file for file in files_to_load(listing.files) if file in TOKENIZER_FILES]
         listing.refuse_sizes(names)
         assert listing.client is not None, "it was listed with one"
         require_fast_tokenizer(listing)
@@ -142,5 +142,5 @@ def download(listing: Listing, any_head: bool = False) -> Path:
     """Check a model of the hub and download the files that loading needs; return their folder."""
     assert listing.client is not None, "only models of a hub are downloaded"
     describe(listing, any_head)
-    sizes = {name: listing.files[name] for name in wanted(listing.files)}
+    sizes = {name: listing.files[name] for name in files_to_load(listing.files)}
     return listing.client.download(listing.hub_id, listing.commit, sizes)

@@ -1,4 +1,4 @@
-"""Limits on what a hub may send: until when, how much and how slowly, whatever the hub does.
+"""Limits on what a hub may send: for how long, how much and how slowly, however the hub behaves.
 
 huggingface_hub limits only the time between two bytes, so that a hub could send a byte a second, or files without an
 end. The connections made here count what they receive; `allowance` sets the limits for the code inside it.

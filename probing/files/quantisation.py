@@ -14,7 +14,7 @@ from probing.extras import extra_package
 
 KEY = "quantization_config"
 Method = Literal["bitsandbytes", "gptq", "awq"]
-# The methods that a config names, as people know them; those that cannot be loaded are refused by name.
+# The usual names of the methods that a config may state; those that cannot be loaded are refused by name.
 TITLES = {
     "bitsandbytes": "bitsandbytes",
     "gptq": "GPTQ",
@@ -125,10 +125,10 @@ def read_quantisation(where: str, config: Mapping[str, Any]) -> Quantisation | N
 
     Raises `QuantisedWeights` for a method that cannot be loaded, and `BadConfig` for a value that no library writes.
     """
-    stated = config.get(KEY)
-    if not stated:
+    entry = config.get(KEY)
+    if not entry:
         return None
-    facts = stated if isinstance(stated, dict) else {}
+    facts = entry if isinstance(entry, dict) else {}
     method = str(facts.get("quant_method") or _unnamed_method(facts)).lower()
     if method not in USED:
         raise QuantisedWeights(

@@ -45,10 +45,10 @@ def start_in_words(start: str, tokens: SpecialTokens, vocabulary: object) -> str
     if not text:
         return KNOWN_LATER
     written = (text, "bos_token") if name == BOS else (text,)
-    told = f"Texts start with {text} ({name})."
+    sentences = f"Texts start with {text} ({name})."
     if any(marks_roles(token, tokens.chat_template) for token in written):
-        told += " The chat template writes it before each role; another start token may give other figures."
-    return told
+        sentences += " The chat template writes it before each role; another start token may give other figures."
+    return sentences
 
 
 def _text(token: object) -> str:

@@ -127,8 +127,8 @@ def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object], unla
         Item(index, line.text("sub_label"), (answer,), line.optional_text("sub_id"))
         for (index, line), answer in zip(numbered, answers, strict=True)
     )
-    stated = _relation_metadata(info, path.stem, DOMAINS, DOMAIN_KEYS) if path.stem in info else None
-    tags = _tags(description, answers, stated)
+    domain_entry = _relation_metadata(info, path.stem, DOMAINS, DOMAIN_KEYS) if path.stem in info else None
+    tags = _tags(description, answers, domain_entry)
     return Relation(path.stem, _templates(description), space.labels, tuple(items), space.ids, tags=tags)
 
 

@@ -51,25 +51,25 @@ def read_wordings(files: Mapping[str, bytes]) -> Wordings:
     """Read the contents of the files of templates and questions, by name; raise `BadBenchmark` for a bad question."""
     templates = {key: template_text(line) for key, line in template_lines(files).items()}
     content = files.get(QUESTIONS_FILE, b"{}")
-    whole = parse_object(content, QUESTIONS_FILE)
-    whole.refuse_misspelt_keys(QUESTIONS_KEYS)
+    wordings_file = parse_object(content, QUESTIONS_FILE)
+    wordings_file.refuse_misspelt_keys(QUESTIONS_KEYS)
     questions = {
         (language, predicate): text
-        for predicate, by_language in _object_field(whole, "questions").items()
+        for predicate, by_language in _object_field(wordings_file, "questions").items()
         for language, text in _texts(by_language, f"{QUESTIONS_FILE}, {predicate}").items()
     }
     for (_, predicate), text in questions.items():
         if text.count(QUESTION_SLOT) != 1:
             step = f"Put {QUESTION_SLOT} where the subject belongs."
-            raise whole.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
-    systems = _texts(_object_field(whole, "system_message"), f"{QUESTIONS_FILE}, system_message")
+            raise wordings_file.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
+    systems = _texts(_object_field(wordings_file, "system_message"), f"{QUESTIONS_FILE}, system_message")
     return Wordings(templates, questions, systems)
 
 
-def _object_field(whole: JsonObject, name: str) -> Mapping[str, object]:
-    value = whole.values.get(name, {})
+def _object_field(wordings_file: JsonObject, name: str) -> Mapping[str, object]:
+    value = wordings_file.values.get(name, {})
     if not isinstance(value, dict):
-        raise whole.fault(f"{name!r} is not a JSON object", "Write it as {...}.")
+        raise wordings_file.fault(f"{name!r} is not a JSON object", "Write it as {...}.")
     return value
 
 

@@ -53,7 +53,7 @@ class JsonObject:
         return tuple(self._checked(value, name) for value in values)
 
     def refuse_other_keys(self, read: frozenset[str]) -> None:
-        """Raise for a key that is neither read nor a remark: what it holds would be left out without a word."""
+        """Raise for a key that is neither read nor a remark, because its content would be ignored silently."""
         for key in self.values:
             if key not in read and key not in REMARKS:
                 near = _nearest(key, read)

@@ -68,8 +68,8 @@ def typed_sentences(folder: Path) -> list[TypedSentence]:
 def read_triples(path: Path) -> list[GeographyTriple]:
     """Read the triples of a CSV or JSON Lines file; it is a fault if a subject and fact type occur twice."""
     lines = _csv_lines(path) if path.suffix == ".csv" else read_lines(path)
-    seen: set[tuple[str, str]] = set()
-    return [_triple(line, seen) for line in lines]
+    earlier_pairs: set[tuple[str, str]] = set()
+    return [_triple(line, earlier_pairs) for line in lines]
 
 
 def _file(folder: Path) -> Path:
@@ -102,7 +102,7 @@ def _csv_line(row: dict[str, str], place: str) -> JsonObject:
     return JsonObject({**row, "objects": objects if any(objects) else []}, place)
 
 
-def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> GeographyTriple:
+def _triple(line: JsonObject, earlier_pairs: set[tuple[str, str]]) -> GeographyTriple:
     key, subject, objects = line.text("fact_type"), line.text("subject"), line.texts("objects")
     if key not in FACT_TYPES:
         raise line.fault(f"fact type {key!r:.80} is unknown", f"Choose from: {', '.join(FACT_TYPES)}.")
@@ -113,9 +113,9 @@ def _triple(line: JsonObject, seen: set[tuple[str, str]]) -> GeographyTriple:
     for name in (subject, *objects):
         if ANSWER_SLOT in name or name != name.strip() or not any(map(str.isalnum, name)):
             raise line.fault(f"{name!r:.80} is no name", "Write it as it stands in a sentence.")
-    if (key, subject) in seen:
+    if (key, subject) in earlier_pairs:
         raise line.fault(f"{subject!r:.80} occurs twice for {key}", "Put all its objects into one line.")
-    seen.add((key, subject))
+    earlier_pairs.add((key, subject))
     return GeographyTriple(FACT_TYPES[key], subject, objects)
 
 

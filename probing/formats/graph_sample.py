@@ -31,7 +31,7 @@ class SamplingPlan:
         return (
             *self.remarks,
             f"{sampling.repetitions} repetitions, each of {sampling.samples:,} true and as many false statements. "
-            f"A false one is a fact of which {parts} were drawn anew at random, with seed {sampling.seed}.",
+            f"A false one is a fact of which {parts} were drawn again at random, with seed {sampling.seed}.",
         )
 
 

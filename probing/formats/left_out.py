@@ -33,15 +33,15 @@ def read_left_out(folder: Path) -> LeftOut:
     """Read the file of a benchmark's folder; without one nothing is left out."""
     if not (folder / LEFT_OUT).is_file():
         return LeftOut()
-    stated = read_object(folder / LEFT_OUT)
-    templates = stated.values.get("templates", {})
+    content = read_object(folder / LEFT_OUT)
+    templates = content.values.get("templates", {})
     if not isinstance(templates, dict):
-        raise stated.fault("'templates' is not a JSON object", "Map each fact type to a list of templates' numbers.")
-    by_type = JsonObject(templates, stated.place)
+        raise content.fault("'templates' is not a JSON object", "Map each fact type to a list of templates' numbers.")
+    by_type = JsonObject(templates, content.place)
     return LeftOut(
-        frozenset(stated.texts("sentences")),
+        frozenset(content.texts("sentences")),
         {fact_type: frozenset(by_type.texts(fact_type)) for fact_type in templates},
-        stated.texts("notes"),
+        content.texts("notes"),
     )
 
 

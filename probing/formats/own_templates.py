@@ -1,6 +1,6 @@
 """Sentence templates and questions of predicates that were written for this project, by predicate and language.
 
-The templates stand in for those of a benchmark whose source has none, as that of DLAMA, whose paper uses mLAMA's. They
+The templates stand in for those of a benchmark whose source has none, such as DLAMA, whose paper uses mLAMA's. They
 are part of the predicates' entries in `predicates.toml`, which `probing.curation.predicates` reads as a whole.
 """
 

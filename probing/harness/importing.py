@@ -19,8 +19,8 @@ from probing.probes.multiple_choice import MultipleChoice, item_prompt
 from probing.redaction import HIDDEN, without_secrets
 from probing.results.result import Result
 from probing.runner import run
-from probing.scoring.load import load_tokenizer
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
+from probing.scoring.tokenizer_loading import load_tokenizer
 from probing.scoring.tokens import Encoder
 from probing.settings import LM_EVAL
 from probing.start_token import AUTO

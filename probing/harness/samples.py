@@ -109,37 +109,37 @@ def results_beside(samples: Path) -> Path:
 def read_facts(path: Path) -> HarnessFacts:
     """Read the file of results; raise `BadInput` if it is none of the harness."""
     try:
-        whole = json.loads(path.read_text(encoding="utf-8"))
-        config = whole["config"]
-        start = datetime.fromtimestamp(float(whole["date"]), UTC)
-        seconds = max(float(whole.get("total_evaluation_time_seconds") or 0), 0.0)
-        packages = _packages(whole)
+        results = json.loads(path.read_text(encoding="utf-8"))
+        config = results["config"]
+        start = datetime.fromtimestamp(float(results["date"]), UTC)
+        seconds = max(float(results.get("total_evaluation_time_seconds") or 0), 0.0)
+        packages = _packages(results)
         arguments = _arguments(config.get("model_args"))
         return HarnessFacts(
-            str(whole["lm_eval_version"]), str(config["model"]), arguments, config, packages, start, seconds
+            str(results["lm_eval_version"]), str(config["model"]), arguments, config, packages, start, seconds
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise BadInput(f"{path} is no file of results of lm-evaluation-harness.", LOG) from error
 
 
-def _arguments(stated: Any) -> dict[str, Any]:
+def _arguments(model_args: Any) -> dict[str, Any]:
     """Return the arguments of the model, which the harness states as text or by name."""
-    if isinstance(stated, Mapping):
-        return dict(stated)
-    pairs = (part.split("=", 1) for part in str(stated or "").split(",") if "=" in part)
+    if isinstance(model_args, Mapping):
+        return dict(model_args)
+    pairs = (part.split("=", 1) for part in str(model_args or "").split(",") if "=" in part)
     return {name.strip(): value.strip() for name, value in pairs}
 
 
-def _packages(whole: Mapping[str, Any]) -> dict[str, str]:
+def _packages(results: Mapping[str, Any]) -> dict[str, str]:
     """Return the versions that the file states; it does not state those of all packages that a run's record has."""
-    environment = str(whole.get("pretty_env_info", ""))
+    environment = str(results.get("pretty_env_info", ""))
     named = {"python": r"Python version: (\S+)", "torch": r"PyTorch version: (\S+)"}
     matches = {name: re.search(pattern, environment) for name, pattern in named.items()}
     versions = {name: match[1] if match else "unknown" for name, match in matches.items()}
     return {
         **versions,
-        "transformers": str(whole.get("transformers_version") or "unknown"),
+        "transformers": str(results.get("transformers_version") or "unknown"),
         "tokenizers": "unknown",
         "safetensors": "unknown",
-        "lm_eval": str(whole["lm_eval_version"]),
+        "lm_eval": str(results["lm_eval_version"]),
     }

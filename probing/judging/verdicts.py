@@ -16,7 +16,7 @@ from probing.formats.left_out import LEFT_OUT, LeftOut, TypedSentence, read_left
 from probing.judging.forms import QUESTIONS, Form
 
 REFUSING = ("acceptable", "factual")  # the questions to which no means that the sentence is refused
-# A template of which more than half of the judged sentences are refused is refused, if so many have been judged.
+# The fewest judged sentences of a template that is refused if more than half of them are.
 SENTENCES_OF_A_TEMPLATE = 3
 
 
@@ -94,18 +94,18 @@ def write_version(benchmark: Benchmark, typed: Sequence[TypedSentence], forms: S
     templates = {
         key: before.templates.get(key, frozenset()) | refused.templates.get(key, frozenset()) for key in sorted(types)
     }
-    whole = LeftOut(before.sentences | refused.sentences, templates, (*before.notes, note))
+    left_out = LeftOut(before.sentences | refused.sentences, templates, (*before.notes, note))
     with new_folder(folder) as new:
         shutil.copytree(source, new, dirs_exist_ok=True)
-        _write(new / LEFT_OUT, whole, forms)
+        _write(new / LEFT_OUT, left_out, forms)
     return refused
 
 
 def _note(refused: LeftOut, sentences: int, judges: int) -> str:
     """Say what is left out, for readers of results."""
     templates = sum(map(len, refused.templates.values()))
-    whole = f" (whole templates among them: {templates})" if templates else ""
-    return f"Sentences left out because most answers of judges were no: {sentences:,}{whole}. Judges: {judges}."
+    of_templates = f" (whole templates among them: {templates})" if templates else ""
+    return f"Sentences left out because most answers of judges were no: {sentences:,}{of_templates}. Judges: {judges}."
 
 
 def _write(path: Path, left_out: LeftOut, forms: Sequence[Form]) -> None:

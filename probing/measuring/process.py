@@ -28,7 +28,7 @@ import psutil
 
 from probing.errors import NoSpace, ProbingError
 from probing.files.adapters import FILES
-from probing.files.wanted import wanted
+from probing.files.selection import files_to_load
 from probing.formats import FORMATS
 from probing.kinds import KINDS
 from probing.language_model import ModelCard
@@ -153,7 +153,7 @@ class MeasuringProcess:
     def _readable(self) -> list[Path]:
         """Return the model's files and the benchmark's folder. Of the model, only files that loading needs."""
         model = self.task.model
-        names = wanted(path.name for path in model.iterdir()) if model.is_dir() else []
+        names = files_to_load(path.name for path in model.iterdir()) if model.is_dir() else []
         files = [model / name for name in names] or [model]
         if self.task.adapter:
             files += [self.task.adapter / name for name in FILES]

@@ -28,7 +28,7 @@ def uniform_rows(benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
         row
         for part in parts(benchmark, settings)
         for row in probe.rows(model, asked_relation(benchmark, settings, part.relation), part.template, settings)
-        if not isinstance(row, TooLong)  # which no text is for a model without tokens
+        if not isinstance(row, TooLong)  # which cannot happen for a model without tokens
     ]
     return probe.frame(rows)
 

@@ -180,7 +180,7 @@ class MultipleChoice(Probe):
         self.refuse_settings(settings)
         prompts = [item_prompt(relation, item, template) for item in relation.items]
         requests = (
-            (self._asked(relation, item, template, text, examples.before(item)), relation.options_of(item))
+            (self._prompt_of(relation, item, template, text, examples.before(item)), relation.options_of(item))
             for item, text in zip(relation.items, prompts, strict=True)
         )
         extra = self._extra_columns(model, relation, template, settings)
@@ -189,8 +189,10 @@ class MultipleChoice(Probe):
         for item, text, columns, answer in zip(relation.items, prompts, extra, answers, strict=False):
             yield unless_too_long(answered, item, text, columns, answer)
 
-    def _asked(self, relation: Relation, item: Item, template: int, text: Prompt, examples: Sequence[Item]) -> Prompt:
-        """Return the prompt by which an item is asked behind examples: its statement, or the answer of a chat."""
+    def _prompt_of(
+        self, relation: Relation, item: Item, template: int, text: Prompt, examples: Sequence[Item]
+    ) -> Prompt:
+        """Return the prompt of an item after its examples: its statement, or the answer in a chat."""
         if self.chat:
             return Prompt(("", ""), verbatim=True, messages=as_messages(relation, examples, item, template))
         return replace(text, context=as_context(relation, examples, template))

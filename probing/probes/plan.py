@@ -29,39 +29,39 @@ def read_plan(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> Plan:
     """
     if not (folder / PLAN_FILE).is_file():
         return Plan()
-    stated = read_object(folder / PLAN_FILE)
-    _refuse_others(stated, "", stated.values, ("title", "settings"))
-    settings = _object(stated, "settings", stated.values.get("settings", {}))
-    options = _object(stated, "settings.options", settings.get("options", {}))
+    plan_file = read_object(folder / PLAN_FILE)
+    _refuse_others(plan_file, "", plan_file.values, ("title", "settings"))
+    settings = _object(plan_file, "settings", plan_file.values.get("settings", {}))
+    options = _object(plan_file, "settings.options", settings.get("options", {}))
     offered = [name for name in offered_options(probe) if name in SETTINGS and name != "dtype"]
-    _refuse_others(stated, "settings.", settings, [*offered, "options"])
-    _refuse_others(stated, "settings.options.", options, declared_options(probe))
+    _refuse_others(plan_file, "settings.", settings, [*offered, "options"])
+    _refuse_others(plan_file, "settings.options.", options, declared_options(probe))
     own = {name: value for name, value in settings.items() if name != "options"}
     places = {name: f"settings.{name}" for name in own} | {name: f"settings.options.{name}" for name in options}
     values = {**own, **options}
     for name, place in places.items():
-        _settings(stated, place, benchmark, {"probe": probe.name, name: values[name]})
-    checked = _settings(stated, "settings", benchmark, {"probe": probe.name, **values}).to_json()
-    return Plan(stated.optional_text("title"), {name: checked[name] for name in settings})
+        _settings(plan_file, place, benchmark, {"probe": probe.name, name: values[name]})
+    checked = _settings(plan_file, "settings", benchmark, {"probe": probe.name, **values}).to_json()
+    return Plan(plan_file.optional_text("title"), {name: checked[name] for name in settings})
 
 
-def _refuse_others(stated: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:
+def _refuse_others(plan_file: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:
     for name in names:
         if name not in accepted:
             step = (
                 f"Choose from: {', '.join(accepted)}." if accepted else "There is nothing to choose here: leave it out."
             )
-            raise stated.fault(f"the key {f'{prefix}{name}'!r:.80} is not known", step)
+            raise plan_file.fault(f"the key {f'{prefix}{name}'!r:.80} is not known", step)
 
 
-def _object(stated: JsonObject, place: str, value: Any) -> dict[str, Any]:
+def _object(plan_file: JsonObject, place: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise stated.fault(f"{place!r} is not a JSON object", "Write it as {...}.")
+        raise plan_file.fault(f"{place!r} is not a JSON object", "Write it as {...}.")
     return value
 
 
-def _settings(stated: JsonObject, place: str, benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
+def _settings(plan_file: JsonObject, place: str, benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
     try:
         return chosen_settings(benchmark, values)
     except BadInput as error:
-        raise stated.fault(f"{place!r}: {error.message.removesuffix('.')}", error.next_step) from error
+        raise plan_file.fault(f"{place!r}: {error.message.removesuffix('.')}", error.next_step) from error

@@ -177,12 +177,12 @@ def _whole_answers(
     scoring = Scoring(pll=settings.pll, span="answer")
     rest = model.score((r for r, blank in zip(requests, blanks, strict=True) if _several_tokens(blank)), scoring)
 
-    def whole(blank: BlankDistribution) -> PairValues | TooLong:
+    def score(blank: BlankDistribution) -> PairValues | TooLong:
         if _both_single(blank):
             return blank.options
         return unless_too_long(lambda scores: scores.reduce(settings.reduction), next(rest))
 
-    return (unless_too_long(whole, blank) for blank in blanks)
+    return (unless_too_long(score, blank) for blank in blanks)
 
 
 def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong]:

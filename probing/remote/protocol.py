@@ -31,7 +31,7 @@ class Handout:
 
     `hub_id` is `model+adapter` for a model with a LoRA adapter, and `adapter_commit` then the adapter's; else empty.
     `lease` is opaque to the worker. `positions`: the expected number of token positions. `lease_seconds`: how long the
-    part stays with a worker that gives no sign of life.
+    part stays with a worker that sends no heartbeat.
     """
 
     lease: str

@@ -25,7 +25,7 @@ from probing.files.adapters import download_adapter
 from probing.files.hub_client import HubClient
 from probing.files.listing import hub_listing
 from probing.files.model_files import download
-from probing.files.wanted import wanted
+from probing.files.selection import files_to_load
 from probing.measuring.limits import Limits
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
@@ -167,7 +167,7 @@ class RemoteWorker:
         listing = hub_listing(self.hub, base, handout.commit)
         adapter = hub_listing(self.hub, adapter_id, handout.adapter_commit) if adapter_id else None
         self.plan.cache.mkdir(parents=True, exist_ok=True)
-        needed = sum(listing.files[name] for name in wanted(listing.files))
+        needed = sum(listing.files[name] for name in files_to_load(listing.files))
         if shutil.disk_usage(self.plan.cache).free < needed + SPARE_DISK:
             raise NoSpace(f"The disk of the worker has no room for the {needed / 1e9:.1f} GB of {handout.hub_id}.")
         offer = handout.benchmark

@@ -1,4 +1,4 @@
-"""A finished run at the place where its result is to be written: the very same run is not made again."""
+"""A finished run at the place where its result is to be written: the same run is not made again."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,19 +23,18 @@ def refuse_other_run(
 ) -> None:
     """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
 
-    `with_tokens`: the scores of single tokens are wanted as well. Raises `BadInput` as well if the result there has
-    none. `with_rows`: rows are wanted, likewise.
+    `with_tokens`, `with_rows`: whether the result must have the scores of single tokens, and rows.
     """
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)
         return
     stored = Result.load(folder).record
     dtype = {"dtype": stored["settings"].get("dtype", settings.dtype)}  # that of a model in memory is not known yet
-    wanted = {
+    expected = {
         "benchmark": {"slug": benchmark.slug, "version": benchmark.version},
         "settings": settings.to_json() | dtype,
     }
-    _refuse_differences(folder, stored, wanted)
+    _refuse_differences(folder, stored, expected)
     if with_rows and not keeps_rows(stored):
         raise BadInput(f"{folder} exists already, without its rows.", NEXT_STEP)
     if with_tokens and not (folder / TOKENS_FILE).is_file():
@@ -60,7 +59,7 @@ def finished_run(folder: Path, record: Mapping[str, Any]) -> Result | None:
     return result
 
 
-def _refuse_differences(folder: Path, stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    others = [str(difference) for difference in differences(stored, wanted, IDENTITY)]
+def _refuse_differences(folder: Path, stored: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    others = [str(difference) for difference in differences(stored, expected, IDENTITY)]
     if others:
         raise BadInput(f"{folder} exists already and holds another run ({'; '.join(others)}).", NEXT_STEP)

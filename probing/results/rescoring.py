@@ -71,7 +71,7 @@ def all_scores(
 def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
     """Return the SHA-256 of the `questions` that a run with these settings asks, and that of their `tags`."""
     relations = narrowed(benchmark, settings).relations
-    questions = [_asked(relation) for relation in relations]
+    questions = [_question_content(relation) for relation in relations]
     tags = [
         [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
         for relation in relations
@@ -79,7 +79,7 @@ def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
     return {"questions": _digest(questions), "tags": _digest(tags)}
 
 
-def _asked(relation: Relation) -> list[Any]:
+def _question_content(relation: Relation) -> list[Any]:
     """Return everything about a relation that the rows of a run depend on."""
     items = [[_fields(item), {tag: item.tags[tag] for tag in ASKED_TAGS & item.tags.keys()}] for item in relation.items]
     return [relation.label, _fields(relation) | {"items": items}]

@@ -28,7 +28,7 @@ SCHEMA = pa.schema(
         ("log_prob", pa.float32()),
     ]
 )
-# Tokens that are held in memory before they are written: a piece has whole items, and at least so many tokens.
+# Tokens that are held in memory before they are written: a piece has whole items, and at least this many tokens.
 TOKENS_PER_PIECE = 2**16
 
 

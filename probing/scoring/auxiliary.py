@@ -11,7 +11,7 @@ from transformers.utils import logging
 from probing.errors import UnsupportedModel
 from probing.files.description import describe
 from probing.files.model_files import locate
-from probing.scoring.load import LOADING_ERRORS, first_line
+from probing.scoring.loading_errors import LOADING_ERRORS, first_line
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ SECONDS = 0.2
 # `GROWTH` times as long as the one before it.
 SIZES = (64, 128, 256, 512)
 GROWTH = 8
-# So many times faster the products must be, because a network does more than multiply.
+# How many times faster the products must be; more than 1, because a network does more than multiply.
 FASTER = 1.5
 
 
@@ -30,7 +30,7 @@ def bfloat16_is_faster() -> bool:
 def speed_up(seconds: float = SECONDS) -> float:
     """Return how many times faster one core multiplies in bfloat16 than in float32.
 
-    It is 0 where bfloat16 is so slow that the largest product cannot be tried within so many seconds.
+    It is 0 if bfloat16 is so slow that the largest product cannot be tried within this many seconds.
     """
     begin = time.perf_counter()
     with one_thread():

@@ -28,7 +28,7 @@ from probing.scoring.verbs import AnsweringModel
 
 ResultT = TypeVar("ResultT")
 
-# For an early decision, prefixes that so many statements share are computed in the first pass.
+# For an early decision, prefixes that this many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
 
 

@@ -46,13 +46,13 @@ def _span_blanks(requests: Sequence[Request], encoder: SpanEncoder, blank: str) 
     """Return an encoder-decoder's blanks: the encoder reads the text, and the decoder is about to write the option."""
     special = encoder.tokenizer.all_special_ids
     filled = encoder.encode([prompt.fill(text, blank) for prompt, options in requests for text in options], "answer")
-    encoded, made = iter(filled), []
+    encoded, span_blanks = iter(filled), []
     for prompt, options in requests:
         source, ids = encoder.prefix(prompt.fill("", blank))
         written = (_up_to_option(next(encoded)) for _ in options)
         tokens = [_single_token(option, ids, (), special) for option in written]
-        made.append(Blank(BlankInput(ids, len(ids) - 1, source), np.array(tokens, np.int64)))
-    return made
+        span_blanks.append(Blank(BlankInput(ids, len(ids) - 1, source), np.array(tokens, np.int64)))
+    return span_blanks
 
 
 def _up_to_option(statement: Encoded) -> Ids:

@@ -54,7 +54,7 @@ def generate(
 
 
 def batches(model: HFModel, inputs: Sequence[Ids], tokens: int) -> Iterator[list[Ids]]:
-    """Yield batches of the inputs, the shortest first, that the budget allows with so many tokens behind each."""
+    """Yield batches of the inputs, the shortest first, that the budget allows with this many tokens after each."""
     if not model.use_fast_path:
         yield from ([inputs[index] for index in batch] for batch in reference.equal_lengths(inputs, model.budget))
         return

@@ -9,8 +9,10 @@ from probing.errors import BadInput, NoHead, UnsupportedModel
 from probing.files.architectures import kind_of
 from probing.kinds import Kind
 from probing.language_model import ModelCard
-from probing.scoring.load import CLASSES, first_line, refuse_tokenizer
+from probing.scoring.load import MODEL_CLASSES
+from probing.scoring.loading_errors import first_line
 from probing.scoring.quantised import stated_quantisation
+from probing.scoring.tokenizer_loading import refuse_tokenizer
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
@@ -52,8 +54,7 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
         quantisation=stated_quantisation(bare),
     )
     ids = try_tokenizer(where, tokenizer)
-    _, model_class = CLASSES[kind]
-    model = model_class(bare, tokenizer, card, batch_tokens)
+    model = MODEL_CLASSES[kind](bare, tokenizer, card, batch_tokens)
     with model.scoring_state():
         try_network(where, bare, ids)
     model.check()

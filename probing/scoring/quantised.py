@@ -73,10 +73,10 @@ def _refuse_without_gpu(quantisation: Quantisation, device: torch.device) -> Non
 
 def stated_quantisation(network: PreTrainedModel) -> str:
     """Return how a network in memory is quantised, such as `bitsandbytes, 4 bits`; empty where it is not."""
-    stated = getattr(network.config, KEY, None)
-    if stated is None or not getattr(network, "hf_quantizer", None):
+    entry = getattr(network.config, KEY, None)
+    if entry is None or not getattr(network, "hf_quantizer", None):
         return ""
-    facts = stated if isinstance(stated, dict) else stated.to_dict()
+    facts = entry if isinstance(entry, dict) else entry.to_dict()
     method = str(getattr(facts.get("quant_method"), "value", facts.get("quant_method")))
     try:
         quantisation = read_quantisation("the network", {KEY: {**facts, "quant_method": method}})

@@ -112,7 +112,7 @@ class Encoder:
         ids = (*start, *encoding.ids)
         special = encoding.special_tokens_mask
         first = 0 if self.special_tokens or offset else 1
-        offsets = encoding.offsets  # kept in a variable, since each access to the attribute builds the list anew
+        offsets = encoding.offsets  # kept in a variable, since each access to the attribute builds the list again
         scored = tuple(i + offset for i in range(first, len(special)) if not special[i])
         if statement.context:
             # The spaces before a statement belong to it, as the tokens of some models include them.

@@ -7,7 +7,8 @@ from transformers import PreTrainedTokenizerBase
 
 from probing.kinds import Kind
 from probing.scoring.filling import IN_CONTEXT, OPTIONS_PER_WINDOW, blanks
-from probing.scoring.load import CLASSES, load_tokenizer
+from probing.scoring.load import MODEL_CLASSES
+from probing.scoring.tokenizer_loading import load_tokenizer
 
 # English words without content of their own, which cannot be the answer to a question.
 STOP_WORDS = frozenset(
@@ -59,7 +60,7 @@ def _is_word(text: str) -> bool:
 
 def single_tokens(tokenizer: PreTrainedTokenizerBase, kind: Kind, texts: Sequence[str]) -> dict[str, str]:
     """Map those texts that are a single token in the middle of a sentence to the text of this token."""
-    encoder, blank = CLASSES[kind][1].reading_blanks(tokenizer), tokenizer.mask_token or ""
+    encoder, blank = MODEL_CLASSES[kind].reading_blanks(tokenizer), tokenizer.mask_token or ""
     spellings: dict[str, str] = {}
     for start in range(0, len(texts), OPTIONS_PER_WINDOW):
         window = texts[start : start + OPTIONS_PER_WINDOW]

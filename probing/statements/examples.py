@@ -42,7 +42,7 @@ class Examples:
         return (*shown[:place], *shown[place + 1 :], shown[place])
 
     def are_enough(self, item: Item) -> bool:
-        """Tell whether the relation has so many examples for an item, in whatever order."""
+        """Tell whether the relation has enough examples for an item, in whatever order."""
         count = sum(1 for _ in islice(self._others(item), self._count))
         return count == self._count and any(self._may_be_last(other, item) for other in self._others(item))
 

@@ -51,7 +51,7 @@ def _questions(relation: Relation, text: str) -> Iterator[Question]:
 
 
 def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterator[Question]:
-    """Yield the template behind `shots` other items of the relation with their answers, drawn anew for each item.
+    """Yield the template behind `shots` other items of the relation with their answers, drawn separately for each item.
 
     One random generator serves the relation's items in the order of the file, so that a seed fixes all draws.
     """

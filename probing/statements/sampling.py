@@ -20,7 +20,7 @@ class Sampling:
 
     `samples` true ones and as many false ones are drawn in each of the `repetitions`; the paper has 1,000 and 25, and
     with the defaults a run is ten times shorter.
-    `resampled`: how many of a triple's three parts are drawn anew to make it false. With 3 all of them are drawn
+    `resampled`: how many of a triple's three parts are drawn again to make it false. With 3 all of them are drawn
     uniformly; with fewer the rest is that of a true triple, so that 1 is hardest.
     `within_category`: replace a part only by one of the same category.
     """
@@ -85,7 +85,7 @@ class Sampler:
             yield self._false_triple(random), False
 
     def _false_triple(self, random: Random) -> Triple:
-        """Draw parts of a true triple anew until no triple of the graph has the same words."""
+        """Draw parts of a true triple again until no triple of the graph has the same words."""
         for _ in range(MOST_DRAWS):
             true = random.choice(self.graph.triples)
             parts = random.sample(PARTS, self.sampling.resampled)

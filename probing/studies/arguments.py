@@ -19,7 +19,7 @@ from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.settings import SETTINGS
 
-# Without the memory that the models of a sweep share, which nobody names.
+# Without the memory that the models of a sweep share, which is not an argument of users.
 LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and entry.name != "model")
 OPTIONS = frozenset(name for probe in PROBES.values() for name in declared_options(probe))
 MODEL, BENCHMARK, NAME = "model", "benchmark", "name"

@@ -67,9 +67,9 @@ def study(
         else:
             tables[pair] = with_pair(result, pair)
     folders = {pair: turn.folder for pair, turn in turns.items() if pair in tables}
-    whole = Study(folders, joined_pairs([tables[pair] for pair in folders]), failures)
-    whole.save(out)
-    return whole
+    combined = Study(folders, joined_pairs([tables[pair] for pair in folders]), failures)
+    combined.save(out)
+    return combined
 
 
 def study_arguments(

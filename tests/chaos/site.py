@@ -109,14 +109,14 @@ class Site:
 
     def measuring(self) -> list[psutil.Process]:
         """Return the measuring processes of the workers."""
-        found = []
+        child_processes = []
         for name in ("worker 1", "worker 2"):
             try:
                 below = psutil.Process(self.processes[name].pid).children(recursive=True)
-                found += [process for process in below if "probing.measuring.child" in process.cmdline()]
+                child_processes += [process for process in below if "probing.measuring.child" in process.cmdline()]
             except psutil.Error:
                 continue
-        return found
+        return child_processes
 
     def query(self, sql: str, *values: Any) -> list[Row]:
         """Return rows of the database; it is read without waiting for anybody's lock."""

@@ -20,7 +20,7 @@ def folder(bear_folder: BearFolder) -> str:
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("arguments", "words"),
     [
         (["--benchmark", "nowhere"], "neither a folder nor a known benchmark"),
         (["--relation", "P1"], "no relation 'P1'"),
@@ -35,20 +35,20 @@ def test_bad_input_is_one_line_and_code_2(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    given: list[str],
+    arguments: list[str],
     words: str,
 ) -> None:
     use(monkeypatch, FakeModel())
-    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out"), *given]) == 2
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out"), *arguments]) == 2
     assert words in complaint(capsys)
 
 
 @pytest.mark.parametrize(
-    "given", [[], ["run"], ["run", "m", "--out", "x", "--benchmark", "b", "--pll", "best"], ["go"]]
+    "arguments", [[], ["run"], ["run", "m", "--out", "x", "--benchmark", "b", "--pll", "best"], ["go"]]
 )
-def test_a_wrong_command_is_code_2(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_command_is_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(given)
+        main(arguments)
     assert caught.value.code == 2
     assert "--help" in complaint(capsys)
 

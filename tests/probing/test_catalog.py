@@ -261,9 +261,9 @@ def test_the_predecessor_of_dlama_is_downloaded_in_its_place(
 
 
 def test_what_was_checked_is_said(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
-    assert how_checked("bear", tmp_path) == "Its files have the digest that this project knows (eed65ee0d50d)."
+    assert how_checked("bear", tmp_path) == "Its files have the digest in the catalog (eed65ee0d50d)."
     dlama, graph = (how_checked(slug, tmp_path / slug) for slug in ("dlama", "fb15k237"))
-    assert "knows no digest of DLAMA-v1" in dlama and "for commit a3a722df86aa" in dlama
+    assert "has no digest of DLAMA-v1" in dlama and "for commit a3a722df86aa" in dlama
     assert "at present" in graph and "fb15k237.sha256" in graph
 
 

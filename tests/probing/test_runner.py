@@ -117,11 +117,11 @@ def test_the_records_of_parts_from_several_processes_are_joined() -> None:
         }
 
     parts = [part("1", "4", {"process": 9}, 0.25, "b"), part("0", "2", {"process": 5, "device": 7}, 2, "a")]
-    found = merged([*parts, part("0", "3", {"process": 6, "device": 8}, 2, "a", "c")])
-    assert (found["start"], found["end"], found["batch"]) == ("0", "4", {"tokens": 4, "notes": ["a", "c", "b"]})
-    assert found["timing"] == {"load_seconds": 2.25, "score_seconds": 1.5}, "each process loads once"
-    assert found["peak_memory"] == {"process": 9, "device": 8}
-    assert [found[name] for name in ("statements", "positions", "padding", "items_done")] == [6] * 4
+    record = merged([*parts, part("0", "3", {"process": 6, "device": 8}, 2, "a", "c")])
+    assert (record["start"], record["end"], record["batch"]) == ("0", "4", {"tokens": 4, "notes": ["a", "c", "b"]})
+    assert record["timing"] == {"load_seconds": 2.25, "score_seconds": 1.5}, "each process loads once"
+    assert record["peak_memory"] == {"process": 9, "device": 8}
+    assert [record[name] for name in ("statements", "positions", "padding", "items_done")] == [6] * 4
 
 
 @pytest.mark.parametrize("change", [{"templates": (1,)}, {"limit": 1}, {"reduction": "mean"}])

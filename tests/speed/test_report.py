@@ -97,9 +97,9 @@ def test_the_documents_have_a_place_for_every_table(results: dict[str, Any]) -> 
 
 def shown(text: str, name: str) -> str:
     """Return what a document has between the comments that name a table."""
-    found = re.search(f"<!-- table {name} -->\n(.*?)<!-- end of table {name} -->", text, re.DOTALL)
-    assert found
-    return found[1].rstrip("\n")
+    table = re.search(f"<!-- table {name} -->\n(.*?)<!-- end of table {name} -->", text, re.DOTALL)
+    assert table
+    return table[1].rstrip("\n")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any
 from safetensors.numpy import load_file, save_file
 
 from tests.hub.local_hub import Hub, Repository
-from tests.tiny_models import build_gpt2
+from tests.tiny_models import build_gpt2, set_keys
 
 MARKER = "CLOZEBOARD_ZOO_MARKER"
 INDEX = "model.safetensors.index.json"
@@ -68,8 +68,7 @@ def config(file: str = "config.json", **keys: Any) -> Callable[[Path], Any]:
     """Return a change that sets keys of a JSON file."""
 
     def spoil(folder: Path) -> None:
-        path = folder / file
-        path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+        set_keys(folder, file, **keys)
         for code in ("modeling_evil.py", "configuration_evil.py", "evil.py"):
             (folder / code).write_text(CODE)
 

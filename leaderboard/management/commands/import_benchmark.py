@@ -29,7 +29,7 @@ class Command(PlainCommand):
             default="",
             help="how models are asked (default: its usual probes); added to the probes that it has here",
         )
-        about = "With any of these, statements are drawn anew: the sample is a version of the benchmark."
+        about = "With any of these, new statements are drawn: the sample is a version of the benchmark."
         add_sampling_options(parser.add_argument_group("sample of a knowledge graph", about))
 
         words = parser.add_mutually_exclusive_group()

@@ -23,7 +23,7 @@ class Command(PlainCommand):
         parser.add_argument("--run", metavar="N", dest="number", type=int, help="this run instead of a random one")
         parser.add_argument("--seed", default="", help="what decides about the run and its parts; usually today's date")
         parser.add_argument(
-            "--items", type=int, default=settings.REMEASURE_ITEMS, help="measure parts until they have so many items"
+            "--items", type=int, default=settings.REMEASURE_ITEMS, help="measure parts until they have this many items"
         )
         parser.add_argument(
             "--device", default=settings.DEVICE, help="cpu, cuda, cuda:1 or auto: a GPU that no worker here has"

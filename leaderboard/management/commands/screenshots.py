@@ -1,4 +1,4 @@
-"""Take pictures of every kind of page in the looks that readers have, to be looked at one by one."""
+"""Take pictures of every kind of page in the looks that readers have, for visual inspection."""
 
 import shutil
 import threading

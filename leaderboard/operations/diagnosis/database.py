@@ -69,7 +69,7 @@ def clock() -> Iterator[Finding]:
 
 
 def of_skew(skew: timedelta) -> Finding:
-    """Judge the difference between two clocks: a lease must not end for one and go on for the other."""
+    """Judge the difference between two clocks: a lease must not end by one and continue by the other."""
     sentence = f"The clocks of the database and of this machine differ by {skew.total_seconds():.1f} seconds."
     step = "Let both machines set their clocks by NTP, for example with chrony."
     if skew < SKEW:

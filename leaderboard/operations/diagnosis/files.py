@@ -63,7 +63,7 @@ def orphans() -> Iterator[Finding]:
     orphaned = sorted(set(folders) - run_numbers)
     if orphaned:
         names = ", ".join(f"runs/{name}" for name in orphaned[:NAMED])
-        step = "Delete these folders from the artefact storage, or restore the database that knows them."
+        step = "Delete these folders from the artefact storage, or restore the database that lists them."
         yield warning("orphans", f"{len(orphaned)} folders of results belong to no run: {names}.", step)
     else:
         yield fine("orphans", f"All {len(folders)} folders of results belong to runs.")

@@ -8,7 +8,7 @@ State = Literal["ok", "warning", "problem"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of `manage.py doctor`: `next_step` says how to mend what is not in order."""
+    """One line of `manage.py doctor`: `next_step` says how to fix a problem."""
 
     check: str
     state: State

@@ -1,4 +1,4 @@
-"""Checks of the queue and the workers: Redis answers, no run is lost or forsaken, no lease is stuck."""
+"""Checks of the queue and the workers: Redis answers, no run is lost or abandoned, no lease is stuck."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -55,9 +55,9 @@ def workers() -> Iterator[Finding]:
 def leases() -> Iterator[Finding]:
     """Check that no part is held longer than a lease lasts, or for a run that has ended."""
     now = timezone.now()
-    held = RunPart.objects.filter(done=False, lease_until__gt=now)
-    ahead = held.filter(lease_until__gt=now + 2 * LEASE).count()
-    ended = held.filter(run__state__in=[Run.State.FINISHED, Run.State.FAILED, Run.State.CANCELLED]).count()
+    leased = RunPart.objects.filter(done=False, lease_until__gt=now)
+    ahead = leased.filter(lease_until__gt=now + 2 * LEASE).count()
+    ended = leased.filter(run__state__in=[Run.State.FINISHED, Run.State.FAILED, Run.State.CANCELLED]).count()
     if ahead:
         yield problem(
             "leases", f"{ahead} leases end far in the future.", "Set the clocks of the workers' machines right."
@@ -66,7 +66,7 @@ def leases() -> Iterator[Finding]:
         step = "Wait a minute: workers notice it at the end of their part. If it stays so, restart the workers."
         yield warning("leases", f"{ended} parts of runs that have ended are still held.", step)
     if not ahead and not ended:
-        yield fine("leases", f"{held.count()} parts are held by workers.")
+        yield fine("leases", f"{leased.count()} parts are held by workers.")
 
 
 def forsaken() -> Iterator[Finding]:

@@ -44,20 +44,22 @@ def run_sections(run: Run, place: Place | None) -> list[Section]:
 
     Published figures may be of single predicates only, which makes no place to choose.
     """
-    whole, by_relation = sides([run])
+    of_pairs, of_predicates = sides([run])
     beside, _ = sides(runs_beside(run))
-    of_place = [predicates(place, rows_in_place(by_relation, place))] if place else predicates_of_places(by_relation)
-    sections = [gaps(whole), *of_place, languages(rows_in_pair(beside, place))]
+    of_place = (
+        [predicates(place, rows_in_place(of_predicates, place))] if place else predicates_of_places(of_predicates)
+    )
+    sections = [gaps(of_pairs), *of_place, languages(rows_in_pair(beside, place))]
     return [section for section in sections if section]
 
 
 def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
     """Return the predicates, pairs and languages of runs beside each other."""
-    whole, by_relation = sides(runs)
+    of_pairs, of_predicates = sides(runs)
     sections = [
-        predicates(place, rows_in_place(by_relation, place)),
-        models(rows_in_place(whole, place)),
-        languages(rows_in_pair(whole, place)),
+        predicates(place, rows_in_place(of_predicates, place)),
+        models(rows_in_place(of_pairs, place)),
+        languages(rows_in_pair(of_pairs, place)),
     ]
     return [section for section in sections if section]
 

@@ -1,4 +1,4 @@
-"""The folds of a run's page: what its main figure hides. Each module of this package makes one of them."""
+"""The folds of a run's page, with details that its main figure hides. Each module of this package makes one of them."""
 
 from collections.abc import Sequence
 
@@ -13,5 +13,5 @@ def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
     """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""
     if not run.artefact:
         return []
-    made = (templates.fold(run, scores), bias.fold(run, scores, query), confidence.fold(run, scores))
-    return [fold for fold in made if fold]
+    optional_folds = (templates.fold(run, scores), bias.fold(run, scores, query), confidence.fold(run, scores))
+    return [fold for fold in optional_folds if fold]

@@ -49,7 +49,7 @@ Relations = Mapping[str, Relation]  # by the name of the answer space
 
 
 def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
-    """Return the fold, or None for a run whose items were put with one template each."""
+    """Return the fold, or None for a run whose items were asked with one template each."""
     overall = {score.metric: score for score in scores if score.dimension == "overall"}
     if FLIPS not in overall:
         return None

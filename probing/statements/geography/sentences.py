@@ -55,11 +55,11 @@ class Sentence:
 
 def sentences(fact_type: FactType, subject: str, objects: tuple[str, ...]) -> Iterator[Sentence]:
     """Yield every distinct sentence about one subject."""
-    seen = set()
+    ids = set()
     for number, template in enumerate(fact_type.templates):
         for sentence in _realisations(fact_type, str(number), template, subject, objects):
-            if sentence.id not in seen:
-                seen.add(sentence.id)
+            if sentence.id not in ids:
+                ids.add(sentence.id)
                 yield sentence
 
 

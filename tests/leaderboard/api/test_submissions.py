@@ -32,8 +32,8 @@ def send(client: Client, **body: object) -> tuple[int, dict[str, Any]]:
 
 
 def test_a_submission_takes_options_of_the_probe(client: Client, pairs: Benchmark, local_hub: Hub) -> None:
-    asked = {"model": "org/causal", "benchmark": "pairs", "options": {"prompting": "few-shot", "shots": 3}}
-    status, answer = send(client, **asked)
+    body = {"model": "org/causal", "benchmark": "pairs", "options": {"prompting": "few-shot", "shots": 3}}
+    status, answer = send(client, **body)
     token = answer["submission"]
     url = f"http://testserver/submissions/{token}/"
     sent = {"submission": token, "url": url, "model": "org/causal", "revision": "", "benchmark": "pairs"}
@@ -42,9 +42,9 @@ def test_a_submission_takes_options_of_the_probe(client: Client, pairs: Benchmar
     check_job.check(Submission.objects.get(token=token).pk)
     done = client.get(f"/api/v1/submissions/{token}").json()
     assert done == {**waiting, "state": "accepted", "run": ANY, "checks": ANY}
-    assert Run.objects.get(pk=done["run"]).settings["options"] == asked["options"]
+    assert Run.objects.get(pk=done["run"]).settings["options"] == body["options"]
     assert [check["state"] for check in done["checks"][:2]] == ["ok", "ok"]
-    again = send(client, **asked)[1]
+    again = send(client, **body)[1]
     assert (again["run"], again["duplicate"], again["checks"]) == (done["run"], True, done["checks"])
     assert again["submission"] != token
 

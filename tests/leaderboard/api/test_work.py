@@ -394,6 +394,6 @@ def test_submitters_take_turns(worker: Worker, run: Run, small: Benchmark) -> No
         runs.append(make.run(make.model(), small, submitter=submitter))
         RunPart.objects.create(run=runs[-1], relation="P30", template=0, items=4)
     Run.objects.filter(pk=run.pk).update(submitter="a")
-    given = [worker.claim(worker=f"host-{number}").json()["run"] for number in range(4)]
-    assert given.index(runs[3].pk) < given.index(runs[1].pk)
-    assert set(given) == {run.pk for run in runs}
+    claimed = [worker.claim(worker=f"host-{number}").json()["run"] for number in range(4)]
+    assert claimed.index(runs[3].pk) < claimed.index(runs[1].pk)
+    assert set(claimed) == {run.pk for run in runs}

@@ -60,5 +60,5 @@ def test_dots_of_small_countries_lie_above_the_shapes_and_are_drawn_only_with_a_
 def test_the_legend_names_every_shade_of_the_map() -> None:
     for differences, values in ((False, [0, 0.3, 0.5, 0.7, 1]), (True, [-1, -0.2, 0, 0.2, 1])):
         codes = dict(zip(["FR", "DE", "IT", "ES", "PT"], values, strict=True))
-        drawn = world_map(codes, {}, "", differences=differences)
-        assert {shape.shade for shape in drawn.shapes} - {"blank"} == {shade.shade for shade in drawn.legend}
+        shown_map = world_map(codes, {}, "", differences=differences)
+        assert {shape.shade for shape in shown_map.shapes} - {"blank"} == {shade.shade for shade in shown_map.legend}

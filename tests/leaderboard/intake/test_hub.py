@@ -13,7 +13,7 @@ from probing.errors import (
     UnsafeModel,
     UnsupportedModel,
 )
-from probing.files.wanted import wanted
+from probing.files.selection import files_to_load
 from tests.hub.local_hub import Hub
 
 
@@ -167,7 +167,7 @@ def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Pat
     local_hub.add("org/remote", local(tmp_path / "remote", **{"m__gguf": "GGUF"}))
     assert hub.download(hub.find("org/local")).name == "m.gguf"
     assert hub.find("org/remote").gguf is None
-    assert wanted(hub.find("org/remote").files) == []
+    assert files_to_load(hub.find("org/remote").files) == []
 
 
 def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def registered() -> list[str]:
     if not queue.reachable():
         return []
-    return [known.name for known in queue.RQWorker.all(connection=django_rq.get_connection())]
+    return [worker.name for worker in queue.RQWorker.all(connection=django_rq.get_connection())]
 
 
 def state(run: Run) -> str:

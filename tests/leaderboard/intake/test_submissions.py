@@ -127,9 +127,9 @@ def test_a_large_model_is_computed_as_it_is_stored_and_has_one_digest(
     assert by_size.run.settings_digest == Settings.from_json(by_size.run.settings).digest
     assert submit("org/half", small, {"dtype": "bfloat16"}).duplicate_of == by_size.run
     assert submit("org/half", small, {"dtype": "float32"}).duplicate_of == in_float32.run
-    told = {check.name: check.message for check in by_size.checks}
-    assert told["number format"].startswith("bfloat16, as stored: ")
-    assert "in bfloat16" in told["memory"]
+    messages = {check.name: check.message for check in by_size.checks}
+    assert messages["number format"].startswith("bfloat16, as stored: ")
+    assert "in bfloat16" in messages["memory"]
 
 
 def test_a_checkpoint_that_would_be_too_large_in_float32_is_refused_in_float32_only(

@@ -13,9 +13,9 @@ pytestmark = pytest.mark.django_db
 
 
 def command(*arguments: str, name: str = "worker_token") -> str:
-    said = StringIO()
-    call_command(name, *arguments, stdout=said)
-    return said.getvalue().strip()
+    output = StringIO()
+    call_command(name, *arguments, stdout=output)
+    return output.getvalue().strip()
 
 
 def test_a_secret_is_shown_once_and_stored_as_a_digest() -> None:

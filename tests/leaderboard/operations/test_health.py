@@ -36,11 +36,11 @@ def test_a_storage_that_cannot_be_written_fails(data: Path) -> None:
 
 
 def test_the_age_of_the_newest_worker_is_told() -> None:
-    assert health.workers() == health.Health(False, "No worker has given a sign of life for 2 minutes.")
+    assert health.workers() == health.Health(False, "No worker has sent a heartbeat for 2 minutes.")
     WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
-    found = health.workers()
-    assert found.ok and found.seconds is not None and found.seconds < 30
-    assert found.message.startswith("1 worker is alive")
+    health_of_workers = health.workers()
+    assert health_of_workers.ok and health_of_workers.seconds is not None and health_of_workers.seconds < 30
+    assert health_of_workers.message.startswith("1 worker is alive")
 
 
 def test_a_part_that_raises_fails_without_telling_strangers_why(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from rq import Worker as RQWorker
 
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import LEASE, RunPart, WorkerToken
-from leaderboard.operations.workers import live_workers
+from leaderboard.operations.workers import LiveWorker, live_workers
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def test_a_worker_of_rq_is_known_by_its_heartbeat_and_its_lanes() -> None:
         worker.register_birth()
         (live,) = live_workers()
         assert (live.name, live.lanes, live.runs) == ("host-1", ("large", "default"), ())
-        assert timezone.now() - live.seen < timedelta(seconds=30)
+        assert timezone.now() - live.last_seen < timedelta(seconds=30)
         worker.register_death()
         assert live_workers() == []
 
@@ -40,7 +40,7 @@ def test_a_lease_says_what_its_worker_works_on_and_when_it_was_renewed() -> None
         run=run, relation="P31", template=0, items=1, done=True, worker="lab", record={"device": "cuda"}
     )
     (live,) = live_workers()
-    assert (live.name, live.seen, live.lanes, live.device, live.runs) == ("lab", renewed, ("default",), "cuda", (run,))
+    assert live == LiveWorker("lab", renewed, ("default",), "cuda", (run,))
 
 
 def test_a_token_that_was_used_lately_is_a_worker_unless_it_was_revoked() -> None:

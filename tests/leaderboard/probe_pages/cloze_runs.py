@@ -21,8 +21,8 @@ TRIPLES = [
 class Answers(FakeModel):
     """Ranks three tokens, or writes them one after the other."""
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-        for _, options in asked:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+        for _, options in requests:
             tokens, logs = ("Egypt", "Austria", "Africa"), np.array([-1.0, -2.0, -3.0])
             yield BlankDistribution(tokens, logs, np.full(len(options), np.nan), np.zeros(len(options), int))
 

@@ -134,9 +134,9 @@ def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client
 
 
 def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
-    found = {section.name: section for section in benchmark_sections(wn18rr)}
-    assert list(found) == ["p-values"], "one box plot, and no scatter plots of four points each"
-    boxes = [trace for trace in plotted(found["p-values"].chart.figure).data if trace.type == "box"]
+    sections = {section.name: section for section in benchmark_sections(wn18rr)}
+    assert list(sections) == ["p-values"], "one box plot, and no scatter plots of four points each"
+    boxes = [trace for trace in plotted(sections["p-values"].chart.figure).data if trace.type == "box"]
     assert len(boxes) == 4
     page = client.get("/benchmarks/wn18rr/")
     assert page.status_code == 200
@@ -190,8 +190,8 @@ def phrased(tmp_path: Path) -> Run:
     folder = sample_graph(FIXTURES / "graph", tmp_path / "sample", samples=20, repetitions=2, wording=words)
     benchmark = benchmarks.install("knowledge_graph", folder, "phrased")[0]
     items = [item for relation in benchmarks.read(benchmark).relations for item in relation.items]
-    known = [item.options[1] for item in items if item.tags["truth"] == "true"]
-    return make.probed(benchmark, make.model("org/one"), FakeModel(knows=known), benchmark.settings_with({}))
+    true_statements = [item.options[1] for item in items if item.tags["truth"] == "true"]
+    return make.probed(benchmark, make.model("org/one"), FakeModel(knows=true_statements), benchmark.settings_with({}))
 
 
 def test_a_run_shows_each_phrasing_and_the_mean_the_best_and_the_spread(client: Client, phrased: Run) -> None:

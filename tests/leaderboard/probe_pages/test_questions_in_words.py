@@ -106,6 +106,6 @@ def test_relations_and_tags_of_cultures_are_named_on_their_page(client: Client, 
 def test_answers_of_one_word_are_explained(client: Client, geography: Benchmark) -> None:
     relation = benchmarks.read(geography).relations[0]
     assert (
-        "the one word that belongs into the blank"
+        "the one word that belongs in the blank"
         in client.get(f"/benchmarks/geography/relations/{relation.id}/").content.decode()
     )

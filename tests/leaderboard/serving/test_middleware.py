@@ -77,12 +77,12 @@ def test_text_is_compressed_for_clients_that_accept_it(client: Client, address: 
 def test_an_unchanged_page_is_not_sent_again(client: Client, address: str, headers: dict[str, str]) -> None:
     on = make.benchmark()
     make.finished(on)
-    seen = client.get(address, headers=headers)["ETag"]
-    again = client.get(address, headers={**headers, "If-None-Match": seen})
+    etag = client.get(address, headers=headers)["ETag"]
+    again = client.get(address, headers={**headers, "If-None-Match": etag})
     assert (again.status_code, again.getvalue()) == (304, b"")
     if address != "/methods/":
         make.finished(on)
-        assert client.get(address, headers={**headers, "If-None-Match": seen}).status_code == 200
+        assert client.get(address, headers={**headers, "If-None-Match": etag}).status_code == 200
 
 
 def test_files_and_errors_are_not_compressed(client: Client) -> None:

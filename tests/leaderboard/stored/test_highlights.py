@@ -81,7 +81,7 @@ def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
             "margin": 0.5,
         }
     )
-    found = Highlights.parse(highlights_of(rows, set()).to_json())
-    assert found.flips is not None and found.lucky is not None
-    assert len(found.flips) == MOST_FLIPS
-    assert [row["index"] for row in found.lucky] == [1, 2, 3, 4, 5]
+    restored = Highlights.parse(highlights_of(rows, set()).to_json())
+    assert restored.flips is not None and restored.lucky is not None
+    assert len(restored.flips) == MOST_FLIPS
+    assert [row["index"] for row in restored.lucky] == [1, 2, 3, 4, 5]

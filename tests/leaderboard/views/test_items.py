@@ -42,8 +42,8 @@ def test_filters_find_what_counting_finds(
     ]
     for filter_, passed in asked:
         assert item_rows.find(site.first, filter_) == list(stored.index[passed])
-        found = [row["subject"] for row in item_rows.rows(site.first, item_rows.find(site.first, filter_))]
-        assert found == list(stored["subject"][passed])
+        subjects = [row["subject"] for row in item_rows.rows(site.first, item_rows.find(site.first, filter_))]
+        assert subjects == list(stored["subject"][passed])
 
 
 def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
@@ -115,11 +115,11 @@ def test_a_published_run_has_no_items_and_says_so(client: Client, site: Site) ->
 @pytest.mark.parametrize("download", ["items/?format=csv&correct=no", "items.parquet"])
 def test_a_download_that_is_there_already_is_not_sent_again(client: Client, site: Site, download: str) -> None:
     address = f"/runs/{site.first.pk}/{download}"
-    seen = client.get(address)["ETag"]
-    assert client.get(address, headers={"If-None-Match": seen}).status_code == 304
+    etag = client.get(address)["ETag"]
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 304
     others = [f"/runs/{site.second.pk}/{download}", f"/runs/{site.first.pk}/items/?format=csv&correct=yes"]
     for other in others:
-        response = client.get(other, headers={"If-None-Match": seen})
+        response = client.get(other, headers={"If-None-Match": etag})
         assert response.status_code == 200
         assert response.getvalue()
 

@@ -53,7 +53,7 @@ def test_prometheus_reads_every_metric_and_names_follow_its_conventions(client: 
     assert values(read["clozeboard_run_transitions"])["scoring",] == 1
     assert values(read["clozeboard_database_up"]) == {(): 1}
     assert values(read["clozeboard_redis_up"]) == {(): 0}
-    assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease is a sign of life"
+    assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease counts as a heartbeat"
     assert values(read["clozeboard_disk_free_bytes"])["data",] > 0
 
 

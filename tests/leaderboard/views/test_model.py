@@ -164,8 +164,8 @@ def test_a_published_figure_stands_against_the_measured_one(client: Client, smal
         published = make.published(small, value)
         Model.objects.filter(pk=published.model_id).update(hub_id="org/name", commit=str(value))
     rows = csv_rows(client, "/models/org/name/", "replications")
-    found = {row["published"]: (float(row["difference"]), row["agrees"]) for row in rows}
-    assert found == {"0.6": (pytest.approx(-0.1), "false"), "0.3": (pytest.approx(0.2), "false")}
+    differences = {row["published"]: (float(row["difference"]), row["agrees"]) for row in rows}
+    assert differences == {"0.6": (pytest.approx(-0.1), "false"), "0.3": (pytest.approx(0.2), "false")}
 
 
 def test_figures_about_other_samples_are_not_compared(client: Client, small: Benchmark) -> None:

@@ -40,8 +40,8 @@ def test_without_a_draw_the_reader_gets_one(client: Client, small: Benchmark) ->
 
 def test_the_same_draw_gives_everybody_the_same_questions(client: Client, small: Benchmark) -> None:
     assert client.get(f"{ADDRESS}?draw=abc").content == client.get(f"{ADDRESS}?draw=abc").content
-    drawn = {tuple(question.item.subject for question in drawn_questions(small, seed)) for seed in "abcdef"}
-    assert len(drawn) > 1
+    draws = {tuple(question.item.subject for question in drawn_questions(small, seed)) for seed in "abcdef"}
+    assert len(draws) > 1
 
 
 def test_no_question_is_drawn_twice_and_each_offers_a_right_option(small: Benchmark) -> None:
@@ -97,9 +97,9 @@ def test_a_draw_of_another_form_is_replaced(client: Client, small: Benchmark, se
 def test_nothing_is_written_and_few_queries_are_asked(
     client: Client, answered: Site, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_max_num_queries(4) as asked:
+    with django_assert_max_num_queries(4) as queries:
         client.get(f"{ADDRESS}?{answers(answered.benchmark, 1)}")
-    assert all(query["sql"].startswith("SELECT") for query in asked.captured_queries)
+    assert all(query["sql"].startswith("SELECT") for query in queries.captured_queries)
 
 
 def test_a_benchmark_of_another_kind_says_why_it_cannot_be_tried(client: Client, small: Benchmark) -> None:

@@ -64,15 +64,15 @@ def test_a_single_option_leaves_no_doubt() -> None:
 @given(st.lists(st.lists(st.floats(-30, 0), min_size=2, max_size=5), min_size=1, max_size=8))
 def test_measures_equal_those_of_scipy(scores: list[list[float]]) -> None:
     rows = rows_of(scores, [[index % 2] for index in range(len(scores))])
-    found = confidences(rows)
-    assert tuple(found.columns) == CONFIDENCES
+    measures = confidences(rows)
+    assert tuple(measures.columns) == CONFIDENCES
     for index, each in enumerate(scores):
         shares = softmax(each)
         right = np.eye(len(each))[index % 2]
         least, second, largest = [0.0, *np.sort(shares)][-3:] if len(each) == 2 else np.sort(shares)[-3:]
         expected = [largest, largest - second, entropy(shares, base=len(each)), ((shares - right) ** 2).sum()]
         assert least <= second
-        assert found.loc[index].tolist() == pytest.approx(expected, abs=1e-9)
+        assert measures.loc[index].tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_bins_hold_equally_many_rows_in_the_order_of_confidence() -> None:

@@ -29,8 +29,8 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 
     def run(prompting: str, *more: str) -> str:
         out = str(tmp_path / f"{prompting}-{len(more)}")
-        given = ["--benchmark", "pairs", "--probe", "specificity", "--set", f"prompting={prompting}", *more]
-        assert main(["run", "fake", *given, "--out", out]) == 0
+        arguments = ["--benchmark", "pairs", "--probe", "specificity", "--set", f"prompting={prompting}", *more]
+        assert main(["run", "fake", *arguments, "--out", out]) == 0
         return out
 
     return run

@@ -50,8 +50,8 @@ def test_compare_says_in_what_the_runs_differ(
 ) -> None:
     use(monkeypatch, FakeModel(replace(FAKE_CARD, id="fake/other", commit="2" * 40), device="cuda:0"))
     other = str(tmp_path / "other")
-    given = ["--benchmark", folder, "--reduction", "mean", "--set", "pmi=true", "--out", other]
-    assert main(["run", "fake", *given]) == 0
+    arguments = ["--benchmark", folder, "--reduction", "mean", "--set", "pmi=true", "--out", other]
+    assert main(["run", "fake", *arguments]) == 0
     capsys.readouterr()
     assert main(["compare", *results, other]) == 0
     printed = capsys.readouterr().out
@@ -129,10 +129,10 @@ def test_compare_refuses_results_on_different_benchmarks(
     use(monkeypatch, FakeModel())
     main(["run", "fake", "--benchmark", str(bear_folder.write()), "--out", str(tmp_path / "c")])
     assert main(["compare", results[0], str(tmp_path / "c")]) == 2
-    said = complaint(capsys)
+    message = complaint(capsys)
     versions = [Result.load(folder).record["benchmark"]["version"] for folder in (results[0], tmp_path / "c")]
-    assert "differ in their benchmark" in said
-    assert all(version in said for version in versions)
+    assert "differ in their benchmark" in message
+    assert all(version in message for version in versions)
 
 
 def test_compare_unified_shows_common_pairs_words_and_tests(
@@ -180,8 +180,8 @@ def test_unified_is_for_specificity_only(
 ) -> None:
     folders = [str(tmp_path / name) for name in "ab"]
     for folder in folders:
-        given = ["--benchmark", "pairs", "--probe", "multiple_choice", "--limit", "2"]
-        assert main(["run", "fake", *given, "--out", folder]) == 0
+        arguments = ["--benchmark", "pairs", "--probe", "multiple_choice", "--limit", "2"]
+        assert main(["run", "fake", *arguments, "--out", folder]) == 0
     capsys.readouterr()
     assert main(["compare", "--unified", *folders]) == 2
     assert "Only results of the probe specificity" in complaint(capsys)

@@ -29,5 +29,5 @@ def test_download_says_where_the_benchmark_is(
     assert main(["download", "bear"]) == 0
     assert capsys.readouterr().out == (
         f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"
-        f"Its files have the digest that this project knows ({digest[:12]}).\n"
+        f"Its files have the digest in the catalog ({digest[:12]}).\n"
     )

@@ -18,7 +18,7 @@ def test_a_sample_is_a_benchmark_of_its_own(tmp_path: Path, capsys: pytest.Captu
     benchmark = read(tmp_path / "hard")
     assert f"{benchmark.size} sentences are in" in capsys.readouterr().out
     assert "2 repetitions, each of 10 true" in benchmark.notes[-1]
-    assert "1 of 3 parts within their categories were drawn anew at random, with seed 5" in benchmark.notes[-1]
+    assert "1 of 3 parts within their categories were drawn again at random, with seed 5" in benchmark.notes[-1]
 
 
 def test_a_sample_follows_the_graphs_own_plan(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from probing.curation.culture import CulturePlan, curate
+from probing.curation.culture import curate
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.triple_counts import MANIFEST
 from tests.probing.curation.conftest import Source

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.culture import CulturePlan, curate
+from probing.curation.culture import curate
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import Culture
 from probing.errors import BadInput
 from probing.formats import FORMATS
@@ -66,8 +67,8 @@ def test_the_files_have_the_layout_of_dlama(serve: Serve, world: World, tmp_path
 def test_the_probe_answering_has_questions_to_ask(serve: Serve, world: World, tmp_path: Path) -> None:
     benchmark = FORMATS["dlama"](curated(serve(world), tmp_path / "out", "P36"))
     assert benchmark.further_probes == ("answering",)
-    asked = {str(relation.tags["language"]): relation.questions for relation in benchmark.relations}
-    assert asked["es"] == ("¿Qué ciudad es la capital de [X]?",)
+    questions = {str(relation.tags["language"]): relation.questions for relation in benchmark.relations}
+    assert questions["es"] == ("¿Qué ciudad es la capital de [X]?",)
 
 
 def test_subjects_are_sorted_by_their_longest_article(serve: Serve, world: World, tmp_path: Path) -> None:
@@ -246,9 +247,9 @@ def test_unknown_objects_are_dropped_and_counted(serve: Serve, world: World, tmp
 def test_unknown_values_among_all_objects_are_added_and_dropped(serve: Serve, world: World, tmp_path: Path) -> None:
     """The first query for P19 asks only for places in the country, so that it does not return unknown places."""
     world.claim(person(world, 1), "P19", OSLO, LIMA, SOMETHING)
-    told = triples(curated(serve(world), tmp_path / "out", "P19"), "P19")
-    assert (told["found"], told["added"], told["kept"]) == (1, 2, 2)
-    assert told["dropped"] == {"the object is unknown or not an item": 1}
+    facts = triples(curated(serve(world), tmp_path / "out", "P19"), "P19")
+    assert (facts["found"], facts["added"], facts["kept"]) == (1, 2, 2)
+    assert facts["dropped"] == {"the object is unknown or not an item": 1}
 
 
 def test_the_best_known_subjects_are_kept(serve: Serve, world: World, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from probing.curation.culture import CulturePlan, queries
+from probing.curation.culture import queries
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import known_pair
 from probing.curation.endpoint import Endpoint
 from probing.curation.triple_counts import MANIFEST

@@ -13,6 +13,7 @@ import pytest
 
 from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
 from probing.curation.articles import Articles
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.http_cache import HttpCache
 from probing.curation.query import Query
@@ -26,7 +27,7 @@ pytestmark = [
 ]
 MALTESE = CulturePair("small", (Culture("Maltese", "MALTA", {"Q233": ("mt", "en")}),), ("en", "es"))
 QUERIES: list[Query] = [
-    *culture.queries(culture.CulturePlan((MALTESE,))),
+    *culture.queries(CulturePlan((MALTESE,))),
     *geography.queries(geography.GeographyPlan(top=5)),
     *specificity.queries(specificity.SpecificityPlan(("P361",), least_sitelinks=150)),
     *graph.queries(graph.GraphPlan(("P36",), least_sitelinks=200)),
@@ -49,6 +50,6 @@ def test_wikidata_answers_a_page_of_every_query_in_time(endpoint: WatchedEndpoin
 
 
 def test_a_small_culture_is_curated(endpoint: WatchedEndpoint, tmp_path: Path) -> None:
-    plan = culture.CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
+    plan = CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
     culture.curate(endpoint, Articles(endpoint.cache), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()

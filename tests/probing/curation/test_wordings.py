@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.culture import CulturePlan
+from probing.curation.culture_plan import CulturePlan
 from probing.curation.cultures import new_pair
 from probing.curation.wordings import (
     check_languages,

@@ -85,7 +85,7 @@ def test_the_benchmark_says_how_it_was_drawn(graph: GraphFolder) -> None:
     assert notes == (
         "The facts are those of triples.tsv.",
         "2 repetitions, each of 3 true and as many false statements. A false one is a fact of which 3 of 3 parts were "
-        "drawn anew at random, with seed 0.",
+        "drawn again at random, with seed 0.",
     )
 
 

@@ -41,9 +41,9 @@ class Encoder(FakeModel):
     def __post_init__(self) -> None:
         self.card = replace(FAKE_CARD, kind="masked")
 
-    def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+    def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         self.words = words
-        for _, options in asked:
+        for _, options in requests:
             ranks = np.array([self.ranks.get(option, 0) for option in options])
             yield BlankDistribution(self.tokens, np.array(self.log_probs), np.full(len(options), np.nan), ranks)
 
@@ -189,8 +189,8 @@ def test_options_that_cannot_be_are_refused(options: dict[str, int]) -> None:
 
 def test_a_model_that_answers_too_little_gives_no_result() -> None:
     class Silent(Encoder):
-        def fill(self, asked: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
-            return iter(list(super().fill(asked, k, words))[:1])
+        def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
+            return iter(list(super().fill(requests, k, words))[:1])
 
     benchmark = Benchmark("small", "1", "0", (RELATION,))
     with pytest.raises(Incomplete, match="1 of 2"):

@@ -25,9 +25,9 @@ class Says(FakeModel):
     scores: tuple[float, ...] = ()
     exact: tuple[bool, ...] = ()
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         exact = np.array(self.exact or [True] * len(self.scores))
-        for _ in asked:
+        for _ in requests:
             yield OptionScores(tuple(np.array([score]) for score in self.scores), (slice(0, 1),) * 3, exact)
 
 

@@ -11,8 +11,8 @@ from probing.settings import Settings
 
 
 def test_parts_cover_each_relation_with_each_template(benchmark: Benchmark) -> None:
-    found = parts(benchmark, Settings(templates=(), limit=3))
-    assert found == [Part("P30", t, 3) for t in range(3)] + [Part("P36", t, 2) for t in range(3)]
+    all_parts = parts(benchmark, Settings(templates=(), limit=3))
+    assert all_parts == [Part("P30", t, 3) for t in range(3)] + [Part("P36", t, 2) for t in range(3)]
 
 
 def test_the_numbers_of_templates_are_those_of_the_relations_that_are_asked(benchmark: Benchmark) -> None:

@@ -32,8 +32,8 @@ class Says(FakeModel):
 
     tokens: tuple[float, ...] = TOKENS
 
-    def score(self, asked: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-        for _ in asked:
+    def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
+        for _ in requests:
             whole = scoring.start or self.card.kind == "masked"
             tokens = np.array(self.tokens if whole else self.tokens[1:])
             yield OptionScores((tokens,), (slice(0, 1),), np.ones(1, dtype=bool))
@@ -192,11 +192,11 @@ def test_a_stored_result_gives_the_same_scores_again(tmp_path: Path) -> None:
 
 def test_a_model_that_knows_the_facts_finds_them_less_perplexing() -> None:
     guesses = run(FakeModel(), "graph", progress=False)
-    known = list(guesses.items.loc[guesses.items["true"], "statement"])
-    found = overall(run(FakeModel(knows=known), "graph", progress=False))
-    assert found["superiority"] == 1.0
-    assert found["discriminates"] == 1.0
-    assert found["log10_p_median"] < -10
+    true_statements = list(guesses.items.loc[guesses.items["true"], "statement"])
+    scores = overall(run(FakeModel(knows=true_statements), "graph", progress=False))
+    assert scores["superiority"] == 1.0
+    assert scores["discriminates"] == 1.0
+    assert scores["log10_p_median"] < -10
     assert 0.4 < overall(guesses)["superiority"] < 0.6
 
 

@@ -118,8 +118,8 @@ def test_crossed_dimensions_follow_changed_tags(tmp_path: Path) -> None:
         return replace(content, items=items, answer_tags=cultures)
 
     today = replace(benchmark, relations=tuple(map(relation, benchmark.relations)), digest="f" * 64)
-    asked = {"language": "en", "pair": "arab-west"}
-    old, new = (probed(content, **asked) for content in (benchmark, today))
+    options = {"language": "en", "pair": "arab-west"}
+    old, new = (probed(content, **options) for content in (benchmark, today))
     again = rescored(stored(old, tmp_path / "old"), today)
     assert_same(again, new, tmp_path)
     crossed = again.scores[again.scores["dimension"] == "culture_pair_language_relation_culture"]["group"]

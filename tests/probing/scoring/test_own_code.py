@@ -1,17 +1,15 @@
 """Falcon and MPT, whose repositories name code of their own, are loaded by transformers; their code is left alone."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import transformers as hf
-from huggingface_hub import constants
 
 from probing.scoring.load import load
-from tests.hub.local_hub import Hub, serve
+from tests.hub.local_hub import Hub
 from tests.probing.scoring.networks import FALCON, of
 from tests.tiny_models import byte_level_bpe, save
 
@@ -42,14 +40,6 @@ REPOSITORIES = {
         MPT_KEYS,
     ),
 }
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    with serve() as server:
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
-        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-        yield server
 
 
 @pytest.mark.parametrize("family", list(REPOSITORIES))

@@ -25,9 +25,9 @@ class Counting:
 
 
 def test_an_answer_has_the_scores_and_positions_of_this_request_alone() -> None:
-    given = answer(Counting(), ITEMS, step=2, batch_size=8)
-    assert (given["scores"], given["positions"]) == ([4.0, 4.0, 5.0, 5.0], 4)
-    assert given["clock"] > 0 and given["processor"] >= 0
+    answers = answer(Counting(), ITEMS, step=2, batch_size=8)
+    assert (answers["scores"], answers["positions"]) == ([4.0, 4.0, 5.0, 5.0], 4)
+    assert answers["clock"] > 0 and answers["processor"] >= 0
 
 
 def test_a_job_is_read_as_it_was_written(tmp_path: Path) -> None:

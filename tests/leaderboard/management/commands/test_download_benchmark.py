@@ -27,7 +27,7 @@ def test_what_was_downloaded_is_imported_under_the_name_of_the_catalog(
 
     monkeypatch.setattr(download_benchmark, "download", download)
     output = output_of("download_benchmark", "bear")
-    assert "2 relations, 6 items" in output and "the digest that this project knows" in output
+    assert "2 relations, 6 items" in output and "the digest in the catalog" in output
     benchmark = Benchmark.objects.get()
     assert (benchmark.slug, benchmark.title, benchmark.probe) == ("bear", "BEAR", "multiple_choice")
     assert (data / benchmark.path / "P30.jsonl").exists()

@@ -97,7 +97,7 @@ def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
     assert (first.current, sample.current) == (False, True)
     assert first.version != sample.version
     assert (
-        "1 of 3 parts within their categories were drawn anew at random, with seed 0"
+        "1 of 3 parts within their categories were drawn again at random, with seed 0"
         in benchmarks.read(sample).notes[-1]
     )
 

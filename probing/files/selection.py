@@ -1,4 +1,4 @@
-"""Which of a model's files are read, and which of them hold the weights."""
+"""Selection of the files of a model that are loaded, and of those that hold the weights."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -9,13 +9,13 @@ from probing.files.listing import INDEX, LARGEST, SINGLE, TOKENIZER, VOCABULARIE
 
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 WEIGHTS = (SINGLE, INDEX)
-WANTED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
+LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
 
 
-def wanted(names: Iterable[str]) -> list[str]:
-    """Return those of the files that loading needs, in order; nothing else is downloaded or read."""
+def files_to_load(names: Iterable[str]) -> list[str]:
+    """Return the files that loading needs, sorted by name; no others are downloaded or read."""
     present = set(names)
-    files = WANTED.union(() if TOKENIZER in present else vocabulary(present))
+    files = LOADED.union(() if TOKENIZER in present else vocabulary(present))
     return sorted(name for name in present if name in files or SHARD.fullmatch(name))
 
 

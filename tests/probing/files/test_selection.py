@@ -3,24 +3,24 @@
 import pytest
 
 from probing.errors import BadWeights, UnsafeModel
-from probing.files.wanted import refuse_pickles, wanted, weight_files
+from probing.files.selection import files_to_load, refuse_pickles, weight_files
 
 
-def test_only_weights_config_and_tokenizer_are_wanted() -> None:
+def test_only_weights_config_and_tokenizer_are_loaded() -> None:
     names = ["pytorch_model.bin", "model.safetensors", "modeling_x.py", "config.json", "tokenizer.json", "README.md"]
-    assert wanted(names) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert files_to_load(names) == ["config.json", "model.safetensors", "tokenizer.json"]
 
 
 @pytest.mark.parametrize("name", ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"])
-def test_shards_are_wanted(name: str) -> None:
-    assert wanted([name]) == [name]
+def test_shards_are_loaded(name: str) -> None:
+    assert files_to_load([name]) == [name]
 
 
 @pytest.mark.parametrize(
     "name", ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
 )
-def test_other_places_and_formats_are_not_wanted(name: str) -> None:
-    assert wanted([name]) == []
+def test_other_places_and_formats_are_not_loaded(name: str) -> None:
+    assert files_to_load([name]) == []
 
 
 def test_weights_must_be_safetensors() -> None:

@@ -1,0 +1,56 @@
+"""The curve of the overview: the figures of one benchmark against the sizes of the models."""
+
+from collections.abc import Sequence
+
+from leaderboard.display import cells, charts, labels
+from leaderboard.display.charts import Chart, SizedScore
+from leaderboard.lists.families import family_of
+from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, ModelRow
+from leaderboard.models.run import run_url
+from leaderboard.probe_pages import pages_of
+
+
+def curve_column(columns: Sequence[BenchmarkColumn], slug: str) -> BenchmarkColumn | None:
+    """Return the benchmark of the curve: the one named by the slug, or else the one with the most models."""
+    drawable = [column for column in columns if column.figures]
+    named = [column for column in drawable if column.slug == slug]
+    return next(iter([*named, *sorted(drawable, key=lambda column: -len(column.figures))]), None)
+
+
+def curve_charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:
+    """Return the curve of a benchmark, if the size of any of its models is known."""
+    if column is None:
+        return []
+    scores = [
+        _sized(row.hub_id, row.parameters, figure)
+        for row in rows
+        if (figure := row.figures.get(column.slug)) and row.parameters and not column.is_about_other_items(figure)
+    ]
+    if not scores:
+        return []
+    metric = pages_of(column.version).metric_label(column.metric)
+    title = f"{column.measure.title}: {labels.within(metric)} by model size"
+    plot = charts.scaling_curve(scores, column.chance, labels.within(metric))
+    return [Chart("curve", title, _summary(title, scores, column.chance), plot)]
+
+
+def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
+    name, href = hub_id.rpartition("/")[2], run_url(figure.run)
+    family = family_of(hub_id)
+    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href)
+
+
+def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
+    """Describe the curve: how many models, the lowest and the highest, and the sources."""
+    low, high = (pick(scores, key=lambda score: score.value) for pick in (min, max))
+    measured = sum(score.is_measured for score in scores)
+    sentences = [
+        f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
+        f"{len(scores) - measured} published (hollow points)."
+    ]
+    if len(scores) > 1:
+        ends = [f"{end.value:.3f} ({end.label}, {cells.parameters(end.parameters).text})" for end in (low, high)]
+        sentences.append(f"From {ends[0]} to {ends[1]}.")
+    if chance is not None:
+        sentences.append(f"Guessing reaches {chance:.3f}.")
+    return " ".join(sentences)
