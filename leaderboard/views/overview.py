@@ -13,6 +13,8 @@ from leaderboard.lists.overview import citations, model_rows, overview, running,
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.lists.overview_rows import BenchmarkColumn, ModelRow, Overview
 from leaderboard.lists.scores import OVERALL
+from leaderboard.models import Benchmark
+from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.overview_curve import curve_charts, curve_column
 from leaderboard.probe_pages.overview_measures import PartChoice, measures, parts_offered
 from leaderboard.probe_pages.overview_table import overview_table
@@ -94,6 +96,7 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "benchmarks": chosen.benchmarks,
         "updated": everything.updated,
         "running": running().count(),
+        "quiz": _quiz(everything.columns),
         "filters": filters,
         "named": benchmarks_and_relations(filters.search),
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
@@ -187,3 +190,10 @@ def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query:
     cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
     sources = {run.pk: source(run).text for run in citations(cited)}
     return Matrix(overview_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
+
+
+def _quiz(columns: Sequence[BenchmarkColumn]) -> Benchmark | None:
+    """Return the first benchmark of which readers can try questions themselves."""
+    benchmarks = (column.measure.versions[0] for column in columns)
+    playable = (row for row in benchmarks if row.path and not pages_of(row).question_form.unplayable)
+    return next(playable, None)

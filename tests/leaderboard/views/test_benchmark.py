@@ -195,7 +195,7 @@ def test_other_settings_and_some_of_the_items_stand_under_headings_with_ranks_of
     assert [row["model"] for row in rows(client, TINY + "?sort=-accuracy")] == [name for name, _ in expected]
     page = client.get(TINY).content.decode()
     assert page.index("org/whole") < page.index("Other settings: PLL original") < page.index("org/other")
-    assert page.index("org/other") < page.index("Some of the items: limit 5") < page.index("org/part")
+    assert page.index("org/other") < page.index("Some of the questions: limit 5") < page.index("org/part")
     assert [row["group"] for row in csv_rows(client, TINY)] == ["", "PLL original", "limit 5"]
 
 
@@ -204,7 +204,8 @@ def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchm
     assert "by model size, 1 model." in client.get(TINY).content.decode()
     make.finished(tiny, 0.4, make.model("org/whole"))
     make.finished(tiny, 0.3, make.model("org/also-whole"))
-    assert "by model size, 2 models." in client.get(TINY).content.decode()
+    page = client.get(TINY).content.decode()
+    assert "by model size, 2 models. Best and largest: whole (135 M), 0.400 ± 0." in page
 
 
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
