@@ -17,35 +17,21 @@ limit is missed.
 """
 
 import argparse
-import gzip
-import http.client
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 
-from speed.page_server import QUERIES
+from speed.page_figures import HEADER, MemoryFigures, PageFigures
+from speed.page_requests import Server, measure, measure_download
 from speed.web_load import ROOT, Site, free_port
 
 RESULTS = Path(__file__).parent / "results" / "pages.json"
-ROUNDS = 7
-SETTLED = 0.005  # seconds after which the server has done all that belongs to a request
-LONGEST = 20.0  # seconds after which a page is not measured again
-TIMEOUT = 300  # seconds
-MIB = 2**20
-# The limits: times the bare view's time, queries, bytes, bytes of memory.
-ANEW, FIRST, AT_ONCE, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 15.0, 15.0, 50.0, 2.0, 12, 300_000, 60_000
-MEMORY = 400 * MIB
-MORE_MEMORY = 50 * MIB  # that a download may take
-BEGINNING = 30_000  # bytes of the bare view that the first row of a download is compared with
 LARGE_DOWNLOAD = "/runs/{large}/items/?format=csv"
-DOWNLOADS = ("format=csv", "/api/v1/")  # which are as long as what they hold
 
 FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
 SECOND_RUN = f"SELECT min(id) FROM leaderboard_run WHERE artefact <> '' AND id > ({FIRST_RUN})"
@@ -87,192 +73,6 @@ PAGES = (
 )
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A response: how long it took, the processor time of the server, the bytes that were sent, and their text."""
-
-    seconds: float
-    processor: float
-    sent: int
-    text: bytes
-    queries: int
-
-
-@dataclass(frozen=True)
-class PageFigures:
-    """What was measured about a page, computed anew and unchanged, and about the bare view of its size.
-
-    Times are milliseconds until it is there: of a reader after a change that is no result (`anew`), of the first one
-    after new results of all benchmarks (`first`), and of one who comes before the lists are renewed (`at_once`).
-    `renewal` is how long that takes, for the lists of the pages that were measured before as well. `processor` and
-    `bare_processor` are what the web process needed of its processors for a page computed anew and for the bare view.
-    `queries` are those of the reader who comes at once.
-    """
-
-    page: str
-    bare: float
-    anew: float
-    first: float
-    at_once: float
-    renewal: float
-    unchanged: float
-    processor: float
-    bare_processor: float
-    queries: int
-    raw: int
-    zipped: int
-
-    @property
-    def misses(self) -> list[str]:
-        """Sentences on the limits that the page misses."""
-        limits: dict[str, tuple[float, float]] = {
-            "times the bare view, computed anew": (self.anew / self.bare, ANEW),
-            "times the bare view, after new results": (self.first / self.bare, FIRST),
-            "times the bare view, at once after new results": (self.at_once / self.bare, AT_ONCE),
-            "times the bare view, unchanged": (self.unchanged / self.bare, UNCHANGED),
-            "queries": (self.queries, MOST_QUERIES),
-        }
-        if not any(part in self.page for part in DOWNLOADS):
-            limits |= {"bytes": (self.raw, RAW), "bytes compressed": (self.zipped, ZIPPED)}
-        return [
-            f"{self.page}: {value:,.1f} {name}, must be {limit:,.0f} at most."
-            for name, (value, limit) in limits.items()
-            if value > limit
-        ]
-
-
-@dataclass(frozen=True)
-class DownloadFigures:
-    """What was measured about a streamed download: times in milliseconds, and bytes.
-
-    `bare` and `first_row` are times until the bare view and until the first row is there. `memory`: by how much the
-    memory of the web process grew until the end.
-    """
-
-    page: str
-    bare: float
-    first_row: float
-    whole: float
-    rows: int
-    memory: int
-
-    @property
-    def misses(self) -> list[str]:
-        """Sentences on the limits that the download misses."""
-        times = self.first_row / self.bare
-        misses = [f"{self.page}: the first row after {times:.1f} times the bare view, must be {ANEW:.0f} at most."]
-        memory = f"{self.page}: {self.memory / MIB:.0f} MiB more memory, must be {MORE_MEMORY / MIB:.0f} at most."
-        return [*(misses if times > ANEW else []), *([memory] if self.memory > MORE_MEMORY else [])]
-
-
-@dataclass(frozen=True)
-class Server:
-    """The web server that is measured."""
-
-    port: int
-    process: int
-
-    def processor_time(self) -> float:
-        """Return the seconds for which its threads have had a processor, to a microsecond."""
-        threads = Path(f"/proc/{self.process}/task").iterdir()
-        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1e9
-
-
-def get(server: Server, address: str) -> Answer:
-    """Ask for a page as a browser does, and read all of it; raise `ValueError` unless its status is 200."""
-    began, processor = time.perf_counter(), server.processor_time()
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
-    connection.request("GET", address, headers={"Host": "localhost", "Accept-Encoding": "gzip"})
-    response = connection.getresponse()
-    sent = response.read()
-    seconds = time.perf_counter() - began
-    connection.close()
-    if response.status != 200:
-        raise ValueError(f"{address} has the status {response.status}.")
-    text = gzip.decompress(sent) if response.getheader("Content-Encoding") == "gzip" else sent
-    time.sleep(SETTLED)
-    used = server.processor_time() - processor
-    return Answer(seconds, used, len(sent), text, int(response.getheader(QUERIES, "0")))
-
-
-def measure(server: Server, page: str) -> PageFigures:
-    """Ask for a page computed anew, the same unchanged, and the bare view in turns; return the medians."""
-    whole = get(server, page)
-    bare: list[Answer] = []
-    anew: list[Answer] = []
-    first: list[Answer] = []
-    at_once: list[Answer] = []
-    renewal: list[float] = []
-    unchanged: list[float] = []
-    began = time.perf_counter()
-    while len(bare) < ROUNDS and (not bare or time.perf_counter() - began < LONGEST):
-        get(server, "/speed/changed?figures=yes")
-        at_once.append(get(server, page))
-        get(server, "/speed/changed?figures=yes")
-        renewal.append(get(server, "/speed/renewed").seconds)
-        first.append(get(server, page))
-        get(server, "/speed/changed")
-        anew.append(get(server, page))
-        unchanged.append(get(server, page).seconds)
-        bare.append(get(server, f"/speed/bare?bytes={len(whole.text)}"))
-    return PageFigures(
-        page,
-        bare=milliseconds([answer.seconds for answer in bare]),
-        anew=milliseconds([answer.seconds for answer in anew]),
-        first=milliseconds([answer.seconds for answer in first]),
-        at_once=milliseconds([answer.seconds for answer in at_once]),
-        renewal=milliseconds(renewal),
-        unchanged=milliseconds(unchanged),
-        processor=milliseconds([answer.processor for answer in anew]),
-        bare_processor=milliseconds([answer.processor for answer in bare]),
-        queries=max(answer.queries for answer in at_once),
-        raw=len(whole.text),
-        zipped=whole.sent,
-    )
-
-
-def measure_download(server: Server, page: str) -> DownloadFigures:
-    """Ask for a download as long as it is, and for the bare view, in turns; return medians and the growth of memory."""
-    bare: list[float] = []
-    first: list[float] = []
-    whole: list[float] = []
-    Path(f"/proc/{server.process}/clear_refs").write_text("5")  # the peak of its memory is what it has now
-    before = memory_of(server.process, "VmRSS")
-    began = time.perf_counter()
-    while not bare or (len(bare) < ROUNDS and time.perf_counter() - began < LONGEST):
-        bare.append(get(server, f"/speed/bare?bytes={BEGINNING}").seconds)
-        row, end, rows = download(server, page)
-        first.append(row)
-        whole.append(end)
-    return DownloadFigures(
-        page,
-        milliseconds(bare),
-        milliseconds(first),
-        milliseconds(whole),
-        rows,
-        memory=memory_of(server.process, "VmHWM") - before,
-    )
-
-
-def download(server: Server, page: str) -> tuple[float, float, int]:
-    """Return the seconds until the first row and until the end of a CSV file, and the number of its rows."""
-    began = time.perf_counter()
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
-    connection.request("GET", page, headers={"Host": "localhost"})
-    response = connection.getresponse()
-    response.readline()  # the names of the columns
-    response.readline()
-    first = time.perf_counter() - began
-    rows = 1 + sum(1 for _ in response)
-    connection.close()
-    return first, time.perf_counter() - began, rows
-
-
-def milliseconds(seconds: Sequence[float]) -> float:
-    """Return the median of some times in milliseconds."""
-    return round(1000 * float(median(seconds)), 1)
-
-
 @contextmanager
 def served(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """Serve a site until the end of the block."""
@@ -288,55 +88,18 @@ def served(site: Site) -> Iterator[subprocess.Popen[bytes]]:
         process.wait()
 
 
-def memory_of(process: int, name: str) -> int:
-    """Return the bytes of a process in memory: "VmRSS" is what it has now, "VmHWM" the most that it has had."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    return next(1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
-
-
 def address(site: Site, page: str) -> str:
     """Return the address of a page, with the numbers of the runs that it names."""
     return page.format_map({name: site.rows(query)[0] for name, query in RUNS.items() if f"{{{name}}}" in page})
 
 
-def row(figures: PageFigures) -> str:
-    times = (figures.anew, figures.first, figures.at_once, figures.unchanged)
-    anew, first, at_once, unchanged = (time / figures.bare for time in times)
-    return (
-        f"| {figures.page:<50} | {figures.bare:8.1f} | {figures.anew:8.1f} | {anew:5.1f} | "
-        f"{first:5.1f} | {at_once:7.1f} | {figures.renewal:11.1f} | {unchanged:9.1f} | "
-        f"{figures.processor:9.1f} | {figures.processor / figures.bare_processor:5.1f} | "
-        f"{figures.queries:7} | {figures.raw / 1000:6.0f} | {figures.zipped / 1000:6.0f} |"
-    )
-
-
-def print_header() -> None:
-    header = (
-        "page".ljust(50),
-        "bare, ms",
-        "anew, ms",
-        "times",
-        "first",
-        "at once",
-        "renewal, ms",
-        "unchanged",
-        "processor",
-        "times",
-        "queries",
-        "KB",
-        "gzip",
-    )
-    print("| " + " | ".join(header) + " |")
-    print("|" + "|".join("-" * (len(title) + 2) for title in header) + "|")
-
-
 def measure_pages(site: Site, server: Server, pages: Sequence[str]) -> list[PageFigures]:
     """Measure pages, and print a line on each."""
-    print_header()
+    print(HEADER)
     figures = []
     for page in (address(site, page) for page in pages):
         figures.append(measure(server, page))
-        print(row(figures[-1]), flush=True)
+        print(figures[-1].line, flush=True)
     return figures
 
 
@@ -351,22 +114,17 @@ def report(site: Site, some: Sequence[str] = ()) -> int:
     """Measure every page and the download and store the results, or measure `some` pages; return the exit code."""
     with served(site) as process:
         server = Server(site.port, process.pid)
+        before = server.memory()
         pages = measure_pages(site, server, some or PAGES)
         if some:
             return exit_code([miss for page in pages for miss in page.misses])
-        memory = memory_of(process.pid, "VmHWM")
-        stream = measure_download(server, address(site, LARGE_DOWNLOAD))
-    print(
-        f"\n{stream.page}: the first of {stream.rows:,} rows after {stream.first_row:.1f} ms "
-        f"({stream.first_row / stream.bare:.1f} times the bare view), the last after {stream.whole / 1000:.1f} s, "
-        f"{stream.memory / MIB:.0f} MiB more memory."
-    )
-    print(f"\nPeak memory of the web process: {memory / MIB:.0f} MiB.")
-    results = {"memory": memory, "pages": [asdict(page) for page in pages], "download": asdict(stream)}
+        peak = server.peak_memory()
+        download = measure_download(server, address(site, LARGE_DOWNLOAD))
+        memory = MemoryFigures(before, max(peak, server.peak_memory()))
+    print(f"\n{download.line}\n\n{memory.line}")
+    results = {"memory": asdict(memory), "pages": [asdict(page) for page in pages], "download": asdict(download)}
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
-    misses = [*(miss for page in pages for miss in page.misses), *stream.misses]
-    misses += [f"Peak memory: {memory / MIB:.0f} MiB, must be {MEMORY / MIB:.0f} at most."] if memory > MEMORY else []
-    return exit_code(misses)
+    return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory.misses])
 
 
 def main() -> int:

@@ -147,13 +147,24 @@ def test_a_measuring_process_loads_no_statistics() -> None:
     assert "scipy.stats" not in loaded_by("import probing.probes, probing.results.joining")
 
 
+@pytest.mark.parametrize("probe", ["multiple_choice", "perplexity"])
+def test_comparing_results_loads_no_statistics(probe: str) -> None:
+    """They would take 20 MB of a web process."""
+    answers = {"correct": [True, False] * 3, "true": [True, False] * 3, "perplexity": [5.0, 3.0, 4.0, 6.0, 1.0, 2.0]}
+    rows = answers | {"relation": ["P1"] * 6, "template": [0] * 6, "index": list(range(6)), "statement": list("abcdef")}
+    results = f"{{'first': pd.DataFrame({rows}), 'second': pd.DataFrame({rows})}}"
+    code = f"import pandas as pd; from probing.probes import probe_named; probe_named('{probe}').compare({results})"
+    assert "scipy.stats" not in loaded_by(code)
+
+
 @pytest.mark.parametrize("code", ["import probing", "from probing.__main__ import parser; parser([]).format_help()"])
 def test_the_help_loads_nothing_that_takes_long_to_import(code: str) -> None:
     assert not {"numpy", "pandas", "scipy", "torch", "transformers"} & set(loaded_by(code))
 
 
-def test_importing_the_sites_addresses_loads_no_torch() -> None:
-    assert "torch" not in loaded_by("import django; django.setup(); import leaderboard.urls")
+def test_importing_the_sites_addresses_loads_nothing_that_takes_much_memory() -> None:
+    large = {"torch", "transformers", "tokenizers", "plotly", "requests", "scipy.optimize", "scipy.stats"}
+    assert not large & set(loaded_by("import django; django.setup(); import leaderboard.urls"))
 
 
 def loaded_by(code: str) -> list[str]:

@@ -7,7 +7,7 @@ from django.conf.locale import LANG_INFO
 
 from leaderboard.models import Run
 from probing.analysis.crossed import CROSSED
-from probing.curation.predicates import PREDICATES
+from probing.formats.own_templates import own_names
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -111,8 +111,7 @@ def metric(name: str) -> str:
 
 def relation(name: str) -> str:
     """Return a relation in words: the name of its Wikidata property, or its own with spaces for underscores."""
-    predicate = PREDICATES.get(name)
-    words = predicate.name if predicate else OTHER_PREDICATES.get(name, "")
+    words = own_names().get(name) or OTHER_PREDICATES.get(name, "")
     return sentence(words) or (plain(name) if "_" in name and name == name.lower() else name)
 
 

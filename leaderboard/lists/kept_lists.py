@@ -27,7 +27,8 @@ class _Kept(NamedTuple):
 class KeptLists(Generic[ListT]):
     """The last lists that readers needed, each with the version of the figures that it is made of.
 
-    At most `most` lists are kept, those that were used last. Readers share them and must change nothing in them.
+    At most `most` lists are kept, those that were used last. Readers share them and must change nothing in them. A list
+    of an older version is dropped before the next one is made, so that not both take memory.
     """
 
     def __init__(self, most: int) -> None:
@@ -54,6 +55,7 @@ class KeptLists(Generic[ListT]):
             with self._lock:
                 if self._is_current(key, version):
                     return self._used(key)
+                self._lists.pop(key, None)
             try:
                 new_list = make(version)
                 self._keep(key, _Kept(version, new_list, make))
@@ -68,14 +70,14 @@ class KeptLists(Generic[ListT]):
         Where the rows of benchmarks have changed, lists are dropped: they are made with such rows.
         """
         with self._lock:
-            lists = list(self._lists.items())
+            lists = [(key, kept.version, kept.make) for key, kept in self._lists.items()]
         renewed = 0
-        for key, kept in lists:
-            version = figures_version(*kept.version.benchmarks)
-            if version == kept.version:
+        for key, before, make in lists:
+            version = figures_version(*before.benchmarks)
+            if version == before:
                 continue
-            if version.of_benchmarks == kept.version.of_benchmarks:
-                self.get(key, version, kept.make)
+            if version.of_benchmarks == before.of_benchmarks:
+                self.get(key, version, make)
                 renewed += 1
             else:
                 with self._lock:

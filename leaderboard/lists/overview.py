@@ -7,9 +7,8 @@ whose published figures are in other metrics, or that still wait to be measured,
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from django.db.models import Count, Q, QuerySet, TextField
 from django.db.models.functions import Cast
@@ -58,6 +57,9 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
     return [group for group, _ in counts]
 
 
+Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
+
+
 @dataclass(frozen=True, eq=False)
 class _StoredFigures:
     """The figures of finished runs by version of their benchmark, all models, and those with published figures.
@@ -69,6 +71,16 @@ class _StoredFigures:
     by_version: Mapping[int, Sequence[Figure]]
     models: Mapping[int, ListedModel]
     published: Collection[tuple[str, int]]
+    _last: list[tuple[Waiting, Overview]] = field(default_factory=list)
+
+    def overview(self, waiting: Waiting) -> Overview:
+        """Return the overview while these runs wait; the last one is remembered for the next reader."""
+        for for_waiting, made in self._last[:1]:
+            if for_waiting == waiting:
+                return made
+        made = _overview(self, waiting)
+        self._last[:] = [(waiting, made)]
+        return made
 
 
 # The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
@@ -83,11 +95,11 @@ def overview(measures: Sequence[Measure]) -> Overview:
     """
     version = figures_version()
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
-    return _overview(_FIGURES.get(key, version, lambda _: _read_figures(measures)), _waiting())
+    return _FIGURES.get(key, version, lambda _: _read_figures(measures)).overview(_waiting())
 
 
-def _waiting() -> frozenset[tuple[str, int]]:
-    """Return the slug of the benchmark and the number of the model of each open run. One query."""
+def _waiting() -> Waiting:
+    """Read which models wait or are being measured, and on which benchmarks. One query."""
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
@@ -102,12 +114,11 @@ def _read_figures(measures: Sequence[Measure]) -> _StoredFigures:
     published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
     pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
     figures = _StoredFigures(measures, by_version, models, list(pairs))
-    _overview(figures, _waiting())
+    figures.overview(_waiting())
     return figures
 
 
-@lru_cache(maxsize=3)
-def _overview(stored: _StoredFigures, waiting: frozenset[tuple[str, int]]) -> Overview:
+def _overview(stored: _StoredFigures, waiting: Waiting) -> Overview:
     mentions = _mentions(stored, waiting)
     columns = [_column(measure, stored.by_version, mentions[measure.slug]) for measure in stored.measures]
     shown = [column for column in columns if column]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import scipy
 from numpy.typing import NDArray
+from scipy.special import bdtr
 
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
@@ -166,7 +166,8 @@ def _side_bounds(figures: Mapping[str, float]) -> dict[str, float]:
 
 
 def _mcnemar_test(gained: int, lost: int) -> float:
-    return float(scipy.stats.binomtest(gained, gained + lost).pvalue) if gained + lost else 1.0
+    """Return how often so few of one kind, or fewer, or as few of the other arise if both have the same chance."""
+    return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
 
 def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:

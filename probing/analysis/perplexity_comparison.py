@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy
+from scipy.special import stdtr, stdtrit
 
 from probing.analysis.breakdown import OVERALL, members
 from probing.analysis.comparison import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
@@ -99,7 +99,7 @@ def _paired(true: Bools, first: Floats, second: Floats) -> dict[str, Any]:
     variance = sum(spreads)
     freedom = [spread**2 / (kind.sum() - 1) for spread, kind in zip(spreads, (true, ~true), strict=True)]
     df = variance**2 / sum(freedom) if variance else 1.0
-    half = float(scipy.stats.t.ppf(0.975, df)) * sqrt(variance)
+    half = float(stdtrit(df, 0.975)) * sqrt(variance)
     bounds = [bound for values in (first, second) for bound in superiority(values[true], values[~true])]
     return {
         "n": float(len(true)),
@@ -123,13 +123,13 @@ def _p_value(difference: float, variance: float, df: float, n: int) -> float:
     """
     if abs(difference) < EQUAL:
         return 1.0
-    tail = 2 * float(scipy.stats.t.sf(abs(difference) / sqrt(variance), df)) if variance else 0.0
+    tail = 2 * float(stdtr(df, -abs(difference) / sqrt(variance))) if variance else 0.0
     return min(1.0, max(tail, 2.0 ** (1 - n)))
 
 
 def rank_shares(values: Floats) -> Floats:
     """Return the rank of each value as a share: 0 for the lowest, 1 for the highest; ties have their mean rank."""
-    ranks: Floats = (scipy.stats.rankdata(values) - 1) / max(len(values) - 1, 1)
+    ranks: Floats = (pd.Series(values).rank().to_numpy() - 1) / max(len(values) - 1, 1)
     return ranks
 
 
@@ -170,7 +170,7 @@ def rank_summary(ranks: pd.DataFrame, names: list[str]) -> pd.DataFrame:
 
 
 def _spearman(first: pd.Series, second: pd.Series) -> float:
-    ranks = [scipy.stats.rankdata(values) for values in (first, second)]
+    ranks = [values.rank() for values in (first, second)]
     if len(first) < FEWEST or any(np.ptp(of_result) == 0 for of_result in ranks):
         return float("nan")
     return float(np.corrcoef(ranks)[0, 1])

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from probing.errors import BadInput
 from probing.formats.files import parse_lines, template_text
@@ -22,6 +23,12 @@ SOURCE_KEY, PROJECT = "source", "Clozeboard"
 def own_templates(language: str) -> dict[str, str]:
     """Return predicate -> template in a language; empty if this project has none in it."""
     return {name: entry["templates"][language] for name, entry in _entries().items() if language in entry["templates"]}
+
+
+@lru_cache(maxsize=1)
+def own_names() -> dict[str, str]:
+    """Return predicate -> what it says in a few words, such as "place of birth"."""
+    return {predicate: entry["name"] for predicate, entry in _entries().items()}
 
 
 def all_own_questions() -> dict[str, Mapping[str, str]]:
@@ -65,7 +72,7 @@ def _line(predicate: str, template: str, source: str) -> dict[str, str]:
 
 
 @lru_cache
-def _entries() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+def _entries() -> Mapping[str, Mapping[str, Any]]:
     """Return the entry of each predicate, whose file also describes kinds of subjects."""
     content = tomllib.loads(OWN_PREDICATES.read_text(encoding="utf-8"))
     return {name: entry for name, entry in content.items() if name != "kinds"}

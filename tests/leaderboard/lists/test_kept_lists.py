@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from threading import Event
+from weakref import ref
 
 import pytest
 from django.db import OperationalError, connection, transaction
@@ -73,6 +74,32 @@ def test_a_list_that_cannot_be_made_is_made_by_the_next_reader() -> None:
     with pytest.raises(OperationalError):
         lists.get("key", version("1"), broken)
     assert lists.get("key", version("1"), lambda _: 1) == 1
+
+
+class Content:
+    """A list that can be watched."""
+
+
+@pytest.mark.parametrize("by_reader", [True, False], ids=["reader", "renewal"])
+def test_a_list_is_gone_before_the_next_one_is_made(monkeypatch: pytest.MonkeyPatch, by_reader: bool) -> None:
+    lists = KeptLists[Content](most=2)
+    made: list[ref[Content]] = []
+    alive: list[int] = []
+
+    def content(_: FiguresVersion) -> Content:
+        alive.append(sum(reference() is not None for reference in made))
+        new = Content()
+        made.append(ref(new))
+        return new
+
+    lists.get("key", version("1"), content)
+    if by_reader:
+        lists.get("key", version("2"), content)
+    else:
+        monkeypatch.setattr("leaderboard.lists.kept_lists.figures_version", lambda *benchmarks: version("2"))
+        lists.renew()
+    assert alive == [0, 0]
+    assert made[-1]() is not None
 
 
 CHANGES: dict[str, Change] = {

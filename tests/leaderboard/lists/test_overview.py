@@ -1,5 +1,7 @@
 """The figures of the overview: which run's figure a model has, in which metric, and about which items."""
 
+from weakref import ref
+
 import pytest
 
 from leaderboard.lists.listed_models import ModelKey
@@ -136,3 +138,13 @@ def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> No
     rows = with_open_runs(shown(tiny).rows)
     shown_rows = [(row.key, row.figures["tiny"].value, len(row.open_runs)) for row in rows]
     assert shown_rows == [(("org/a", "Q4_1, 4 bits, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]
+
+
+def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -> None:
+    tiny = make.benchmark()
+    make.finished(tiny)
+    before = ref(shown(tiny))
+    assert before() is shown(tiny), "it is kept"
+    make.finished(tiny)
+    assert len(shown(tiny).rows) == 2
+    assert before() is None

@@ -31,6 +31,12 @@ def test_it_counts_gains_and_losses_and_tests_them_exactly() -> None:
     assert row["low"] < 0.35 < row["high"]
 
 
+@pytest.mark.parametrize(("gained", "lost"), [(0, 1), (3, 3), (4, 3), (2, 7), (300, 1)])
+def test_the_p_value_is_that_of_the_exact_binomial_test(gained: int, lost: int) -> None:
+    first, second = results([False] * gained + [True] * lost), results([True] * gained + [False] * lost)
+    assert overall(first, second)["p"] == pytest.approx(binomtest(gained, gained + lost).pvalue, rel=1e-9)
+
+
 def test_equal_results_do_not_differ() -> None:
     same = results([True, False] * 10)
     figures = overall(same, same)

@@ -1,4 +1,4 @@
-"""Questions of this project, which stand in benchmarks of culture pairs that have none."""
+"""Questions of this project, which stand in benchmarks of culture pairs that have none, and names of predicates."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from probing.curation.predicates import PREDICATES
 from probing.formats.own_questions import QUESTIONS_FILE, write_questions
-from probing.formats.own_templates import own_templates
+from probing.formats.own_templates import own_names, own_templates
 
 LANGUAGES = ("en", "ar", "ko", "es")
 
@@ -20,6 +20,10 @@ def test_every_predicate_has_a_question_with_one_subject_in_every_language(tmp_p
     for predicate, texts in content["questions"].items():
         assert texts.keys() == set(LANGUAGES), predicate
         assert all(text.count("{}") == 1 and text[-1] in "?؟" for text in texts.values()), predicate
+
+
+def test_the_names_of_predicates_are_those_of_curation() -> None:
+    assert own_names() == {name: predicate.name for name, predicate in PREDICATES.items()}
 
 
 def test_only_the_chosen_predicates_and_languages_are_written(tmp_path: Path) -> None:
