@@ -17,7 +17,7 @@ DLAMA_ITEMS = 2 * 78_259
 LANGUAGES = {"arab-west": ("ar", "en"), "asia-west": ("ko", "en"), "southamerica-west": ("es", "en")}
 REGIONS = {"arab-west": "ARAB_REGION", "asia-west": "ASIA", "southamerica-west": "SOUTH_AMERICA"}
 # The items and candidates of each predicate in the English files of DLAMA's predecessor about Arab and Western
-# countries. Its own have not been seen.
+# countries, which are two fifths of the items that DLAMA has about a pair. Its own candidates have not been seen.
 PREDICATES = {
     "P17": (900, 51),
     "P19": (1200, 1188),
@@ -40,8 +40,6 @@ PREDICATES = {
     "P1376": (45, 41),
     "P1412": (1200, 63),
 }
-# DLAMA has so many times as many facts about a pair as its predecessor; candidates cannot be more times as many.
-GROWTH = 78_259 / 3 / sum(items for items, _ in PREDICATES.values())
 
 
 def write_bear(folder: Path, items: int) -> None:
@@ -65,7 +63,7 @@ def _bear_fact(index: int, ids: Sequence[str], labels: Sequence[str]) -> dict[st
 
 
 def write_dlama(folder: Path, items: int) -> None:
-    """Write about so many items in DLAMA's format, always with as many candidates as all of DLAMA has at most."""
+    """Write about so many items in DLAMA's format, with all candidates however few its items are."""
     shares = {name: share / sum(n for n, _ in PREDICATES.values()) for name, (share, _) in PREDICATES.items()}
     for pair, languages in LANGUAGES.items():
         for language in languages:
@@ -73,7 +71,7 @@ def write_dlama(folder: Path, items: int) -> None:
             place.mkdir(parents=True)
             for predicate, (_, candidates) in PREDICATES.items():
                 count = round(items / 2 / len(LANGUAGES) * shares[predicate])
-                facts = _dlama_facts(predicate, count, round(candidates * GROWTH))
+                facts = _dlama_facts(predicate, count, candidates)
                 for region, of_culture in {REGIONS[pair]: facts[::2], "WESTERN_COUNTRIES": facts[1::2]}.items():
                     _write_lines(place / f"{predicate}_general_{region}.jsonl", of_culture)
     for language in {language for languages in LANGUAGES.values() for language in languages}:

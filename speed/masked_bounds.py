@@ -1,8 +1,8 @@
 """Masked inputs that BEAR takes, and the fewest that would do: `python -m speed.masked_bounds TOKENIZER`.
 
 A masked model reads each statement of template 0 once for each of its tokens. The inputs of all of BEAR are counted
-without a network. How few of them prove which options are best is found with the trained model of the speed test
-(`speed/early_decision.py`). CLOZEBOARD_TEST_DATA names the folder with BEAR's files.
+without a network. How few of them prove which options are best is found with a small model that is trained on the true
+statements of three relations (`speed/early_decision.py`). CLOZEBOARD_TEST_DATA names the folder with BEAR's files.
 """
 
 import argparse
@@ -55,7 +55,7 @@ def main() -> int:
         "tokenizer": {"class": type(tokenizer).__name__, "vocabulary": len(tokenizer)},
         "statements": sum(len(texts) for _, texts in requests(benchmark)),
         "counts": {name: vars(count) for name, count in counts(benchmark, tokenizer).items()},
-        "early_decision": early_decision(benchmark, options.items),
+        "early_decision": early_decision(benchmark, tokenizer, options.items),
     }
     text = json.dumps(results, indent=1) + "\n"
     if options.items == ITEMS:

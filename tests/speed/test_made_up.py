@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from probing.catalog import open_benchmark
-from speed.made_up import BEAR_OPTIONS, BEAR_RELATIONS, FIRST_RELATION, GROWTH, PREDICATES, write_bear, write_dlama
+from speed.made_up import BEAR_OPTIONS, BEAR_RELATIONS, FIRST_RELATION, PREDICATES, write_bear, write_dlama
 
 
 def test_items_of_bear_are_spread_evenly_over_its_relations(tmp_path: Path) -> None:
@@ -20,7 +20,7 @@ def test_dlama_has_all_candidates_however_few_its_items_are(tmp_path: Path) -> N
     assert benchmark.probe == "ranking"
     assert len(benchmark.relations) == 6 * len(PREDICATES)
     for relation in benchmark.relations:
-        assert len(relation.answer_space) == round(PREDICATES[relation.label][1] * GROWTH)
+        assert len(relation.answer_space) == PREDICATES[relation.label][1]
     assert abs(benchmark.size - 6 * 500) < len(benchmark.relations)
 
 
