@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from transformers import DynamicCache
 
 from probing.arrays import Ids
 from probing.benchmark import Benchmark
@@ -21,7 +22,9 @@ from probing.language_model import ModelCard, OptionScores, Request, Scoring
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import asked_relation, parts
-from probing.scoring.packing import pack
+from probing.scoring.kv_cache import KVCache
+from probing.scoring.packing import PackedRow, often_repeated, pack
+from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -50,7 +53,7 @@ class CountingPrefixes(UniformModel):
             statements = [prompt.fill(option, blank) for prompt, options in window for option in options]
             sequences = [statement.ids for statement in self.encoder.encode(statements, scoring.span)]
             tree = prefix_tree(sequences)
-            self.in_rows += sum(len(row.nodes) for row in pack(tree, np.flatnonzero(tree.inner), None))
+            self.in_rows += sum(len(row.nodes) for row in packed(tree))
             self.scored += len(sequences)
             self.sequences += sequences
             yield from super().score(window, scoring)
@@ -59,6 +62,19 @@ class CountingPrefixes(UniformModel):
     def distinct(self) -> int:
         """The distinct prefixes with something after them."""
         return int(prefix_tree(self.sequences).inner.sum())
+
+
+def packed(tree: PrefixTree) -> list[PackedRow]:
+    """Return all rows of a tree: where they would repeat many nodes, those of these nodes come first and are kept."""
+    nodes = np.flatnonzero(tree.inner)
+    rows = pack(tree, nodes, None)
+    stem = often_repeated(rows)
+    if not len(stem):
+        return rows
+    cache, place = KVCache(tree, len(stem), stem), np.full(len(tree.token), -1)
+    place[stem] = np.arange(len(stem))
+    cache.add(DynamicCache(), 0, place)  # without layers, as there is no network
+    return pack(tree, stem, None) + pack(tree, np.setdiff1d(nodes, stem), cache)
 
 
 def main() -> int:

@@ -17,15 +17,14 @@ def percent(share: float, form: str = ".0f") -> str:
 
 
 def memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory of whole runs, by their work and size."""
-    return markdown(
-        ("work", "items", "scores of options", "MiB beside the model"),
-        [
-            (work, f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}")
-            for work, runs in results["runs"].items()
-            for run in runs
-        ],
-    )
+    """Return the memory of whole runs by their work and size, and what each further item takes."""
+    rows = []
+    for work, runs in results["runs"].items():
+        for before, run in zip([None, *runs], runs, strict=False):
+            more = (run["bytes"] - before["bytes"]) / (run["items"] - before["items"]) if before else None
+            cells = f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}"
+            rows.append((work, *cells, f"{more / 1000:.1f} kB" if more else ""))
+    return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
 
 
 def commands_table(results: Mapping[str, Any]) -> str:
@@ -72,7 +71,8 @@ def culture_table(results: Mapping[str, Any]) -> str:
         "estimated with pieces of six letters, where there is no tokenizer": "estimated_by_pieces",
         "estimated with the model's own tokens": "estimated",
     }
-    return markdown(("", "positions"), [(line, f"{results[name]:,}") for line, name in lines.items()])
+    rows = [(line, f"{results[name]:,}", percent(results[name] / results["distinct"])) for line, name in lines.items()]
+    return markdown(("", "positions", "of the bound"), rows)
 
 
 def masked_inputs_table(results: Mapping[str, Any]) -> str:

@@ -23,3 +23,10 @@ def test_a_common_beginning_counts_once_and_a_last_token_not_at_all() -> None:
 
 def test_requests_that_are_repeated_share_everything() -> None:
     assert counted(REQUEST, REQUEST).distinct == counted(REQUEST).distinct
+
+
+def test_a_long_beginning_that_many_rows_would_repeat_is_in_one_of_them() -> None:
+    long = "word " * 60
+    options = [f"{number:04} {number:04}" for number in range(100)]
+    model = counted((prompt(f"{long}[X] is in [Y]!", "a"), options))
+    assert model.distinct <= model.in_rows < 1.1 * model.distinct

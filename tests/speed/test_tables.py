@@ -12,9 +12,11 @@ from speed.tables import (
 )
 
 
-def test_memory_is_given_in_mebibytes_for_each_size() -> None:
-    runs = {"ranking": [{"items": 1000, "scores": 50_000, "bytes": 3 * 2**20}]}
-    assert memory_table({"runs": runs}).splitlines()[2] == "| ranking | 1,000 | 50,000 | 3 |"
+def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:
+    small = {"items": 1000, "scores": 50_000, "bytes": 3 * 2**20}
+    large = {"items": 2000, "scores": 100_000, "bytes": 3 * 2**20 + 2_000_000}
+    lines = memory_table({"runs": {"ranking": [small, large]}}).splitlines()
+    assert lines[2:] == ["| ranking | 1,000 | 50,000 | 3 |  |", "| ranking | 2,000 | 100,000 | 5 | 2.0 kB |"]
 
 
 def test_commands_are_compared_with_a_python_that_does_nothing() -> None:
@@ -36,6 +38,7 @@ def test_the_lower_bound_of_ranking_stands_below_what_is_computed() -> None:
     names = ("in_rows", "distinct", "distinct_first_rule", "estimated_by_pieces", "estimated")
     lines = culture_table({name: number for number, name in enumerate(names, 1000)}).splitlines()
     assert [line.split("|")[2] for line in lines[2:4]] == [" 1,000 ", " 1,001 "]
+    assert lines[3].endswith("| 100 % |")
 
 
 def test_inputs_are_shares_of_all_positions() -> None:
