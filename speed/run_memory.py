@@ -1,84 +1,82 @@
-"""Memory that whole runs take beside the model, at three sizes up to BEAR-big's: `python -m speed.run_memory`.
+"""Memory that whole runs take beside the model, at three sizes each: `python -m speed.run_memory`.
 
-The benchmarks are made up in the form and size of BEAR-big: 78 relations with 68 options an item and three templates.
-The model has no network, so that all memory is that of the run: statements, rows, scores and the result. What a network
-needs for a batch is bounded by the batch (`peak_memory` in results/peers.json).
+Multiple choice is run up to the size of BEAR-big, ranking up to that of DLAMA, on made-up benchmarks of their form
+(`speed/made_up.py`). The model has no network, so that all memory is that of the run: statements, rows, scores and the
+result. What a network needs for a batch is bounded by the batch (`peak_memory` in results/peers.json).
 """
 
 import argparse
 import gc
 import json
 import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import probing
 from probing.uniform_model import UniformModel
 from speed.machine import describe
+from speed.made_up import BEAR_BIG_ITEMS, DLAMA_ITEMS, FIRST_RELATION, write_bear, write_dlama
 from speed.peers.protocol import high_water_mark
+from speed.tables import memory_table
 
 RESULTS = Path(__file__).parent / "results" / "memory.json"
 LIMIT = 2 * 2**30  # bytes beside the model
-RELATIONS, OPTIONS, TEMPLATES = 78, 68, 3
-ITEMS = (2_558, 10_229, 40_916)  # the last is BEAR-big's number
+PARTS = (16, 4, 1)  # a sixteenth, a quarter and all of the items
+
+
+class Work(NamedTuple):
+    """Runs of one probe: what writes their benchmark with so many items, how many there are, and settings of a run."""
+
+    write: Callable[[Path, int], None]
+    items: int
+    settings: Mapping[str, Any]
+
+
+WORK = {
+    "multiple choice, as BEAR-big": Work(write_bear, BEAR_BIG_ITEMS, {"templates": (0, 1, 2)}),
+    "ranking, as DLAMA": Work(write_dlama, DLAMA_ITEMS, {}),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed.run_memory", description=__doc__)
-    parser.add_argument("--items", type=int, nargs="+", default=ITEMS)
-    options = parser.parse_args()
-    runs = [in_new_process(items) for items in options.items]
-    for run in runs:
-        print(f"{run['items']:>7,} items, {run['statements']:>9,} statements: {run['mib']:,} MiB")
-    if tuple(options.items) == ITEMS:
-        results = {"machine": describe(), "limit": LIMIT, "runs": runs}
+    parser.add_argument("--parts", type=int, nargs="+", default=PARTS, metavar="N", help="run an Nth of the items")
+    parts = parser.parse_args().parts
+    runs = {name: [in_new_process(name, part) for part in parts] for name in WORK}
+    results = {"machine": describe(), "limit": LIMIT, "runs": runs}
+    if tuple(parts) == PARTS:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    return int(max(run["bytes"] for run in runs) > LIMIT)
+    print(memory_table(results))
+    return int(max(run["bytes"] for of_work in runs.values() for run in of_work) > LIMIT)
 
 
-def in_new_process(items: int) -> dict[str, Any]:
+def in_new_process(work: str, part: int) -> dict[str, int]:
     """Measure one run in a process of its own, as memory that is freed is not always given back."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, items).result()
+        return pool.submit(measure, work, part).result()
 
 
-def measure(items: int) -> dict[str, Any]:
+def measure(work: str, part: int) -> dict[str, int]:
     """Return the memory of a run above what the process held before it opened the benchmark."""
     with TemporaryDirectory() as name:
-        folder = Path(name)
-        write_benchmark(folder / "large", items)
-        run(folder, "first", limit=1, relations=("P0",))  # so that imports are not counted
+        folder, chosen = Path(name), WORK[work]
+        chosen.write(folder / "large", chosen.items // part)
+        run(folder, "first", limit=1, relations=(FIRST_RELATION,), **chosen.settings)  # so that imports do not count
         gc.collect()
         with high_water_mark() as peak:
-            run(folder, "out")
-    statements = items * OPTIONS * TEMPLATES
-    return {"items": items, "statements": statements, "bytes": peak.bytes, "mib": peak.bytes // 2**20}
+            run(folder, "out", **chosen.settings)
+        relations = probing.open_benchmark(folder / "large").relations
+    items = sum(len(relation.items) for relation in relations)
+    scores = sum(len(each.items) * len(each.answer_space) * len(each.templates) for each in relations)
+    return {"items": items, "scores": scores, "bytes": peak.bytes}
 
 
 def run(folder: Path, out: str, **settings: Any) -> None:
-    probing.run(UniformModel(), folder / "large", templates=(0, 1, 2), out=folder / out, progress=False, **settings)
-
-
-def write_benchmark(folder: Path, items: int) -> None:
-    """Write a benchmark in BEAR's format; its relations differ in size by one item at most."""
-    folder.mkdir()
-    relations = {}
-    for number in range(RELATIONS):
-        relation = f"P{number}"
-        labels = [f"Made-up answer {number} {option}" for option in range(OPTIONS)]
-        ids = [f"Q{number}{option:03}" for option in range(OPTIONS)]
-        templates = [f"[X] is {word} [Y] {number}." for word in ("near", "beside", "behind")]
-        relations[relation] = {"templates": templates, "answer_space_labels": labels, "answer_space_ids": ids}
-        with (folder / f"{relation}.jsonl").open("w", encoding="utf-8") as file:
-            for index in range(number, items, RELATIONS):
-                answer = index % OPTIONS
-                subject = {"sub_id": f"Q{index}00", "sub_label": f"Made-up subject {index}", "sub_aliases": []}
-                answered = {"obj_id": ids[answer], "obj_label": labels[answer], "answer_idx": answer}
-                file.write(f"{json.dumps(subject | answered)}\n")
-    (folder / "metadata_relations.json").write_text(json.dumps(relations), encoding="utf-8")
+    probing.run(UniformModel(), folder / "large", out=folder / out, progress=False, **settings)
 
 
 if __name__ == "__main__":

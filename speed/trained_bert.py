@@ -66,7 +66,7 @@ def _train(requests: Sequence[Request], folder: Path) -> None:
     statements = Encoder(tokenizer, special_tokens=True).encode(texts)
     torch.manual_seed(0)
     network = BertForMaskedLM(BertConfig())
-    loss = _fit(network, statements, tokenizer.mask_token_id)
+    loss = fit(network, statements, tokenizer.mask_token_id)
     facts = {
         "statements": len(statements),
         "steps": STEPS,
@@ -93,7 +93,7 @@ def word_piece(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL)
 
 
-def _fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> float:
+def fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> float:
     """Train the first layers on masked words; return the mean loss of the last tenth of the steps."""
     layers = network.bert.encoder.layer
     _make_identities(layers)

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from probing.benchmark import Benchmark
+from probing.analysis.answer_spaces import VERSIONED
+from probing.analysis.crossed import BY_CULTURE
+from probing.benchmark import Benchmark, Relation
 from probing.files.folders import new_folder
 from probing.probes import probe_of
 from probing.probes.parts import Part, narrowed, parts
@@ -89,14 +91,14 @@ def _condensed(
 ) -> tuple[pd.DataFrame, RowSchema]:
     """Return the condensed rows of all parts, which are checked, and the columns that the rows themselves have.
 
-    Parts are taken together whose relations have the same label, as these may share an answer space.
+    Parts are taken together whose relations share an answer space.
     """
     probe, schema = probe_of(settings), RowSchema()
-    by_label: dict[str, list[Part]] = {}
+    by_space: dict[tuple[str, ...], list[Part]] = {}
     for part in covered:
-        by_label.setdefault(chosen[part.relation].label, []).append(part)
+        by_space.setdefault(_space(chosen[part.relation]), []).append(part)
     condensed: dict[Part, pd.DataFrame] = {}
-    for label, sharing in by_label.items():
+    for (label, *_), sharing in by_space.items():
         frames, relations = [stored.rows(part) for part in sharing], chosen.select([label])
         rows = join(frames)
         check_parts(rows, sharing, relations, record)
@@ -109,6 +111,13 @@ def _condensed(
             part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)
         }
     return join(condensed[part] for part in covered), schema
+
+
+def _space(relation: Relation) -> tuple[str, ...]:
+    """Return the name of a relation's answer space: its label, and the tags of its version if it has several."""
+    tags = {name: value for name, value in relation.tags.items() if name in BY_CULTURE[VERSIONED]}
+    whole = len(tags) == len(BY_CULTURE[VERSIONED]) - 1  # the relation itself is no tag
+    return (relation.label, *map(str, tags.values())) if whole else (relation.label,)
 
 
 def _joined_record(records: Sequence[Mapping[str, Any]], benchmark: Benchmark, settings: Settings) -> dict[str, Any]:

@@ -1,13 +1,14 @@
-"""The tables of the peers' results, and the documents that contain them."""
+"""The tables of the peers' results, and the documents, which show what the files of results hold and name each file."""
 
-import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from speed.report import CHECKOUT, RESULTS, documents, ratios_table, report, summary_table, with_table
+from speed.report import CHECKOUT, RESULTS, TABLES, Table, ratios_table, report, summary_table, with_table
+
+DOCUMENTS = {file.name: file.read_text(encoding="utf-8") for file in (CHECKOUT / "docs").glob("*.md")}
+NAMED = re.compile(r"speed/results/(\w+)\.json")
 
 
 @pytest.fixture
@@ -88,28 +89,24 @@ def test_a_table_replaces_the_one_of_its_name_alone() -> None:
         with_table(text, "z", "new")
 
 
-def test_the_documents_have_a_place_for_every_table(results: dict[str, Any]) -> None:
-    for document, tables in documents(results).items():
-        text = (CHECKOUT / document).read_text(encoding="utf-8")
-        for name, table in tables.items():
-            assert table in with_table(text, name, table)
+def test_a_table_without_results_is_empty() -> None:
+    assert Table("README.md", "absent", "no-such-results", str).text() == ""
+    text = "<!-- table x -->\nold\n<!-- end of table x -->"
+    assert with_table(text, "x", "") == "<!-- table x -->\n<!-- end of table x -->"
 
 
-def shown(text: str, name: str) -> str:
-    """Return what a document has between the comments that name a table."""
-    table = re.search(f"<!-- table {name} -->\n(.*?)<!-- end of table {name} -->", text, re.DOTALL)
-    assert table
-    return table[1].rstrip("\n")
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.document}: {table.name}")
+def test_the_documents_show_the_results_and_nothing_without_them(table: Table) -> None:
+    text = (CHECKOUT / table.document).read_text(encoding="utf-8")
+    assert text == with_table(text, table.name, table.text()), "python -m speed.report writes the tables"
 
 
-@pytest.mark.parametrize(
-    ("document", "name"),
-    [("README.md", "peers"), ("docs/performance.md", "positions"), ("docs/performance.md", "ratios")],
-)
-def test_the_documents_show_the_results_and_nothing_without_them(document: str, name: str) -> None:
-    text = (CHECKOUT / document).read_text(encoding="utf-8")
-    if Path(RESULTS).exists():
-        expected = documents(json.loads(RESULTS.read_text(encoding="utf-8")))[document][name]
-    else:
-        expected = ""
-    assert shown(text, name) == expected
+def test_every_table_of_a_document_is_written_by_the_command() -> None:
+    names = [name for text in DOCUMENTS.values() for name in re.findall(r"<!-- table (.+?) -->", text)]
+    assert sorted(names) == sorted(table.name for table in TABLES if table.document.startswith("docs/"))
+
+
+def test_the_documents_name_all_results_and_no_others() -> None:
+    """The results of the peers are named before they are measured for the first time."""
+    named = {name for text in DOCUMENTS.values() for name in NAMED.findall(text)}
+    assert named - {"peers"} == {file.stem for file in RESULTS.glob("*.json")} - {"peers"}

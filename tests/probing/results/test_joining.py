@@ -1,5 +1,6 @@
 """Joining parts in a folder, one relation at a time: the same files as joining all rows in memory."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import parts
 from probing.probes.probe import tag_columns
-from probing.results import row_file
+from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined, joined_in_folder
 from probing.results.result import Result
@@ -64,6 +65,24 @@ def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[st
     joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
     for name in FILES:
         assert (tmp_path / "folder" / name).read_bytes() == (tmp_path / "memory" / name).read_bytes()
+
+
+def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = open_benchmark("culture")
+    settings = chosen_settings(benchmark, {"limit": 1})
+    stored, joins = measured(benchmark, settings, tmp_path), list[int]()
+
+    def counted(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+        tables = list(frames)
+        joins.append(len(tables))
+        return row_file.join(tables)
+
+    monkeypatch.setattr(joining, "join", counted)
+    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    versions = len(parts(benchmark, settings))
+    assert joins == [1] * versions + [versions]
 
 
 def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) -> None:
