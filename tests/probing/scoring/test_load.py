@@ -44,7 +44,8 @@ from probing.errors import (
 from probing.files.description import describe
 from probing.files.gguf_cache import GIGABYTES
 from probing.files.listing import folder_listing
-from probing.runner import peak_memory, run
+from probing.part_runner import peak_memory
+from probing.runner import run
 from probing.scoring import loading_options
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import load
