@@ -13,8 +13,9 @@ from probing.errors import BadInput
 from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
+from probing.part_runner import open_model, peak_memory, probe_part
 from probing.probes.parts import Part
-from probing.runner import Opener, Preparation, open_model, peak_memory, probe_part
+from probing.runner import Preparation
 from probing.settings import Settings
 
 SECONDS = 20.0  # for which a run is tried
@@ -76,10 +77,12 @@ def forecast(
     return forecast_prepared(source, prepared, seconds)
 
 
-def forecast_prepared(source: Opener, prepared: Preparation, seconds: float = SECONDS) -> Forecast:
+def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float = SECONDS) -> Forecast:
     """Return the forecast of a run that `Preparation` has checked; `seconds` is as in `forecast`."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
+    if len(source.devices) > 1:
+        raise BadInput("A run can be tried on one device only.", "Name one; several alike share the time of scoring.")
     model, start = open_model(source, prepared.settings, prepared.chosen)
     work = prepared.estimates.of(model)
     trial = _Trial(model, prepared.benchmark, prepared.settings, seconds)

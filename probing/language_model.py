@@ -163,21 +163,26 @@ class Usage:
             self.on_work()
 
 
-class LanguageModel(Protocol):
+class LoadedModel(Protocol):
+    """Protocol of what is known of a model that is loaded, be it in this process or in another one."""
+
+    card: ModelCard
+
+    @property
+    def dtype(self) -> str: ...
+
+
+class LanguageModel(LoadedModel, Protocol):
     """Protocol of a model: it answers streams of requests in their order and holds only a window of them in memory.
 
     A model that does not support a verb raises `UnsupportedModel`. A request that does not fit into its context is
     answered by the error `TooLong`, so that the others are answered all the same; `fitting` raises it.
     """
 
-    card: ModelCard
     usage: Usage
 
     @property
     def device(self) -> str: ...
-
-    @property
-    def dtype(self) -> str: ...
 
     @property
     def batch_tokens(self) -> int:

@@ -1,6 +1,6 @@
 """The model that the caller of a run names: checked before torch is imported, which takes seconds, and then opened."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -8,30 +8,37 @@ from typing import Any, cast
 import probing
 from probing.errors import BadInput
 from probing.files.model_files import refuse_own_tokenizer
-from probing.language_model import LanguageModel
+from probing.language_model import LanguageModel, LoadedModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 
 # The strategies by which accelerate spreads a model over devices.
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 # Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
 ATTENTION = ("sdpa", "eager")
+AUTO, CPU = "auto", "cpu"
 
 
 @dataclass(frozen=True)
 class ModelSource:
     """The arguments of `probing.run` that say which model is probed and how it is loaded.
 
+    `device`: its name, or the names of several that share the work of a run, with commas between them.
     `shared`: a memory in which the models of a sweep share tokenized statements; None without one.
     """
 
     model: Any
     tokenizer: Any = None
     commit: str = ""
-    device: str = "auto"
+    device: str = AUTO
     batch_tokens: int | None = None
     device_map: Any = None
     attn_implementation: str = ""
     shared: dict[Any, Any] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """The names of the devices, one for most runs."""
+        return tuple(name.strip() for name in self.device.split(","))
 
     def refuse_bad(self) -> None:
         """Raise `BadInput` where an argument has the wrong type, or has no effect on this kind of source."""
@@ -42,7 +49,12 @@ class ModelSource:
                 f"{self.model!r:.80} is no model.",
                 "Give a hub id, a folder, a GGUF file, or a network of transformers with its tokenizer.",
             )
-        elif self.commit or self.device != "auto" or self.device_map is not None or self.attn_implementation:
+        elif isinstance(self.device, str) and len(self.devices) > 1:
+            raise BadInput(
+                "Each of several devices loads the model for itself, and this one is in memory.",
+                "Give its hub id, folder or file, or leave device out.",
+            )
+        elif self.commit or self.device != AUTO or self.device_map is not None or self.attn_implementation:
             raise BadInput(
                 "commit, device, device_map and attn_implementation are for models that are loaded by the run; "
                 "this one is in memory.",
@@ -53,9 +65,11 @@ class ModelSource:
         refuse_bad_batch(self.batch_tokens)
 
     def _refuse_bad_loading(self) -> None:
-        for name, value in (("commit", self.commit), ("device", self.device)):
-            if not isinstance(value, str):
-                raise BadInput(f"{name} cannot be {value!r:.80}.", "Give it as text.")
+        if not isinstance(self.commit, str):
+            raise BadInput(f"commit cannot be {self.commit!r:.80}.", "Give it as text.")
+        if not isinstance(self.device, str):
+            raise BadInput(f"device cannot be {self.device!r:.80}.", "Give it as text; several: cuda:0,cuda:1.")
+        refuse_bad_devices(self.devices)
         if not isinstance(self.tokenizer, str | Path | None):
             raise BadInput(
                 "Only a network in memory takes a tokenizer in memory.", "Give the folder or hub id of the tokenizer."
@@ -102,6 +116,17 @@ def refuse_bad_batch(tokens: Any) -> None:
         raise BadInput(f"Batches cannot hold {tokens!r:.80} tokens.", "Give a whole number, 1 or more.")
 
 
+def refuse_bad_devices(names: Sequence[str]) -> None:
+    """Raise `BadInput` where several devices cannot share a run. A processor can be named several times, a GPU not."""
+    if len(names) == 1:
+        return
+    if not {"", AUTO}.isdisjoint(names):
+        raise BadInput(f"device cannot be {','.join(names)!r:.80}.", "Name each device, such as cuda:0,cuda:1.")
+    gpus = ["cuda:0" if name == "cuda" else name for name in names if name != CPU]
+    if len(set(gpus)) < len(gpus):
+        raise BadInput(f"{','.join(names):.80} names a GPU twice.", "Name each GPU once.")
+
+
 def refuse_bad_device_map(device_map: Any, device: str) -> None:
     """Raise `BadInput` where this is no map of devices, or a device is named beside it."""
     if device_map is None:
@@ -109,7 +134,7 @@ def refuse_bad_device_map(device_map: Any, device: str) -> None:
     if device_map not in DEVICE_MAPS if isinstance(device_map, str) else not isinstance(device_map, Mapping):
         names = ", ".join(DEVICE_MAPS)
         raise BadInput(f"device_map cannot be {device_map!r:.80}.", f"Choose {names}, or map modules to devices.")
-    if device != "auto":
+    if device != AUTO:
         raise BadInput("device and device_map both say where the model goes.", "Leave out one of the two.")
 
 
@@ -122,7 +147,7 @@ def refuse_bad_attention(name: Any) -> None:
         )
 
 
-def refuse_without_effect(settings: Mapping[str, Any], model: LanguageModel) -> None:
+def refuse_without_effect(settings: Mapping[str, Any], model: LoadedModel) -> None:
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
     settings = usual_spelling(settings)
     dtype = settings.get("dtype", model.dtype)

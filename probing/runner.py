@@ -1,44 +1,32 @@
-"""Run a probe with a model on a benchmark: the only module that joins the three."""
+"""Run a probe with a model on a benchmark, on one device or several, and write the result."""
 
-import platform
-import resource
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
-from functools import cache
-from importlib import import_module
-from importlib.metadata import version
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Protocol, cast
-
-from tqdm import tqdm
+from typing import Any, cast
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.errors import BadInput, Incomplete, TooLong
+from probing.devices.model import ModelOnDevices, opened_source
+from probing.errors import BadInput
+from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.progress import progress_bar
-from probing.estimate.work import Estimates, WorkEstimate, estimate_work
+from probing.estimate.work import Estimates, WorkEstimate
 from probing.files.folders import alone
-from probing.language_model import DType, LanguageModel, Usage
-from probing.model_source import ModelSource, refuse_without_effect
+from probing.language_model import DType, LanguageModel, LoadedModel
+from probing.model_source import ModelSource
+from probing.part_runner import Job, Opener, Start, described, open_model, probe_and_store
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, asked_relation, narrowed, parts, skipped
+from probing.probes.parts import Part, parts
 from probing.results.checkpoint import Partial
 from probing.results.finished import finished_run, refuse_other_run
-from probing.results.joining import PartResult, joined_in_folder
+from probing.results.joining import joined_in_folder
 from probing.results.result import Result
-from probing.results.skipped_items import count_left_out, no_rows, too_long_items
-from probing.results.tokens import write_tokens
-from probing.scoring.panics import without_panics
 from probing.settings import Settings
-
-PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 
 
 @dataclass(frozen=True)
@@ -65,19 +53,6 @@ class Preparation:
         return cls(content, settings, chosen, keep_tokens, Estimates(content, settings), keep_rows)
 
 
-class Start(NamedTuple):
-    """When a process began with a run (UTC), and for how long it loaded the model."""
-
-    time: datetime
-    load_seconds: float
-
-
-class Opener(Protocol):
-    """Something that a model can be opened from, such as a `ModelSource`."""
-
-    def open(self, dtype: str, quantization: str) -> LanguageModel: ...
-
-
 def run(
     model: Any,
     benchmark: str | Path | Benchmark,
@@ -101,8 +76,9 @@ def run(
     `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
     For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none.
     `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
-    them. `batch_tokens`: token positions per batch, calibrated on
-    the real work if not given.
+    them. Several devices with commas, such as "cuda:0,cuda:1", share the work: each has a process that loads the model
+    and probes one part (a relation with a template) after the other.
+    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
     same call goes on from there. A folder that holds this very run already is not measured again: its result is
     returned. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
@@ -124,11 +100,17 @@ def run(
     source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
     source.refuse_bad()
     refuse_bad_out(out, prepared)
-    return run_prepared(source, prepared, out, progress=progress)
+    with opened_source(source) as opener:
+        return run_prepared(opener, prepared, out, progress=progress)
 
 
 def run_prepared(
-    source: Opener, prepared: Preparation, out: str | Path | None, *, progress: bool, title: str = ""
+    source: Opener[LanguageModel | ModelOnDevices],
+    prepared: Preparation,
+    out: str | Path | None,
+    *,
+    progress: bool,
+    title: str = "",
 ) -> Result:
     """Probe a model with what `Preparation` has checked; the arguments are those of `run`.
 
@@ -141,67 +123,18 @@ def run_prepared(
         with alone(target, may_exist=True):
             model, start = open_model(source, settings, prepared.chosen)
             settings = replace(settings, dtype=cast(DType, model.dtype))
-            if earlier := finished_run(target, _provenance(model, content, settings)):
+            if earlier := finished_run(target, described(model.card, content, settings)):
                 return earlier
-            partial = _open_partial(target, model, content, settings, prepared.keep_tokens)
+            stored = _open_partial(target, model, content, settings, prepared.keep_tokens)
             work = prepared.estimates.of(model)
-            bar = progress_bar(*_work_done(partial, work), shown=progress, title=title)
-            _probe_missing(model, content, settings, start, partial, work, bar)
-            tokens = [path for part in parts(content, settings) if (path := partial.tokens(part))]
-            result = joined_in_folder(partial, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
-            partial.remove()
+            with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
+                job = Job(content, settings, stored)
+                _probe_missing(model, start, job, work, PartsProgress(bar, work))
+            tokens = [path for part in parts(content, settings) if (path := stored.tokens(part))]
+            result = joined_in_folder(stored, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
+            stored.remove()
             # Without `out` the folder is removed now, and the rows are to stay.
             return result if out is not None else replace(result, rows=result.items)
-
-
-def probe_part(
-    model: LanguageModel,
-    benchmark: Benchmark,
-    settings: Settings,
-    part: Part,
-    *,
-    start: Start | None = None,
-    work: WorkEstimate | None = None,
-    tokens: Path | None = None,
-    on_share: Callable[[float], None] = lambda share: None,
-) -> PartResult:
-    """Probe one part.
-
-    `on_share` is called after each batch with the share of the part's work that is done. `work`: the estimate that
-    this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
-    """
-    start = start or Start(datetime.now(UTC), 0.0)
-    settings.refuse_kind(model.card.kind)
-    probe_of(settings).refuse_kind(model.card.kind)
-    model = model.starting(settings.start)
-    relation = asked_relation(benchmark, settings, part.relation)
-    probe, usage = probe_of(settings), model.usage
-    estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
-    before, begin = replace(usage), time.perf_counter()
-    with without_panics(model.card.id), model.scoring_state(), _reported(usage, estimate, on_share):
-        if tokens and isinstance(probe, MultipleChoice):
-            answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
-        else:
-            answers = list(probe.rows(model, relation, part.template, settings))
-    if len(answers) != part.items:
-        raise Incomplete(
-            f"The model answered {len(answers)} of {part.items} items of {part.relation}, template {part.template}.",
-            "Run it again, and report it if it happens again.",
-        )
-    on_share(1)
-    cost = _cost(before, usage, start, time.perf_counter() - begin)
-    rows = [answer for answer in answers if not isinstance(answer, TooLong)]
-    record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
-    record["items_skipped"] += too_long_items(relation, part.template, answers)
-    return PartResult(probe.frame(rows) if rows else no_rows(), record)
-
-
-def open_model(source: Opener, settings: Settings, chosen: Mapping[str, Any]) -> tuple[LanguageModel, Start]:
-    """Open the model of a run, and refuse chosen settings that would do nothing on it."""
-    begin, start_time = time.perf_counter(), datetime.now(UTC)
-    model = source.open(settings.dtype, settings.quantization)
-    refuse_without_effect(chosen, model)
-    return model, Start(start_time, time.perf_counter() - begin)
 
 
 def refuse_bad_out(out: Any, prepared: Preparation) -> None:
@@ -221,115 +154,31 @@ def refuse_bad_out(out: Any, prepared: Preparation) -> None:
         raise BadInput("With --decide not all tokens are scored, so they cannot be kept.", "Leave out one of the two.")
 
 
-@contextmanager
-def _reported(usage: Usage, work: WorkEstimate, on_share: Callable[[float], None]) -> Iterator[None]:
-    """Call `on_share` after each batch with the share of the work that is done since this block began."""
-    before = dict(usage.by_verb)
-
-    def report() -> None:
-        on_share(work.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
-
-    usage.on_work = report
-    try:
-        yield
-    finally:
-        usage.on_work = None
-
-
-def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
-    """Return which model was probed on which benchmark, how, and with which software."""
-    return {
-        "model": asdict(model.card),
-        "benchmark": {
-            **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
-            "first_letters": benchmark.first_letters,
-        },
-        "benchmark_notes": list(narrowed(benchmark, settings).notes),
-        "probe": settings.probe,
-        "settings": settings.to_json(),
-        "settings_digest": settings.digest,
-        "seed": settings.seed,
-        "language": settings.language,
-        "packages": {"python": platform.python_version()} | _versions(),
-        "device": model.device,
-        "dtype": model.dtype,
-        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "items_skipped": [relation._asdict() for relation in skipped(benchmark, settings)],
-        "peak_memory": peak_memory(model.device),
-    }
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """Return the versions of the packages that can change a number; reading them takes longer than some parts."""
-    return {name: version(name) for name in PACKAGES}
-
-
-def _cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> dict[str, Any]:
-    """Return times (UTC), and the work between two readings of a model's usage."""
-    return {
-        "start": start.time.isoformat(timespec="seconds"),
-        "end": datetime.now(UTC).isoformat(timespec="seconds"),
-        "timing": {"load_seconds": round(start.load_seconds, 3), "score_seconds": round(score_seconds, 3)},
-        "statements": round(now.statements - before.statements),
-        "positions": now.positions - before.positions,
-        "padding": now.padding - before.padding,
-    }
-
-
-def peak_memory(device: str) -> dict[str, int]:
-    """Return the largest memory that this process has held, in bytes, and that on its accelerator."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    memory = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
-    if device.startswith("cuda"):
-        memory["device"] = import_module("torch").cuda.max_memory_allocated(device)
-    return memory
-
-
 def _probe_missing(
-    model: LanguageModel,
-    benchmark: Benchmark,
-    settings: Settings,
+    model: LanguageModel | ModelOnDevices,
     start: Start,
-    partial: Partial,
+    job: Job,
     work: Mapping[Part, WorkEstimate],
-    bar: tqdm,
+    progress: PartsProgress,
 ) -> None:
-    """Probe and store each part that is not stored yet, with a progress bar that goes by estimated work."""
-    missing = {part: estimate for part, estimate in work.items() if not partial.has(part)}
-    too_long = 0
-    with bar:
-        for part, estimate in missing.items():
-            bar.set_postfix_str(f"{part.relation}, {too_long} too long" if too_long else part.relation, refresh=False)
-            advance = _advance(bar, estimate.positions)
-            done = probe_part(
-                model,
-                benchmark,
-                settings,
-                part,
-                start=start,
-                work=estimate,
-                tokens=partial.tokens(part),
-                on_share=advance,
-            )
-            partial.store(part, done.rows, done.record)
-            too_long += count_left_out(done.record)
+    """Probe and store each part that is not stored yet."""
+    missing = {part: estimate for part, estimate in work.items() if not job.partial.has(part)}
+    if isinstance(model, ModelOnDevices):
+        model.probe(job, missing, progress)
+        return
+    for part, estimate in missing.items():
+        progress.begin(part)
+        progress.end(part, probe_and_store(model, job, part, estimate, start, partial(progress.share, part)))
 
 
-def _work_done(partial: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
+def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
     """Return the work of all parts, and that of the parts that are stored already."""
-    done = sum(estimate.positions for part, estimate in work.items() if partial.has(part))
+    done = sum(estimate.positions for part, estimate in work.items() if stored.has(part))
     return sum(estimate.positions for estimate in work.values()), done
 
 
-def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:
-    """Return the function that moves the bar to a share of the next part, which takes this many positions."""
-    begin = bar.n
-    return lambda share: bar.update(begin + share * positions - bar.n)
-
-
 def _open_partial(
-    out: Path, model: LanguageModel, benchmark: Benchmark, settings: Settings, with_tokens: bool
+    out: Path, model: LoadedModel, benchmark: Benchmark, settings: Settings, with_tokens: bool
 ) -> Partial:
     weights = {"commit": model.card.commit, "files": model.card.files}
     identity = {"model": weights, "benchmark": benchmark.digest, "settings": settings.digest}

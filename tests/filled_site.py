@@ -18,10 +18,10 @@ from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.language_model import LanguageModel
+from probing.part_runner import probe_part
 from probing.probes.normalise import normalised
 from probing.probes.parts import parts
 from probing.results.joining import joined
-from probing.runner import probe_part
 from probing.scoring.load import load
 from probing.template import prompt
 from tests.leaderboard import factories as make

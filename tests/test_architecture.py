@@ -30,15 +30,11 @@ LAYERS = [
     {"probing.catalog", "probing.curation", "probing.judging", "probing.probes"},
     {"probing.estimate", "probing.model_source", "probing.results"},
     {"probing.scoring"},
+    {"probing.part_runner"},
+    {"probing.measuring"},
+    {"probing.devices"},
     {"probing.runner"},
-    {
-        "probing.dry_run",
-        "probing.graph_sampling",
-        "probing.harness",
-        "probing.measuring",
-        "probing.sentences",
-        "probing.studies",
-    },
+    {"probing.dry_run", "probing.graph_sampling", "probing.harness", "probing.sentences", "probing.studies"},
     {"probing.remote", "probing.sweeps"},
     {"probing.monitor"},
     {"probing.command_line"},
@@ -59,7 +55,7 @@ SITE_LAYERS = [
     {"leaderboard.management"},
 ]
 HARNESS = ("probing.harness.backend", "probing.harness.importing")
-LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child", *HARNESS)
+LOADS_TORCH = ("probing.scoring.", "probing.monitor", "probing.measuring.child", "probing.devices.child", *HARNESS)
 
 
 def modules() -> dict[str, ast.Module]:

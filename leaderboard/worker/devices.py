@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from filelock import FileLock, Timeout
 
 AUTO = "auto"
@@ -18,8 +19,10 @@ def own_device(name: str = AUTO) -> Iterator[str]:
     """Yield the device on which a worker measures, and keep other workers of this machine from choosing it.
 
     With "auto" on a machine with several GPUs it is the first one that no worker has. If all have one, it is one of
-    them; a device that `name` states is used even if another worker has it.
+    them; a device that `name` states is used even if another worker has it. Raises `CommandError` for several.
     """
+    if "," in name:
+        raise CommandError(f"A worker measures on one device, not on {name:.80}. Start a worker for each.")
     gpus = [f"cuda:{number}" for number in range(count_gpus())]
     choices = gpus if name == AUTO and len(gpus) > 1 else [name]
     lock = next((lock for device in choices if device != AUTO and (lock := _locked(device))), None)

@@ -26,14 +26,15 @@ class Parser(argparse.ArgumentParser):
 def add_model(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the arguments that choose the model, its device and the size of batches.
 
-    `several`: the argument is a list, which argparse leaves empty where none is named.
+    `several`: the model is a list, which argparse leaves empty where none is named, and several devices may share work.
     """
     add = parser.add_argument
     many: dict[str, Any] = {"nargs": "+", "default": []} if several else {}
     model = add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file", **many)
     model.required = not several
     add("--commit", default="", help="commit of a hub model; default: the newest")
-    add("--device", default="auto", help="cpu or cuda; default: a GPU where there is one")
+    more = "; several, such as cuda:0,cuda:1, share the work" if several else ""
+    add("--device", default="auto", help=f"cpu, cuda or cuda:1{more}; default: a GPU where there is one")
     add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
 
 

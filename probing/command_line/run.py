@@ -109,7 +109,7 @@ def run_starts(
     """Probe the model with each start token, and print the overall scores."""
     folders = {start: arguments.out / f"start-{start}" if len(starts) > 1 else arguments.out for start in starts}
     model, options, kept = arguments.model, _loading(arguments), KEPT[arguments.keep]
-    if len(starts) > 1:
+    if len(starts) > 1 and "," not in arguments.device:  # several devices load the model for each run
         chosen_settings(benchmark, settings)  # refuses bad values before the model is loaded
         options["tokenizer"] = options["tokenizer"] or ""
         options |= {name: settings.get(name, getattr(Settings, name)) for name in ("dtype", "quantization")}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from probing.command_line.token import add_token, token_of
+from probing.errors import BadInput
 from probing.files.gguf_cache import cache_folder
 from probing.remote.client import Site
 from probing.remote.worker import Plan, RemoteWorker
@@ -39,6 +40,8 @@ def work(arguments: argparse.Namespace) -> None:
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
+    if "," in arguments.device:
+        raise BadInput(f"A worker measures on one device, not on {arguments.device:.80}.", "Start a worker for each.")
     cache = arguments.cache or cache_folder()
     return Plan(
         cache=cache.expanduser().resolve(),

@@ -16,7 +16,7 @@ from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
 from probing.estimate.counting_model import CountingModel, Cut, VerbLoad
 from probing.kinds import Kind
-from probing.language_model import LanguageModel, Verb
+from probing.language_model import LoadedModel, Verb
 from probing.probes import probe_of
 from probing.probes.parts import Part, asked_relation, parts
 from probing.settings import Settings
@@ -52,7 +52,7 @@ class Estimates:
         self._benchmark, self._settings = benchmark, settings
         self._made: dict[tuple[Kind, str], dict[Part, WorkEstimate]] = {}
 
-    def of(self, model: LanguageModel) -> Mapping[Part, WorkEstimate]:
+    def of(self, model: LoadedModel) -> Mapping[Part, WorkEstimate]:
         """Return the work of each part, in the order in which they are probed."""
         tokenizer = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)
         key = model.card.kind, _digest(tokenizer) if tokenizer else ""

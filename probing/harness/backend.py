@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import torch
 from lm_eval.api.instance import Instance
@@ -39,6 +40,14 @@ class ClozeboardLM(HFLM):  # type: ignore[misc]  # the harness has no types here
     is. What cannot be computed as a prefix tree is scored by `hf` itself: encoder-decoders, networks that ignore a mask
     for pairs of tokens, and texts that are longer than a sliding window.
     """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        if "," in str(options.get("device")):
+            raise BadInput(
+                f"The harness takes one device, not {options['device']!r:.80}.",
+                "Name one, or start it by accelerate launch.",
+            )
+        super().__init__(*arguments, **options)
 
     @cached_property
     def scorer(self) -> CausalModel | None:

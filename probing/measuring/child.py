@@ -23,8 +23,8 @@ from probing.files.folders import space
 from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
+from probing.part_runner import Start, probe_part
 from probing.probes.parts import Part
-from probing.runner import Start, probe_part
 from probing.scoring.load import load
 
 REPORT_INTERVAL = 0.5  # seconds between two reports of progress

@@ -44,11 +44,19 @@ class Crashed(MeasuringFailure):
     advice = "If it happens again, use a machine with more memory."
 
     @classmethod
-    def by(cls, returncode: int) -> "Crashed":
+    def by(cls, returncode: int, **facts: object) -> Self:
         """Return the error for an exit status as Python and shells report it (-9 and 137 both mean SIGKILL)."""
         number = -returncode if returncode < 0 else returncode - 128
         names = {member.value: member.name for member in signal.Signals}
-        return cls.of(way=f"by signal {names[number]}" if number in names else f"with exit code {returncode}")
+        way = f"by signal {names[number]}" if number in names else f"with exit code {returncode}"
+        return cls.of(way=way, **facts)
+
+
+class DeviceCrashed(Crashed):
+    """The process of one of several devices that share a run ended by itself or was killed from outside."""
+
+    sentence = "The process on {device} ended {way}."
+    advice = "Run it again: complete parts are not repeated. If it happens again, use a machine with more memory."
 
 
 class TooSlow(MeasuringFailure):

@@ -15,13 +15,13 @@ from probing.estimate.work import Estimates
 from probing.language_model import DType, LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.monitor.sharing import shared
+from probing.part_runner import Start, probe_part
 from probing.probes import probe_of
 from probing.probes.columns import tag_cells
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, narrowed
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
-from probing.runner import Start, probe_part
 
 ROW_DIMENSIONS = ("relation", "template")
 

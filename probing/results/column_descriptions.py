@@ -100,7 +100,7 @@ RECORD_KEYS: Mapping[str, str] = {
     "seed": "the seed, as in `settings`",
     "language": "the language of the prompts, as in `settings`",
     "packages": "the versions of Python and of the packages that can change a number",
-    "device": "the device: cpu, or the GPU",
+    "device": "the device: cpu, or the GPU; several that shared the work with commas between them",
     "dtype": "the number format of the weights",
     "batch": "`tokens`: the token positions of a batch; `notes`: remarks on what happened on the way",
     "items_skipped": "which items were left out, by relation, and why",

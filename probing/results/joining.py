@@ -127,7 +127,8 @@ def _joined_record(records: Sequence[Mapping[str, Any]], benchmark: Benchmark, s
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one record from those of the parts, which several processes may have made.
 
-    Costs and the times of loading add up, notes are joined, memory is the largest; the rest is the newest part's.
+    Costs and the times of loading add up, notes are joined, as are the names of devices, and memory is the largest; the
+    rest is the newest part's.
     `workers` counts the items of each worker elsewhere, if there were any.
     """
     by_age = sorted(records, key=lambda record: record["end"])
@@ -143,6 +144,7 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
     notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
+    whole["device"] = ", ".join(sorted({record["device"] for record in by_age}))
     workers: Counter[str] = Counter()
     for record in by_age:
         if "worker" in record:

@@ -72,6 +72,8 @@ class LoadingOptions:
 
 
 def _device(name: str) -> torch.device:
+    if "," in name:
+        raise BadInput(f"A model is loaded on one device, not on {name!r:.80}.", "Name one; only runs share several.")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:

@@ -15,9 +15,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from probing.analysis.breakdown import OVERALL
+from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput, ProbingError
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
+from probing.part_runner import Opener
 from probing.probes import probe_named
 from probing.results.finished import refuse_other_run
 from probing.results.result import RECORD, Result
@@ -82,12 +84,12 @@ class Outcome(NamedTuple):
 class OpenOnce:
     """A model that is opened when its first run needs it, and again only for another number format or quantisation."""
 
-    def __init__(self, source: ModelSource) -> None:
+    def __init__(self, source: Opener[LanguageModel | ModelOnDevices]) -> None:
         self._source = source
-        self._models: dict[tuple[str, str], LanguageModel] = {}
+        self._models: dict[tuple[str, str], LanguageModel | ModelOnDevices] = {}
         self._failures: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def open(self, dtype: str, quantization: str) -> LanguageModel:
+    def open(self, dtype: str, quantization: str) -> LanguageModel | ModelOnDevices:
         """Return the model; an error of the first attempt is raised again without another attempt."""
         weights = dtype, quantization
         if weights in self._failures:
@@ -111,19 +113,21 @@ def take_turns(turns: Sequence[Turn], reporter: "Reporter", *, bars: bool) -> It
     groups = [(source, list(group)) for source, group in groupby(turns, lambda turn: turn.source)]
     with _fetching_ahead([group[0].fetch for _, group in groups]) as fetch:
         for number, (source, group) in enumerate(groups):
-            model = OpenOnce(source)
-            for turn in group:
-                title = reporter.begin(turn.name)
-                try:
-                    fetch(number)
-                    outcome = Outcome(turn, run_prepared(model, turn.prepared, turn.folder, progress=bars, title=title))
-                except (ProbingError, OSError) as error:
-                    outcome = Outcome(turn, None, str(error))
-                reporter.end(outcome)
-                if outcome.failure:
-                    gc.collect()  # an error and its frames refer to each other, and hold the network
-                yield outcome
-            del model
+            with opened_source(source) as opener:
+                model = OpenOnce(opener)
+                for turn in group:
+                    title = reporter.begin(turn.name)
+                    try:
+                        fetch(number)
+                        result = run_prepared(model, turn.prepared, turn.folder, progress=bars, title=title)
+                        outcome = Outcome(turn, result)
+                    except (ProbingError, OSError) as error:
+                        outcome = Outcome(turn, None, str(error))
+                    reporter.end(outcome)
+                    if outcome.failure:
+                        gc.collect()  # an error and its frames refer to each other, and hold the network
+                    yield outcome
+                del model
 
 
 def _is_same(first: str, second: str) -> bool:

@@ -22,12 +22,12 @@ from probing.analysis.intervals import wilson
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
+from probing.part_runner import probe_part
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.parts import parts
 from probing.results.option_labels import option_ranges, ranges_as_json
 from probing.results.rescoring import all_scores
 from probing.results.row_file import OPTIONS
-from probing.runner import probe_part
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel

@@ -10,9 +10,9 @@ from probing.language_model import LanguageModel
 from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded
 from probing.measuring.protocol import Task
+from probing.part_runner import Start, probe_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
-from probing.runner import Start, probe_part
 
 
 class InProcess:

@@ -16,10 +16,11 @@ from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound,
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import ModelCard
+from probing.part_runner import Start, probe_part
 from probing.probes.parts import Part, parts
 from probing.results.joining import merged
 from probing.results.result import Result
-from probing.runner import Start, probe_part, run
+from probing.runner import run
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
@@ -108,6 +109,7 @@ def test_a_resumed_run_keeps_the_notes_of_its_first_process(benchmark: Benchmark
 def test_the_records_of_parts_from_several_processes_are_joined() -> None:
     def part(start: str, end: str, memory: dict[str, int], load: float, *notes: str) -> dict:
         return {
+            "device": f"cuda:{start}",
             "start": start,
             "end": end,
             "batch": {"tokens": int(end), "notes": list(notes)},
@@ -119,6 +121,7 @@ def test_the_records_of_parts_from_several_processes_are_joined() -> None:
     parts = [part("1", "4", {"process": 9}, 0.25, "b"), part("0", "2", {"process": 5, "device": 7}, 2, "a")]
     record = merged([*parts, part("0", "3", {"process": 6, "device": 8}, 2, "a", "c")])
     assert (record["start"], record["end"], record["batch"]) == ("0", "4", {"tokens": 4, "notes": ["a", "c", "b"]})
+    assert record["device"] == "cuda:0, cuda:1"
     assert record["timing"] == {"load_seconds": 2.25, "score_seconds": 1.5}, "each process loads once"
     assert record["peak_memory"] == {"process": 9, "device": 8}
     assert [record[name] for name in ("statements", "positions", "padding", "items_done")] == [6] * 4

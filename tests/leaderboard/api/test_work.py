@@ -21,10 +21,10 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import elsewhere
 from leaderboard.worker.jobs import ATTEMPTS
 from probing.formats import FORMATS
+from probing.part_runner import probe_part
 from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL
 from probing.results.joining import PartResult
-from probing.runner import probe_part
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.hub.local_hub import Hub

@@ -13,10 +13,10 @@ from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.stored import benchmarks
 from leaderboard.worker.arrivals import RowsRefused, checked, covered
 from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.part_runner import probe_part
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult
-from probing.runner import probe_part
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, Pupil, ShortSighted
 from tests.leaderboard import factories as make

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
+from django.core.management.base import CommandError
 
 from leaderboard.worker.devices import count_gpus, own_device
 
@@ -30,6 +31,14 @@ def test_more_workers_than_gpus_share_them(two_gpus: None) -> None:
     with ExitStack() as workers:
         devices = [workers.enter_context(own_device()) for _ in range(3)]
     assert set(devices) == {"cuda:0", "cuda:1"}
+
+
+def test_a_worker_takes_no_more_than_one_device() -> None:
+    with (
+        pytest.raises(CommandError, match=r"not on cuda:0,cuda:1\. Start a worker for each"),
+        own_device("cuda:0,cuda:1"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("visible", ["", "-1", "0"])

@@ -19,8 +19,8 @@ from leaderboard.worker.jobs import measure_again
 from leaderboard.worker.lease import Ended, LeasedPart
 from leaderboard.worker.verification import TOLERANCES, ResultsDiffer, difference, drawn, verify
 from probing.measuring.failures import Crashed
+from probing.part_runner import probe_part
 from probing.probes.parts import Part
-from probing.runner import probe_part
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub

@@ -56,3 +56,8 @@ def test_a_site_that_does_not_answer_is_one_line(
     monkeypatch.setenv(TOKEN_VARIABLE, "T")
     assert main(["work", "ftp://site.example"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_worker_takes_no_more_than_one_device() -> None:
+    with pytest.raises(BadInput, match=r"not on cuda:0,cuda:1\. Start a worker for each"):
+        plan_of(parsed("--device", "cuda:0,cuda:1"))

@@ -235,6 +235,11 @@ def test_a_network_in_training_is_left_as_it_was(gpt2: Path) -> None:
     assert ours.model.training
 
 
+def test_several_devices_which_hf_would_replace_by_one_are_refused(gpt2: Path) -> None:
+    with pytest.raises(BadInput, match=r"The harness takes one device, not 'cpu,cpu'\. Name one"):
+        ClozeboardLM(pretrained=str(gpt2), device="cpu,cpu")
+
+
 def test_the_entry_point_for_coming_releases_of_the_harness_names_the_model() -> None:
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
     ((name, value),) = tomllib.loads(text)["project"]["entry-points"]["lm_eval.models"].items()

@@ -10,10 +10,10 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, Request
+from probing.part_runner import probe_part
 from probing.probes.cloze import INSTRUCTIONS, Cloze, Instruction, tokens_to_answer
 from probing.probes.parts import Part
 from probing.probes.probe import Row, tag_columns
-from probing.runner import probe_part
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
 

@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from transformers import RobertaConfig, RobertaForMaskedLM
 
-from probing import runner
+from probing import part_runner
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
+from probing.part_runner import probe_part
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts
@@ -20,7 +21,7 @@ from probing.results.joining import PartResult, joined
 from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, skipped_in_words
-from probing.runner import probe_part, run
+from probing.runner import run
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
 from probing.settings import Settings
@@ -150,7 +151,7 @@ def test_a_resumed_run_leaves_out_the_same_items(
             raise KeyboardInterrupt
         return probe_part(model, content, settings, part, **rest)
 
-    monkeypatch.setattr(runner, "probe_part", interrupted)
+    monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(gpt2, two_wordings(), templates=(0, 1), out=tmp_path / "out", progress=False)
     resumed = run(gpt2, two_wordings(), out=tmp_path / "out", templates=(0, 1), progress=False)

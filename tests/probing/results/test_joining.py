@@ -13,6 +13,7 @@ from probing.analysis.condensed import FIGURES
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
+from probing.part_runner import probe_part
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import parts
@@ -21,7 +22,7 @@ from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult, joined, joined_in_folder
 from probing.results.result import Result
-from probing.runner import probe_part, run
+from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel
 

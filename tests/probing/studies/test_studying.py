@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import probing
-from probing import runner
+from probing import part_runner
 from probing.errors import BadInput
 from probing.studies.study import PAIR_COLUMNS, Pair
 from tests.fakes import FakeModel
@@ -58,7 +58,7 @@ def test_a_study_goes_on_where_it_was_interrupted(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    probe_part = runner.probe_part
+    probe_part = part_runner.probe_part
     asked: list[tuple[str, str, str]] = []
 
     def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
@@ -67,7 +67,7 @@ def test_a_study_goes_on_where_it_was_interrupted(
         asked.append((model.card.id, content.slug, part.relation))
         return probe_part(model, content, settings, part, **options)
 
-    monkeypatch.setattr(runner, "probe_part", interrupted)
+    monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         probing.study(MODELS, folders, out=tmp_path / "out")
     assert asked[-1] == ("org/clever", "small", "P30")

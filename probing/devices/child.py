@@ -1,0 +1,90 @@
+"""A process on one device: it loads the model there, and probes and stores the parts that the run gives it.
+
+`python -m probing.devices.child CONNECTION PARENT`, started by `process`, takes the number of an open connection to the
+run, and that of the process that the run is in.
+"""
+
+import gc
+import sys
+import traceback
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+
+import torch
+
+from probing.devices.messages import Begin, Load, Loaded, Probe, Share, Stored
+from probing.errors import Incomplete, ProbingError
+from probing.measuring.parent_death import die_with_parent
+from probing.part_runner import open_model, probe_and_store
+
+
+class RunEndedError(Exception):
+    """The other side of the connection is closed, so that nobody waits for this process any more."""
+
+
+def main() -> int:
+    connection = Connection(int(sys.argv[1]))
+    die_with_parent(int(sys.argv[2]))
+    gc.freeze()  # what was imported is never garbage
+    gc.enable()
+    return serve(connection)
+
+
+def serve(connection: Connection) -> int:
+    """Work until the run has ended, and return 0; report an error, whatever it is, and return 1."""
+    try:
+        work(connection)
+    except RunEndedError:
+        return 0
+    except ProbingError as error:
+        report: ProbingError = error
+    except Exception as error:  # of any kind, which the run may not be able to read
+        traceback.print_exc()
+        reason = f"{type(error).__name__}: {error}".rstrip(": .")
+        report = Incomplete(f"A process of the run has failed: {reason}.", "Report it if it happens again.")
+    with suppress(ConnectionError):
+        connection.send(report)
+    return 1
+
+
+def work(connection: Connection) -> None:
+    """Load the model, and do what is ordered; raise `RunEndedError` when there are no more orders."""
+    load: Load = _receive(connection)
+    _share_processor(load.sharers)
+    model, start = open_model(load.source, load.settings, {})
+    tokenizer = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)
+    _send(connection, Loaded(model.card, model.dtype, tokenizer))
+    while True:
+        match _receive(connection):
+            case Begin(job, card):
+                run, model.card = job, card
+            case Probe(part, estimate):
+                too_long = probe_and_store(
+                    model, run, part, estimate, start, lambda share: _send(connection, Share(share))
+                )
+                _send(connection, Stored(too_long))
+
+
+def _share_processor(processes: int) -> None:
+    """Use as many threads as fall to each of so many processes."""
+    if processes > 1:
+        torch.set_num_threads(max(1, torch.get_num_threads() // processes))
+
+
+def _receive(connection: Connection) -> Any:
+    try:
+        return connection.recv()
+    except (EOFError, ConnectionError) as error:
+        raise RunEndedError from error
+
+
+def _send(connection: Connection, report: Any) -> None:
+    try:
+        connection.send(report)
+    except ConnectionError as error:
+        raise RunEndedError from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Messages between a run and its processes on devices. Both sides are this library, so they are pickled objects."""
+
+from typing import Any, NamedTuple
+
+from probing.estimate.work import WorkEstimate
+from probing.language_model import ModelCard
+from probing.model_source import ModelSource
+from probing.part_runner import Job
+from probing.probes.parts import Part
+from probing.settings import Settings
+
+
+class Load(NamedTuple):
+    """The first order to a process: to load a model.
+
+    `source` names one device. `settings` say in which number format. `sharers`: how many processes share the
+    processor, so that each uses as many of its threads as falls to it.
+    """
+
+    source: ModelSource
+    settings: Settings
+    sharers: int
+
+
+class Begin(NamedTuple):
+    """The order to take parts of a run from now on. `card`: what the run's record says of the model."""
+
+    job: Job
+    card: ModelCard
+
+
+class Probe(NamedTuple):
+    """The order to probe a part and store it. `work`: what the reports of its progress rest on."""
+
+    part: Part
+    work: WorkEstimate
+
+
+class Loaded(NamedTuple):
+    """The report that the model is ready. `tokenizer`: that of the library tokenizers; None where there is none."""
+
+    card: ModelCard
+    dtype: str
+    tokenizer: Any
+
+
+class Share(NamedTuple):
+    """The report that a share of the part is done."""
+
+    share: float
+
+
+class Stored(NamedTuple):
+    """The report that the part is stored, without so many items that are too long for the model."""
+
+    too_long: int

@@ -1,0 +1,187 @@
+"""Probe one part of a benchmark with a model, and record how, as every process does that measures."""
+
+import platform
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from probing.benchmark import Benchmark
+from probing.errors import Incomplete, TooLong
+from probing.estimate.work import WorkEstimate, estimate_work
+from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
+from probing.model_source import refuse_without_effect
+from probing.probes import probe_of
+from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.parts import Part, asked_relation, narrowed, skipped
+from probing.results.checkpoint import Partial
+from probing.results.joining import PartResult
+from probing.results.skipped_items import count_left_out, no_rows, too_long_items
+from probing.results.tokens import write_tokens
+from probing.scoring.panics import without_panics
+from probing.settings import Settings
+
+PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
+ModelT = TypeVar("ModelT", bound=LoadedModel, covariant=True)
+
+
+class Start(NamedTuple):
+    """When a process began with a run (UTC), and for how long it loaded the model."""
+
+    time: datetime
+    load_seconds: float
+
+
+class Opener(Protocol[ModelT]):
+    """Something that a model can be opened from, such as a `ModelSource`."""
+
+    def open(self, dtype: str, quantization: str) -> ModelT: ...
+
+
+class Job(NamedTuple):
+    """A run whose parts are to be probed, and the folder in which they are stored."""
+
+    benchmark: Benchmark
+    settings: Settings
+    partial: Partial
+
+
+def open_model(source: Opener[ModelT], settings: Settings, chosen: Mapping[str, Any]) -> tuple[ModelT, Start]:
+    """Open the model of a run, and refuse chosen settings that would do nothing on it."""
+    begin, start_time = time.perf_counter(), datetime.now(UTC)
+    model = source.open(settings.dtype, settings.quantization)
+    refuse_without_effect(chosen, model)
+    return model, Start(start_time, time.perf_counter() - begin)
+
+
+def probe_part(
+    model: LanguageModel,
+    benchmark: Benchmark,
+    settings: Settings,
+    part: Part,
+    *,
+    start: Start | None = None,
+    work: WorkEstimate | None = None,
+    tokens: Path | None = None,
+    on_share: Callable[[float], None] = lambda share: None,
+) -> PartResult:
+    """Probe one part.
+
+    `on_share` is called after each batch with the share of the part's work that is done. `work`: the estimate that
+    this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
+    """
+    start = start or Start(datetime.now(UTC), 0.0)
+    settings.refuse_kind(model.card.kind)
+    probe_of(settings).refuse_kind(model.card.kind)
+    model = model.starting(settings.start)
+    relation = asked_relation(benchmark, settings, part.relation)
+    probe, usage = probe_of(settings), model.usage
+    estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
+    before, begin = replace(usage), time.perf_counter()
+    with without_panics(model.card.id), model.scoring_state(), _reported(usage, estimate, on_share):
+        if tokens and isinstance(probe, MultipleChoice):
+            answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
+        else:
+            answers = list(probe.rows(model, relation, part.template, settings))
+    if len(answers) != part.items:
+        raise Incomplete(
+            f"The model answered {len(answers)} of {part.items} items of {part.relation}, template {part.template}.",
+            "Run it again, and report it if it happens again.",
+        )
+    on_share(1)
+    cost = _cost(before, usage, start, time.perf_counter() - begin)
+    rows = [answer for answer in answers if not isinstance(answer, TooLong)]
+    record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
+    record["items_skipped"] += too_long_items(relation, part.template, answers)
+    return PartResult(probe.frame(rows) if rows else no_rows(), record)
+
+
+def probe_and_store(
+    model: LanguageModel, job: Job, part: Part, work: WorkEstimate, start: Start, on_share: Callable[[float], None]
+) -> int:
+    """Probe one part of a run and store it; return how many of its items are too long for the model."""
+    tokens = job.partial.tokens(part)
+    done = probe_part(
+        model, job.benchmark, job.settings, part, start=start, work=work, tokens=tokens, on_share=on_share
+    )
+    job.partial.store(part, done.rows, done.record)
+    return count_left_out(done.record)
+
+
+@contextmanager
+def _reported(usage: Usage, work: WorkEstimate, on_share: Callable[[float], None]) -> Iterator[None]:
+    """Call `on_share` after each batch with the share of the work that is done since this block began."""
+    before = dict(usage.by_verb)
+
+    def report() -> None:
+        on_share(work.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
+
+    usage.on_work = report
+    try:
+        yield
+    finally:
+        usage.on_work = None
+
+
+def described(card: ModelCard, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+    """Return which model is probed on which benchmark, and how."""
+    return {
+        "model": asdict(card),
+        "benchmark": {
+            **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
+            "first_letters": benchmark.first_letters,
+        },
+        "benchmark_notes": list(narrowed(benchmark, settings).notes),
+        "probe": settings.probe,
+        "settings": settings.to_json(),
+        "settings_digest": settings.digest,
+        "seed": settings.seed,
+        "language": settings.language,
+    }
+
+
+def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+    """Return which model was probed on which benchmark, how, where, and with which software."""
+    return described(model.card, benchmark, settings) | {
+        "packages": {"python": platform.python_version()} | _versions(),
+        "device": model.device,
+        "dtype": model.dtype,
+        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
+        "items_skipped": [relation._asdict() for relation in skipped(benchmark, settings)],
+        "peak_memory": peak_memory(model.device),
+    }
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Return the versions of the packages that can change a number; reading them takes longer than some parts."""
+    return {name: version(name) for name in PACKAGES}
+
+
+def _cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> dict[str, Any]:
+    """Return times (UTC), and the work between two readings of a model's usage."""
+    return {
+        "start": start.time.isoformat(timespec="seconds"),
+        "end": datetime.now(UTC).isoformat(timespec="seconds"),
+        "timing": {"load_seconds": round(start.load_seconds, 3), "score_seconds": round(score_seconds, 3)},
+        "statements": round(now.statements - before.statements),
+        "positions": now.positions - before.positions,
+        "padding": now.padding - before.padding,
+    }
+
+
+def peak_memory(device: str) -> dict[str, int]:
+    """Return the largest memory that this process has held, in bytes, and that on its accelerator."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    memory = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
+    if device.startswith("cuda"):
+        memory["device"] = import_module("torch").cuda.max_memory_allocated(device)
+    return memory

@@ -1,0 +1,17 @@
+"""Fixtures of tests of runs on several devices."""
+
+import pytest
+
+import probing
+from probing.devices import process
+from tests.probing.devices.fake_devices import Devices, ThreadAsProcess
+
+
+@pytest.fixture
+def devices(monkeypatch: pytest.MonkeyPatch) -> Devices:
+    """Load fake models in threads, whatever device is named."""
+    fakes = Devices()
+    monkeypatch.setitem(vars(probing), "load", fakes.load)  # to read the former value would import torch
+    monkeypatch.setattr(process, "launched", ThreadAsProcess)
+    monkeypatch.setattr(process, "kill", fakes.kill)
+    return fakes
