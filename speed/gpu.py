@@ -106,7 +106,8 @@ def share_of_best_rate(
     model = load(str(weights), device=device, dtype=str(dtype).removeprefix("torch."))
     gflop = observe_operations(Ours("full", model), work)[1]
     seconds = next(median(row["seconds"]["clock"]) for row in comparison["systems"] if row["system"] == "full")
-    return round(gflop / seconds / square_rate(device=device, dtype=dtype), 3)
+    share: float = gflop / seconds / square_rate(device=device, dtype=dtype)
+    return round(share, 3)
 
 
 def device_name(device: str) -> str:
